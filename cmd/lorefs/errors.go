@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	iofs "io/fs"
 	"strings"
+	"syscall"
 
 	"lorefs/casc"
 	"lorefs/datacenter/query"
@@ -107,6 +109,9 @@ func asCommandError(err error) *commandError {
 	}
 	if errors.Is(err, pack.ErrNoSheets) {
 		return &commandError{code: exitUnknown, err: err}
+	}
+	if e, ok := errors.AsType[*iofs.PathError](err); ok && errors.Is(e.Err, syscall.ENOTDIR) {
+		err = fmt.Errorf("%s: a file is where a folder should be", e.Path)
 	}
 	return &commandError{code: exitFailure, err: err}
 }

@@ -39,12 +39,13 @@ func runCommand(ctx context.Context, c *cobra.Command) int {
 	c.SetErr(shown.NewWriter(os.Stderr))
 	out := &stdout{to: os.Stdout, closed: stdoutClosed()}
 	c.SetOut(out)
-	if !term.IsTerminal(int(os.Stdout.Fd())) {
-		err := c.ExecuteContext(ctx)
-		return report(cmp.Or(err, out.err))
-	}
 	screen := shown.NewWriter(out)
-	c.SetOut(screen)
+	if term.IsTerminal(int(os.Stdout.Fd())) {
+		c.SetOut(screen)
+	}
+	if c.HasSubCommands() {
+		refuseUnknown(c)
+	}
 	err := c.ExecuteContext(ctx)
 	return report(cmp.Or(err, screen.Close(), out.err))
 }
@@ -63,9 +64,12 @@ var errClosed = errors.New("standard output is closed: nothing could be printed"
 
 // Write implements [io.Writer].
 func (o *stdout) Write(p []byte) (n int, err error) {
-	if o.closed {
+	switch {
+	case len(p) == 0:
+		return 0, nil
+	case o.closed:
 		err = errClosed
-	} else {
+	default:
 		n, err = o.to.Write(p)
 	}
 	o.err = cmp.Or(o.err, err)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"strconv"
 
@@ -26,8 +27,11 @@ func (w *writing) add(flags *pflag.FlagSet) {
 	flags.IntVar(&w.level, "level", defaultLevel, "how hard to compress, 0 to 9")
 	flags.Func("revision", "the `revision` in the header, 0 to 4294967295 (default: the source's, or novadrop's)", func(s string) error {
 		n, err := strconv.ParseUint(s, 0, 32)
+		if err != nil {
+			return errors.New("want 0 to 4294967295")
+		}
 		w.revision = new(uint32(n))
-		return err
+		return nil
 	})
 	flags.BoolVar(&w.NoBackup, "no-backup", false, "do not keep a replaced file as NAME.bak")
 }
