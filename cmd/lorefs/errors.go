@@ -148,7 +148,7 @@ func explainUnsaved(err *kinds.UnsavedError) *commandError {
 
 // explainSource explains why a source can't be read or edited.
 func explainSource(err error) *commandError {
-	if errors.Is(err, capture.ErrUnknown) {
+	if _, static := errors.AsType[*casc.StaticError](err); static || errors.Is(err, capture.ErrUnknown) {
 		return &commandError{code: exitKey, err: err}
 	}
 	return cmp.Or(explainChoice(err), explainEdits(err), &commandError{code: exitSource, err: err})
