@@ -10,7 +10,7 @@ import (
 // Content reads a whole file by its content key. It makes a Storage a Loader. It does not
 // cache chunks, because tables may be larger than any cache.
 func (s *Storage) Content(ckey Key) ([]byte, error) {
-	c, err := s.openContent(ckey, nil)
+	c, err := s.openContent(ckey, access{})
 	if err != nil {
 		return nil, err
 	}
@@ -20,7 +20,7 @@ func (s *Storage) Content(ckey Key) ([]byte, error) {
 // Encoded reads a whole file by its encoding key, as OpenEncoded does. It does not cache
 // chunks.
 func (s *Storage) Encoded(prefix []byte) ([]byte, error) {
-	c, err := s.openEncoded(prefix, nil)
+	c, err := s.openEncoded(prefix, access{})
 	if err != nil {
 		return nil, err
 	}

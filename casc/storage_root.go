@@ -167,6 +167,9 @@ func (s *Storage) installRoot() (Root, error) {
 // Locale is Options.Locale.
 func (s *Storage) Locale() Locale { return s.opts.Locale }
 
+// FillsMissingKeys is Options.FillMissingKeys.
+func (s *Storage) FillsMissingKeys() bool { return s.opts.FillMissingKeys }
+
 // rootFaults returns the faults from the last reading of the root.
 func (s *Storage) rootFaults() []error {
 	s.root.mu.Lock()

@@ -238,6 +238,8 @@ type cascFlags struct {
 	keys      string
 	listFiles []string
 	missing   string
+	// fill has zeros for blocks whose key is not known.
+	fill bool
 }
 
 // Values of --missing.
@@ -257,12 +259,14 @@ func (f *cascFlags) table() []option {
 		{name: "keys", kinds: only, value: &f.keys, help: "`file` of encryption keys of a CASC storage, of lines NAME KEY"},
 		{name: "listfile", kinds: only, value: &f.listFiles, help: "`file` of names for a CASC storage, of lines ID;NAME or NAME; may be given again"},
 		{name: "missing", kinds: only, value: &f.missing, help: "`what` to do with files of a CASC storage whose data is not local: hide or show"},
+		{name: "fill-missing-keys", kinds: only, value: &f.fill, help: "read files of a CASC storage that have blocks of unknown keys, with zeros for those blocks"},
 	}
 }
 
 // parse returns the options that the flags set, without --keys.
 func (f *cascFlags) parse() (o kinds.CASCOptions, err error) {
 	o.Storage.Product, o.ListFiles, o.ShowMissing = f.product, f.listFiles, f.missing == missingShow
+	o.Storage.FillMissingKeys = f.fill
 	if f.locale != "" {
 		if o.Storage.Locale, err = casc.ParseLocale(f.locale); err != nil {
 			return o, usageErrorf("--locale %q is unknown: want one such as enUS", f.locale)
