@@ -32,7 +32,8 @@ type Options struct {
 	Keys blte.KeyRing
 	// Names are for roots without names.
 	Names *ListFile
-	// Locale leaves out files that are only for other languages. Default: all files.
+	// Locale leaves out files that are only for other languages than this one and its
+	// Fallback. Default: all files.
 	Locale Locale
 	// Blocks keeps decoded chunks, numbered by encoding key, and parts of the local index.
 	// Default: each open file keeps one chunk, and the index stays in memory.
