@@ -25,6 +25,7 @@ type mount struct {
 	xattrs   nodes.Xattrer
 	edits    *edits
 	uid, gid uint32
+	umask    uint32
 	usage    nodes.Usage
 	counters counters
 	errors   errorLog
@@ -47,11 +48,11 @@ type node struct {
 }
 
 const (
-	// The mode bits for reading, and those added for writing.
+	// The mode bits for reading, and those added for writing. The umask takes some away.
 	dirMode   = 0o555
 	fileMode  = 0o444
 	linkMode  = 0o777 // never checked: the mode of the target counts
-	writeMode = 0o200
+	writeMode = 0o222
 	// blockSize is the unit of sizes in statfs(2).
 	blockSize = 4096
 	// nameMax is the longest name, in bytes.
@@ -85,7 +86,7 @@ func (m *mount) mode(attr *nodes.Attr) uint32 {
 	if attr.Writable && m.edits != nil {
 		mode |= writeMode
 	}
-	return mode
+	return mode &^ m.umask
 }
 
 func (n *node) id() nodes.ID { return nodes.ID(n.StableAttr().Ino) }

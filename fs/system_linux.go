@@ -212,6 +212,16 @@ func systemUnmount(dir string) error {
 	return err
 }
 
+// systemExpire unmounts a mount that nobody has used since the call before. The first call,
+// and one after a use, returns EAGAIN.
+func systemExpire(dir string) error {
+	err := unix.Unmount(dir, unix.MNT_EXPIRE|unix.UMOUNT_NOFOLLOW)
+	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EINVAL) {
+		return errNoExpiry
+	}
+	return err
+}
+
 // Detach removes a mount from the file tree at once, also if its server is dead. Open files
 // stay open.
 func Detach(dir string) error {

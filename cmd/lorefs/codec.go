@@ -40,7 +40,13 @@ func (f *codecFlags) add(flags *pflag.FlagSet) {
 
 // codec opens the definitions that the flags name.
 func (f *codecFlags) codec(c *cobra.Command, writing bool) (*packetjson.Codec, error) {
-	read, err := f.parse()
+	if err := f.settle("", kinds.PacketsName); err != nil {
+		return nil, err
+	}
+	if f.def != "" {
+		f.ignoreFolder()
+	}
+	read, err := f.parse(&f.optionSet)
 	if err != nil {
 		return nil, err
 	}
@@ -72,6 +78,15 @@ func (f *codecFlags) codec(c *cobra.Command, writing bool) (*packetjson.Codec, e
 		return nil, kinds.UnreadablePackets(f.def+f.definitions, err)
 	}
 	return k, nil
+}
+
+// ignoreFolder passes over settings that are for a folder of definitions.
+func (f *codecFlags) ignoreFolder() {
+	for name, value := range map[string]*string{"definitions": &f.definitions, "platform": &f.platform} {
+		if f.from[name] != "" {
+			*value = ""
+		}
+	}
 }
 
 // checkChoice checks that the flags select one way to read packets.

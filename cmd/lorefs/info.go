@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lorefs/internal/app/kinds"
-	"lorefs/internal/shown"
+	"lorefs/internal/jsonout"
 )
 
 func newInfo(log *slog.Logger) *cobra.Command {
@@ -44,11 +44,11 @@ encoded (ESpec), archive and offset. It reads the file and says why that fails i
 			if !asJSON {
 				return d.Print(c.OutOrStdout())
 			}
-			return shown.JSONDocument(c.OutOrStdout()).Encode(d)
+			return jsonout.Object(c.OutOrStdout(), d)
 		},
 	}
 	f.add(c.Flags())
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	addJSON(c, &asJSON, oneObject)
 	return c
 }
 

@@ -21,7 +21,8 @@ import (
 const (
 	// endsItself marks commands that handle signals themselves.
 	endsItself = "ends itself"
-	// goesOn says what goes on after the command has ended. %s stands for its mount point.
+	// goesOn says what goes on after the command has ended. %s stands for its argument, and the
+	// blank before it.
 	goesOn = "goes on"
 )
 
@@ -88,7 +89,11 @@ func endOnSignal(c *cobra.Command, args []string) {
 		<-signals
 		hint := c.Annotations[goesOn]
 		if hint != "" {
-			hint = fmt.Sprintf(hint, shown.Shell(args[0]))
+			of := ""
+			if len(args) > 0 {
+				of = " " + shown.Shell(args[0])
+			}
+			hint = fmt.Sprintf(hint, of)
 		}
 		if term.IsTerminal(int(os.Stderr.Fd())) {
 			fmt.Fprintln(os.Stderr) // a bar may be there

@@ -46,14 +46,14 @@ the message says where it is kept; 130 interrupted by SIGINT, SIGTERM or SIGHUP.
 	})
 	root.AddCommand(
 		annotate(newMount(log), endsItself, "true"),
-		annotate(newUnmount(), goesOn, "the unmount goes on, with the save of what was edited; lorefs status %s shows how far that is"),
-		annotate(newCommit(), goesOn, "the save goes on; lorefs status %s shows how far it is"),
+		annotate(newUnmount(), goesOn, "the unmount goes on, with the save of what was edited; lorefs status%s shows how far that is"),
+		annotate(newCommit(), goesOn, "the save goes on; lorefs status%s shows how far it is"),
 		newStatus(), interruptible(newEdits(log)), interruptible(newRevert(log)), newJournal(log),
 		newInfo(log), newLs(log), newCat(log), interruptible(newQuery(log)), interruptible(newDiff(log)),
 		interruptible(newApply(log)),
 		interruptible(newExport(log)), interruptible(newVerify(log)), interruptible(newPack(log)),
 		interruptible(newRepack(log)), interruptible(newValidate(log)), interruptible(newSchema(log)),
-		interruptible(newBench(log)), newSample(), newDecode(), newEncode(), newMan(),
+		interruptible(newBench(log)), newSample(), newDecode(), newEncode(), newMan(), newJSONTopic(),
 	)
 	return root
 }

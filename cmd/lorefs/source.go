@@ -11,8 +11,8 @@ import (
 	"lorefs/internal/app/kinds"
 )
 
-// kindOf returns the kind of a source, which --kind can override. It returns an error for
-// options that are for other kinds.
+// kindOf returns the kind of a source, which --kind can override, and takes the settings for
+// it. It returns an error for flags that are for other kinds.
 func (f *sourceFlags) kindOf(path string) (*kinds.Kind, error) {
 	name := f.kind
 	if name == kindAuto {
@@ -20,13 +20,19 @@ func (f *sourceFlags) kindOf(path string) (*kinds.Kind, error) {
 	}
 	k, err := kinds.Find(path, name)
 	if err == nil {
-		err = f.checkKind(path, k)
+		err = f.checkKind(path, k.Name)
+	}
+	if err == nil {
+		err = f.settle(path, k.Name)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() && f.packets.definitions != "" {
-		return nil, usageErrorf("--definitions goes with a recorded session: %s is a folder", path)
+		if f.given("definitions") {
+			return nil, usageErrorf("--definitions goes with a recorded session: %s is a folder", path)
+		}
+		f.packets.definitions = ""
 	}
 	return k, nil
 }

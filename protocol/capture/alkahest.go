@@ -11,10 +11,11 @@ import (
 
 // Server is a server named in an Alkahest log.
 type Server struct {
-	ID   int32
-	Name string
+	ID   int32  `json:"id"`
+	Name string `json:"name"`
 	// Addr is where the server was, Proxy where the client connected to.
-	Addr, Proxy netip.AddrPort
+	Addr  netip.AddrPort `json:"addr"`
+	Proxy netip.AddrPort `json:"proxy"`
 }
 
 const alkahestMagic = "TPPL"

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 
 	"lorefs/casc"
+	"lorefs/internal/jsonout"
 )
 
 // cascFinding is a finding in a CASC storage as a JSON object. Fields that don't apply are
@@ -65,7 +66,7 @@ func verifyCASC(ctx context.Context, path string, o opening, v VerifyOptions) it
 
 func cascFound(f casc.Finding) Finding {
 	return Finding{Line: f, Object: cascFinding{
-		Kind: f.Kind.String(), File: f.File, EKey: hex.EncodeToString(f.EKey),
+		Kind: jsonout.Word(f.Kind.String()), File: f.File, EKey: hex.EncodeToString(f.EKey),
 		Archive: f.Archive, Offset: f.Off, What: f.What,
 	}}
 }

@@ -252,10 +252,22 @@ func (l *dataCenterEdits) place(parent, n edit.Number) (place, error) {
 	return places[n], nil
 }
 
-// WriteEdits implements Session.
-func (s *dataCenterSession) WriteEdits(ctx context.Context, w io.Writer, f EditsFormat) error {
+// Edits implements Session.
+func (s *dataCenterSession) Edits(ctx context.Context) iter.Seq2[Edit, error] {
+	return func(yield func(Edit, error) bool) {
+		defer s.dc.HoldBase()()
+		s.listed().Edits(ctx)(yield)
+	}
+}
+
+// WritePatch implements Session.
+func (s *dataCenterSession) WritePatch(ctx context.Context, w io.Writer) error {
 	defer s.dc.HoldBase()()
-	return draftEdits{s.dc.Draft(), s.file, s.dc.FoundPaths}.WriteEdits(ctx, w, f)
+	return s.listed().WritePatch(ctx, w)
+}
+
+func (s *dataCenterSession) listed() draftEdits {
+	return draftEdits{s.dc.Draft(), s.file, s.dc.FoundPaths}
 }
 
 // foundPaths returns a function that returns the paths of nodes of a file that are known already,
@@ -274,20 +286,27 @@ type draftEdits struct {
 	found foundPaths
 }
 
-// WriteEdits implements lister.
-func (d draftEdits) WriteEdits(ctx context.Context, w io.Writer, f EditsFormat) error {
+// Edits implements lister.
+func (d draftEdits) Edits(ctx context.Context) iter.Seq2[Edit, error] {
+	return func(yield func(Edit, error) bool) {
+		s := d.draft.Snapshot()
+		defer s.Close()
+		l, err := newDataCenterEdits(ctx, s, d.found)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		l.each()(yield)
+	}
+}
+
+// WritePatch implements lister.
+func (d draftEdits) WritePatch(ctx context.Context, w io.Writer) error {
 	s := d.draft.Snapshot()
 	defer s.Close()
-	if f == EditsPatch {
-		p, err := patch.MakeDraft(ctx, s, filepath.Base(d.path))
-		if err == nil {
-			_, err = w.Write(p.Append(nil))
-		}
-		return err
+	p, err := patch.MakeDraft(ctx, s, filepath.Base(d.path))
+	if err == nil {
+		_, err = w.Write(p.Append(nil))
 	}
-	l, err := newDataCenterEdits(ctx, s, d.found)
-	if err != nil {
-		return err
-	}
-	return writeEdits(w, f, l.each())
+	return err
 }
