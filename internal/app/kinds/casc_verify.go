@@ -76,7 +76,8 @@ func cascFound(f casc.Finding) Finding {
 func brokenCASC(path string, err error) (Finding, error) {
 	_, product := errors.AsType[*casc.ProductError](err)
 	_, builds := errors.AsType[*casc.BuildsError](err)
-	if product || builds || errors.Is(err, context.Canceled) || errors.Is(err, iofs.ErrNotExist) || errors.Is(err, iofs.ErrPermission) {
+	_, static := errors.AsType[*casc.StaticError](err)
+	if product || builds || static || errors.Is(err, context.Canceled) || errors.Is(err, iofs.ErrNotExist) || errors.Is(err, iofs.ErrPermission) {
 		return Finding{}, noCASC(path, err)
 	}
 	f := casc.Finding{Kind: casc.FindingDamaged, What: err.Error()}
