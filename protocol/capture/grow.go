@@ -104,7 +104,7 @@ func (l *Log) Sequential() *Log {
 
 // ReadAt implements [io.ReaderAt].
 func (w *window) ReadAt(p []byte, off int64) (int, error) {
-	if len(p) > len(w.all) {
+	if len(p) > windowSize {
 		return w.src.ReadAt(p, off)
 	}
 	b, err := w.upTo(off, len(p))
