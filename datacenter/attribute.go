@@ -188,44 +188,6 @@ func (n Node) Attributes() iter.Seq2[Attribute, error] {
 	return func(yield func(Attribute, error) bool) { n.eachAttribute(0, yield) }
 }
 
-// AppendAttributes appends what Attributes yields. It is faster.
-func (n Node) AppendAttributes(dst []Attribute) ([]Attribute, error) {
-	f, count, from := n.file, int(n.raw.attrCount), len(dst)
-	if count == 0 {
-		return dst, nil
-	}
-	size := int(f.layout.AttributeSize())
-	off, err := run(f.regions.attributes, n.raw.attrAddr, count, int64(size))
-	if err != nil {
-		return dst, f.errorAt(n, "attributes: %w", err)
-	}
-	var scratch [maxAttributeSize]byte
-	b, err := f.elements(off, count, size, scratch[:])
-	if len(b) == count*size && err == nil {
-		prev := uint16(0)
-		for addr := n.raw.attrAddr; len(b) >= size; addr.Element++ {
-			r := parseAttribute(b)
-			typ, err := r.decodeType()
-			if err != nil || r.name <= prev || int(r.name) > len(f.names) || r.name == f.valueName {
-				break
-			}
-			dst = append(dst, Attribute{file: f, addr: addr, name: r.name, typ: typ, bits: r.bits})
-			prev, b = r.name, b[size:]
-		}
-	}
-	if len(dst)-from == count {
-		return dst, nil
-	}
-	dst = dst[:from]
-	for a, err := range n.Attributes() { // it knows what is wrong
-		if err != nil {
-			return dst, err
-		}
-		dst = append(dst, a)
-	}
-	return dst, nil
-}
-
 // AttributesFrom is Attributes, starting at place i of the run.
 func (n Node) AttributesFrom(i int) iter.Seq2[Attribute, error] {
 	return func(yield func(Attribute, error) bool) { n.eachAttribute(i, yield) }

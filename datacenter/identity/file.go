@@ -36,12 +36,31 @@ func visitNamed[N any](tree Tree[N], n N, names []string, visit attributeVisitor
 	return tree.Attributes(n, visit)
 }
 
+// childAppender is a Tree that finds children by their name faster than by visiting all.
+type childAppender[N any] interface {
+	appendNamed(dst []N, n N, name string) ([]N, error)
+}
+
+// appendNamed appends the children of n called name.
+func appendNamed[N any](dst []N, tree Tree[N], n N, name string) ([]N, error) {
+	if t, ok := tree.(childAppender[N]); ok {
+		return t.appendNamed(dst, n, name)
+	}
+	err := tree.Children(n, func(of string, child N) {
+		if of == name {
+			dst = append(dst, child)
+		}
+	})
+	return dst, err
+}
+
 // File is the Tree of the nodes of a file. It is not safe for parallel use.
 type File struct {
 	ctx        context.Context
 	text       []byte
 	keys       map[uint16]datacenter.KeyDefinition
 	attributes []datacenter.Attribute
+	children   []datacenter.Node
 	// numbers has the numbers of names by their indexes in the file. Those of other rounds than
 	// the last do not count.
 	numbers []numbered
@@ -169,6 +188,20 @@ func (f *File) Children(n datacenter.Node, visit func(name string, child datacen
 		visit(k.Name(), k)
 	}
 	return nil
+}
+
+// appendNamed implements childAppender.
+func (f *File) appendNamed(dst []datacenter.Node, n datacenter.Node, name string) (_ []datacenter.Node, err error) {
+	if err := f.ctx.Err(); err != nil {
+		return dst, err
+	}
+	f.children, err = n.AppendChildren(f.children[:0], 0, n.ChildCount())
+	for i := range f.children {
+		if c := &f.children[i]; c.NameIndex() > 0 && c.Name() == name {
+			dst = append(dst, *c)
+		}
+	}
+	return dst, err
 }
 
 // Run implements [Tree].

@@ -14,8 +14,10 @@ type group[N any] struct {
 	first []int
 	// sheets says that the rows are sheets. Sheets that nothing distinguishes count as one.
 	sheets bool
-	// differing are the attributes that differ between rows, the most likely ones first.
-	differing []string
+	// differing are the attributes that differ between rows, the most likely ones first, if
+	// isSurveyed.
+	differing  []string
+	isSurveyed bool
 	choices
 	// given are the choices of keys and an id alone.
 	given choices
@@ -59,9 +61,9 @@ const maxDefinitions = 4
 // newGroup returns a group. It chooses what distinguishes each row from all others: keys, an id,
 // or the first set of attributes that does. Keys and an id are used even if they match other rows
 // too. For sheets, the set is chosen that matches the fewest.
-func newGroup[N any](tree PathTree[N], nodes []N, first []int, sheets bool) (*group[N], error) {
+func newGroup[N any](tree PathTree[N], room *room, nodes []N, first []int, sheets bool) (*group[N], error) {
 	g := &group[N]{nodes: nodes, first: first, sheets: sheets, choices: newChoices(len(nodes))}
-	c := newChooser(g, tree)
+	c := newChooser(g, tree, room)
 	if err := c.tryGiven(tree); err != nil {
 		return nil, err
 	}
@@ -77,39 +79,34 @@ func newGroup[N any](tree PathTree[N], nodes []N, first []int, sheets bool) (*gr
 
 // without returns the group with other choices: no row goes by one of some attributes, unless
 // they are keys or an id.
-func (g *group[N]) without(tree PathTree[N], names []string) (*group[N], error) {
-	other := &group[N]{nodes: g.nodes, first: g.first, sheets: g.sheets, differing: g.differing, choices: g.given.clone()}
-	return other, newChooser(other, tree).tryDiffering(names)
+func (g *group[N]) without(tree PathTree[N], room *room, names []string) (*group[N], error) {
+	other := &group[N]{nodes: g.nodes, first: g.first, sheets: g.sheets, differing: g.differing, isSurveyed: true, choices: g.given.clone()}
+	return other, newChooser(other, tree, room).tryDiffering(names)
 }
 
 // chooser makes the choices of a group.
 type chooser[N any] struct {
 	*group[N]
-	table  table
-	hashes []uint64
-	counts *counts
+	table table
 }
 
-func newChooser[N any](g *group[N], tree PathTree[N]) *chooser[N] {
-	g.same, g.hashes = map[uint16]*likeness{}, map[*int32]uint64{}
-	return &chooser[N]{group: g, table: g.table(tree), hashes: make([]uint64, len(g.nodes)), counts: newCounts(len(g.nodes))}
+func newChooser[N any](g *group[N], tree PathTree[N], room *room) *chooser[N] {
+	room.tidy()
+	room.hashes = resized(room.hashes, len(g.nodes))
+	room.counts.resize(len(g.nodes))
+	return &chooser[N]{group: g, table: table{room: room, rows: rowsOf(tree, g.nodes), count: len(g.nodes)}}
 }
 
-// table returns a table of the attributes of the rows.
-func (g *group[N]) table(tree PathTree[N]) table {
-	return table{rows: rowsOf(tree, g.nodes), count: len(g.nodes)}
-}
-
-// tryGiven tries keys, then an id. It also finds out which attributes differ between rows.
+// tryGiven tries keys, then an id.
 func (c *chooser[N]) tryGiven(tree PathTree[N]) error {
 	var defs []datacenter.KeyDefinition
-	of := make([]int, len(c.nodes)) // the definition of each row
+	of := make([]int8, len(c.nodes)) // the definition of each row
 	names := []string{idName}
 	for row, n := range c.nodes {
 		def := tree.Keys(n)
-		of[row] = slices.IndexFunc(defs, func(d datacenter.KeyDefinition) bool { return slices.Equal(d, def) })
-		if of[row] < 0 && len(defs) < maxDefinitions && len(def) > 0 {
-			of[row] = len(defs)
+		i := slices.IndexFunc(defs, func(d datacenter.KeyDefinition) bool { return slices.Equal(d, def) })
+		if i < 0 && len(defs) < maxDefinitions && len(def) > 0 {
+			i = len(defs)
 			defs = append(defs, def)
 			for _, name := range def {
 				if !slices.Contains(names, name) {
@@ -117,12 +114,11 @@ func (c *chooser[N]) tryGiven(tree PathTree[N]) error {
 				}
 			}
 		}
+		of[row] = int8(i)
 	}
-	differing, err := c.table.survey(names, rankOther)
-	if err != nil {
+	if err := c.survey(names, len(defs) > 0); err != nil {
 		return err
 	}
-	c.differing = differing
 	for i, def := range defs {
 		var set columnSet
 		for _, name := range def {
@@ -131,7 +127,7 @@ func (c *chooser[N]) tryGiven(tree PathTree[N]) error {
 			}
 		}
 		if len(set) == len(def) {
-			c.try(set, true, func(row int) bool { return of[row] == i })
+			c.try(set, true, func(row int) bool { return of[row] == int8(i) })
 		}
 	}
 	if c.open > 0 {
@@ -140,10 +136,26 @@ func (c *chooser[N]) tryGiven(tree PathTree[N]) error {
 	return nil
 }
 
+// survey makes the columns of some names. Unless keys will probably do, it finds out which
+// attributes differ.
+func (c *chooser[N]) survey(names []string, byKeys bool) (err error) {
+	if byKeys || len(c.nodes) == 1 {
+		return c.table.fill(names)
+	}
+	c.differing, err = c.table.survey(names, rankOther)
+	c.isSurveyed = true
+	return err
+}
+
 // tryDiffering tries sets of the attributes that differ, but for those with some names.
 func (c *chooser[N]) tryDiffering(without []string) error {
 	if c.open == 0 {
 		return nil
+	}
+	if !c.isSurveyed {
+		if err := c.survey(nil, false); err != nil {
+			return err
+		}
 	}
 	names := slices.DeleteFunc(slices.Clone(c.differing), func(name string) bool { return slices.Contains(without, name) })
 	if err := c.table.fill(names); err != nil {
@@ -159,14 +171,15 @@ func (c *chooser[N]) tryDiffering(without []string) error {
 
 // try chooses a set for those rows for which it is better than their choice so far.
 func (c *chooser[N]) try(set columnSet, given bool, fits func(row int) bool) {
-	c.table.hash(set, c.hashes)
-	c.counts.count(c.hashes)
+	hashes, counts := c.table.hashes, &c.table.counts
+	c.table.hash(set, hashes)
+	counts.count(hashes)
 	choice, used := uint16(len(c.sets)), false
-	for row, h := range c.hashes {
+	for row, h := range hashes {
 		if c.others[row] == 0 || h == 0 || fits != nil && !fits(row) {
 			continue
 		}
-		others := c.counts.of(h) - 1
+		others := counts.of(h) - 1
 		switch {
 		case others == 0, given && c.of[row] == 0, (given || c.sheets) && others < c.others[row]:
 			c.of[row], c.others[row], used = choice, others, true
@@ -192,7 +205,7 @@ func (g *group[N]) goesBy(row int, names []string) bool {
 }
 
 // predicate returns the predicate of a row, and all rows that match it.
-func (g *group[N]) predicate(tree PathTree[N], row int) (predicate []byte, same []int32, err error) {
+func (g *group[N]) predicate(tree PathTree[N], room *room, row int) (predicate []byte, same []int32, err error) {
 	set := g.sets[g.of[row]]
 	if predicate, err = appendPredicate(nil, tree, g.nodes[row], set.names); err != nil {
 		return nil, nil, err
@@ -200,16 +213,16 @@ func (g *group[N]) predicate(tree PathTree[N], row int) (predicate []byte, same 
 	if g.others[row] == 0 {
 		return predicate, []int32{int32(row)}, nil
 	}
-	same, err = g.like(tree, row)
+	same, err = g.like(tree, room, row)
 	return predicate, same, err
 }
 
 // like returns the rows whose attributes of a set are equal to those of a row.
-func (g *group[N]) like(tree PathTree[N], row int) ([]int32, error) {
+func (g *group[N]) like(tree PathTree[N], room *room, row int) ([]int32, error) {
 	choice := g.of[row]
 	l := g.same[choice]
 	if l == nil {
-		t := g.table(tree)
+		t := table{room: room, rows: rowsOf(tree, g.nodes), count: len(g.nodes)}
 		if err := t.fill(g.sets[choice].names); err != nil {
 			return nil, err
 		}
@@ -221,6 +234,9 @@ func (g *group[N]) like(tree PathTree[N], row int) ([]int32, error) {
 		t.hash(set, l.hashes)
 		for other, h := range l.hashes {
 			l.rows[h] = append(l.rows[h], int32(other))
+		}
+		if g.same == nil {
+			g.same = map[uint16]*likeness{}
 		}
 		g.same[choice] = l
 	}
@@ -263,18 +279,19 @@ func appendPredicate[N any](dst []byte, tree Tree[N], n N, names []string) ([]by
 	return append(dst, ']'), err
 }
 
-// counts counts hashes. It is a hash table of a fixed size, which is reused.
+// counts counts hashes. It is a hash table of a fixed size.
 type counts struct {
 	hashes []uint64
 	times  []int32
 }
 
-func newCounts(n int) *counts {
+// resize makes room for n hashes.
+func (c *counts) resize(n int) {
 	size := 4
 	for size < 2*n {
 		size *= 2
 	}
-	return &counts{make([]uint64, size), make([]int32, size)}
+	c.hashes, c.times = resized(c.hashes, size), resized(c.times, size)
 }
 
 // slot returns the index of a hash, or where to put it.

@@ -167,7 +167,7 @@ func (m *matcher[N]) byAttributes() error {
 		return nil
 	}
 	xs, ys := m.xs, m.ys
-	t := table{count: len(xs) + len(ys), rows: &twoRows{ // for which all spellings of a value are equal
+	t := table{room: &room{}, count: len(xs) + len(ys), rows: &twoRows{ // for which all spellings of a value are equal
 		first: &treeRows[N]{tree: m.p.Contents.tree, nodes: pick(m.p.Nodes, xs), hashOf: hashValue}, count: len(xs),
 		then: &treeRows[N]{tree: m.q.Contents.tree, nodes: pick(m.q.Nodes, ys), hashOf: hashValue},
 	}}

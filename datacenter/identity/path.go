@@ -59,14 +59,12 @@ type Paths[N any] struct {
 	groups map[groupKey]*group[N]
 	rows   int // in all groups
 	exact  *Contents[N]
-	room   []N // for lists of nodes
+	room   room
+	list   []N // room for the children of some nodes
 }
 
 // maxRows is the largest number of nodes in a group, and in all groups that Paths keeps.
 const maxRows = 1 << 20
-
-// maxRoom is the largest number of nodes for which Paths keeps room.
-const maxRoom = 1 << 12
 
 // NewPaths returns a Paths for a tree below a root, whose children are the sheets.
 func NewPaths[N any](tree PathTree[N], root N) *Paths[N] {
@@ -112,7 +110,7 @@ func (p *Paths[N]) follow(steps []Step, placed func(i int, g *group[N], row int,
 			return "", err
 		}
 		row := g.first[at] + step.Place
-		predicate, same, err := g.predicate(p.tree, row)
+		predicate, same, err := g.predicate(p.tree, &p.room, row)
 		if err != nil {
 			return "", err
 		}
@@ -178,6 +176,9 @@ func (p *Paths[N]) groupHash(g *group[N], same []int32) (sum uint64, err error) 
 			}
 		}
 	})
+	if g.hashes == nil {
+		g.hashes = map[*int32]uint64{}
+	}
 	if err == nil {
 		g.hashes[&same[0]] = sum
 	}
@@ -205,7 +206,7 @@ func (p *Paths[N]) group(above *parents[N], at int, path []byte, step *Step, she
 	if g == nil {
 		nodes, first, err := p.children(above, step.Name)
 		if err == nil {
-			g, err = newGroup(p.tree, nodes, first, sheets)
+			g, err = newGroup(p.tree, &p.room, nodes, first, sheets)
 		}
 		if err != nil {
 			return nil, err
@@ -222,7 +223,7 @@ func (p *Paths[N]) group(above *parents[N], at int, path []byte, step *Step, she
 	other := p.groups[key]
 	if other == nil {
 		var err error
-		if other, err = g.without(p.tree, step.Changing); err != nil {
+		if other, err = g.without(p.tree, &p.room, step.Changing); err != nil {
 			return nil, err
 		}
 		p.keep(key, other)
@@ -233,15 +234,10 @@ func (p *Paths[N]) group(above *parents[N], at int, path []byte, step *Step, she
 // children returns the children with a name of some nodes. first has the place of the first one
 // of each node, and then the number of all.
 func (p *Paths[N]) children(above *parents[N], name string) (_ []N, first []int, err error) {
-	nodes := p.room[:0]
+	nodes := p.list[:0]
 	first = make([]int, 1, len(above.rows)+1)
 	for _, row := range above.rows {
-		err := p.tree.Children(above.nodes[row], func(of string, child N) {
-			if of == name {
-				nodes = append(nodes, child)
-			}
-		})
-		if err != nil {
+		if nodes, err = appendNamed[N](nodes, p.tree, above.nodes[row], name); err != nil {
 			return nil, nil, err
 		}
 		if len(nodes) > maxRows {
@@ -249,8 +245,8 @@ func (p *Paths[N]) children(above *parents[N], name string) (_ []N, first []int,
 		}
 		first = append(first, len(nodes))
 	}
-	if p.room = nodes; cap(nodes) > maxRoom {
-		p.room = nil
+	if p.list = nodes; cap(nodes) > maxRoom {
+		p.list = nil
 	}
 	return slices.Clone(nodes), first, nil
 }

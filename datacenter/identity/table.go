@@ -23,9 +23,38 @@ const (
 
 // table holds the attributes that may distinguish some nodes.
 type table struct {
+	*room
 	rows    rows
 	count   int // of rows
 	columns []column
+}
+
+// room is memory for a table, which the next table can use again.
+type room struct {
+	names    attributeNames
+	surveyed []surveyed
+	cells    []cell
+	values   []uint64 // of all columns
+	hashes   []uint64
+	counts   counts
+}
+
+// maxRoom is the largest number of rows, times columns, for which room is kept.
+const maxRoom = 1 << 16
+
+// tidy drops what is too large to be kept.
+func (r *room) tidy() {
+	if cap(r.values) > maxRoom || len(r.names.list) > maxRoom {
+		*r = room{}
+	}
+}
+
+// resized returns a slice of a length, with anything in it.
+func resized[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
 }
 
 // column has the values of one attribute.
@@ -86,19 +115,22 @@ func Sayable(typ datacenter.Type, text []byte) bool {
 // An attribute with values of two types has no column, since a query may find values equal that
 // are not.
 func (t *table) survey(wanted []string, rank int) (differing []string, err error) {
-	var names attributeNames
-	list := make([]surveyed, len(wanted))
-	t.columns = make([]column, len(wanted))
+	names, list := &t.names, t.surveyed[:0]
+	names.reset()
+	t.columns, t.values = t.columns[:0], resized(t.values, len(wanted)*t.count)
+	clear(t.values)
 	for i, name := range wanted {
 		names.index(name)
-		t.columns[i] = column{name, make([]uint64, t.count)}
-		list[i] = surveyed{counts: rankOf(name) <= rank}
+		t.columns = append(t.columns, column{name, t.values[i*t.count : (i+1)*t.count]})
+		list = append(list, surveyed{counts: rankOf(name) <= rank})
 	}
-	var cells []cell
+	defer func() { t.surveyed = list }()
 	for row := range t.count {
-		if cells, err = t.rows.read(cells[:0], row, &names); err != nil {
+		cells, err := t.rows.read(t.cells[:0], row, names)
+		if err != nil {
 			return nil, err
 		}
+		t.cells = cells
 		for len(list) < len(names.list) {
 			list = append(list, surveyed{counts: rankOf(names.list[len(list)]) <= rank})
 		}
@@ -195,10 +227,20 @@ type attributeNames struct {
 	last int
 }
 
+// reset forgets all names.
+func (a *attributeNames) reset() {
+	clear(a.indexes)
+	a.list, a.next = a.list[:0], a.next[:0]
+}
+
 // index returns the number of a name. A new name has the next number.
 func (a *attributeNames) index(name string) int {
 	if len(a.list) == 0 {
-		a.list, a.next, a.indexes = []string{name}, []int{0}, map[string]int{name: 0}
+		if a.indexes == nil {
+			a.indexes = map[string]int{}
+		}
+		a.list, a.next, a.last = append(a.list, name), append(a.next, 0), 0
+		a.indexes[name] = 0
 		return 0
 	}
 	i := a.next[a.last]
