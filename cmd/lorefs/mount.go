@@ -17,6 +17,7 @@ import (
 
 	"lorefs/fs"
 	"lorefs/internal/app/daemon"
+	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/mounted"
 	"lorefs/internal/links"
 )
@@ -169,6 +170,11 @@ func removeFolders(folders []string) error {
 	return nil
 }
 
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
 // checkUnserved returns an error if a living process serves a mount that does not answer,
 // because it is busy. Mounting there would abort that mount.
 func checkUnserved(name string) error {
@@ -194,7 +200,11 @@ func (f *mountFlags) prepare(source, dir string, log *slog.Logger) (*mounting, e
 	if m.dir, err = daemon.Name(dir); err != nil {
 		return nil, &commandError{code: exitMountpoint, err: err}
 	}
-	if _, err := f.source.kindOf(source); err != nil {
+	_, err = f.source.kindOf(source)
+	if errors.Is(err, kinds.ErrUnknown) && isFile(dir) {
+		return nil, &commandError{code: exitUnknown, err: err, hint: "SOURCE comes first: did you swap it and MOUNTPOINT?"}
+	}
+	if err != nil {
 		return nil, err
 	}
 	if err := checkQuality(f.quality); err != nil { // also that of a setting

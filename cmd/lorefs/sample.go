@@ -1,6 +1,9 @@
 package main
 
 import (
+	"errors"
+	iofs "io/fs"
+
 	"github.com/spf13/cobra"
 
 	"lorefs/internal/app/sample"
@@ -16,6 +19,9 @@ func newSample() *cobra.Command {
 			paths, err := sample.Write(args[0])
 			for _, p := range paths {
 				shown.Fprintf(c.OutOrStdout(), "%s\n", p)
+			}
+			if errors.Is(err, iofs.ErrExist) {
+				err = &commandError{code: exitFailure, err: err, hint: "remove it, or name another folder"}
 			}
 			return err
 		},

@@ -13,6 +13,8 @@ import (
 	"github.com/BurntSushi/toml"
 	"github.com/adrg/xdg"
 	"github.com/spf13/pflag"
+
+	"lorefs/internal/nearest"
 )
 
 // Settings stand for flags that would be typed again and again. A flag precedes its
@@ -166,7 +168,7 @@ func (r *settingsReader) option(name string) (*option, error) {
 				names = append(names, o.name)
 			}
 		}
-		if near := nearest(name, names); near != "" {
+		if near := nearest.Name(name, names); near != "" {
 			return nil, fmt.Errorf("no setting is called %q: did you mean %q?", name, near)
 		}
 		return nil, fmt.Errorf("no setting is called %q: want one of %s", name, strings.Join(names, ", "))

@@ -99,12 +99,12 @@ func (f *sourceFlags) explainKey(path string, err error) error {
 	}
 	if f.key != "" || f.kind == kinds.DataCenterName {
 		return &commandError{
-			code: exitKey, err: fmt.Errorf("%s: %w", path, datacenter.ErrKey),
+			code: exitUnknown, err: fmt.Errorf("%s: %w", path, datacenter.ErrKey),
 			hint: "--key and --iv have to be those of the client that the file is from",
 		}
 	}
 	return &commandError{
-		code: exitKey, err: fmt.Errorf("%s: not a source that lorefs knows, or a data center of an unknown key", path),
+		code: exitUnknown, err: fmt.Errorf("%s: %w, or a data center of an unknown key", path, kinds.ErrUnknown),
 		hint: "--key and --iv say which",
 	}
 }
