@@ -40,7 +40,7 @@ lorefs.1, lorefs-mount.1, … Their date is SOURCE_DATE_EPOCH, if that is set.`,
 func manPages(c *cobra.Command) iter.Seq[treecopy.File] {
 	return func(yield func(treecopy.File) bool) {
 		for _, sub := range c.Commands() {
-			if !sub.IsAvailableCommand() || sub.IsAdditionalHelpTopicCommand() {
+			if !sub.IsAvailableCommand() && !sub.IsAdditionalHelpTopicCommand() {
 				continue
 			}
 			for page := range manPages(sub) {

@@ -45,7 +45,7 @@ func (f *mountFlags) add(flags *pflag.FlagSet) {
 	f.source.add(flags)
 	f.source.addTo(flags, f.table())
 	flags.BoolVarP(&f.foreground, "foreground", "f", false, "stay in the foreground until unmounted")
-	flags.StringArrayVarP(&f.lists, "options", "o", nil, `options as mount(8) passes them, such as ro,cache_size=64M; write \, for a comma in a value`)
+	flags.StringArrayVarP(&f.lists, "options", "o", nil, "`options` as mount(8) passes them, such as ro,cache_size=64M; write \\, for a comma in a value")
 }
 
 // table returns the options of a mount besides its source.
@@ -87,6 +87,7 @@ write to that folder, mount says so and leaves it as it is.`,
 	}
 	f.add(c.Flags())
 	addJSON(c, &f.asJSON, oneObject+", as lorefs status does, once the mount can be used")
+	_ = c.RegisterFlagCompletionFunc("options", completeListed(f.source.known)) // it has none yet
 	return c
 }
 

@@ -22,7 +22,7 @@ type progress interface {
 
 // newProgress returns a bar on stderr if that is a terminal, and otherwise shows nothing.
 func newProgress(what string) progress {
-	if !term.IsTerminal(int(os.Stderr.Fd())) {
+	if !drawsBars() {
 		return silence{}
 	}
 	return &bar{what: what, bytes: true}
@@ -30,11 +30,13 @@ func newProgress(what string) progress {
 
 // newCounter is newProgress for things other than bytes.
 func newCounter(what string) progress {
-	if !term.IsTerminal(int(os.Stderr.Fd())) {
+	if !drawsBars() {
 		return silence{}
 	}
 	return &bar{what: what}
 }
+
+func drawsBars() bool { return !quiet.Load() && term.IsTerminal(int(os.Stderr.Fd())) }
 
 type silence struct{}
 

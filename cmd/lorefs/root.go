@@ -1,19 +1,19 @@
 package main
 
 import (
-	"log/slog"
-	"os"
+	"fmt"
+	"runtime"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"lorefs/internal/jsonout"
 )
 
 // newRoot returns the command line. Nothing of it is global, so tests may have several.
 func newRoot() *cobra.Command {
-	verbose := false
-	level := new(slog.LevelVar)
-	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
-	level.Set(slog.LevelWarn)
+	logging := newLogging()
+	log := logging.log
 	root := &cobra.Command{
 		Use:   "lorefs",
 		Short: "mount game archives as directories",
@@ -23,19 +23,17 @@ rsync, editors and scripts work on them. It knows TERA data centers
 sessions and packet definitions, and CASC storages.
 
 ` + exitHelp(),
-		Version:       version(),
+		Version:       version() + " " + runtime.Version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.ArbitraryArgs,
-		PersistentPreRun: func(c *cobra.Command, args []string) {
-			if verbose {
-				level.Set(slog.LevelDebug)
-			}
+		PersistentPreRunE: func(c *cobra.Command, args []string) error {
 			endOnSignal(c, args)
+			return logging.begin()
 		},
 		RunE: runParent,
 	}
-	root.PersistentFlags().BoolVarP(&verbose, "verbose", "v", false, "print more on stderr")
+	logging.add(root.PersistentFlags())
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return &commandError{code: exitUsage, err: flagError(err), hint: "see " + c.CommandPath() + " --help"}
 	})
@@ -48,8 +46,12 @@ sessions and packet definitions, and CASC storages.
 		interruptible(newApply(log)),
 		interruptible(newExport(log)), interruptible(newVerify(log)), interruptible(newPack(log)),
 		interruptible(newRepack(log)), interruptible(newValidate(log)), interruptible(newSchema(log)),
-		interruptible(newBench(log)), newSample(), newDecode(), newEncode(), newMan(), newJSONTopic(),
+		interruptible(newBench(log)), newSample(), newDecode(), newEncode(), newMan(),
+		newVersion(), newSettingsTopic(), newJSONTopic(),
 	)
+	groupCommands(root)
+	addCompletions(root)
+	root.SetHelpFunc(printHelp)
 	return root
 }
 
@@ -102,6 +104,32 @@ func runHelp(c *cobra.Command, args []string) error {
 	return of.Help()
 }
 
+func newVersion() *cobra.Command {
+	asJSON := false
+	c := &cobra.Command{
+		Use:   "version",
+		Short: "print the version",
+		Args:  exactArgs(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if asJSON {
+				return jsonout.Object(c.OutOrStdout(), jsonVersion{version(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH})
+			}
+			_, err := fmt.Fprintf(c.OutOrStdout(), "lorefs version %s %s\n", version(), runtime.Version())
+			return err
+		},
+	}
+	addJSON(c, &asJSON, oneObject)
+	return c
+}
+
+// jsonVersion is the version as --json prints it.
+type jsonVersion struct {
+	// Version is that of lorefs, Go that of the compiler, and System what it runs on.
+	Version string `json:"version"`
+	Go      string `json:"go"`
+	System  string `json:"system"`
+}
+
 // version returns the version of the module or, in a checkout, the commit.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
@@ -112,7 +140,7 @@ func version() string {
 	if v == "" {
 		v = "(devel)"
 	}
-	return v + " " + info.GoVersion
+	return v
 }
 
 // exactArgs requires one argument for each name.

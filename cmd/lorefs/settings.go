@@ -299,7 +299,7 @@ func (s *optionSet) settle(path, kind string) error {
 	}
 	places = append(places, file.all)
 	higher := map[string]bool{} // what the command line or another place sets
-	s.flags.Visit(func(f *pflag.Flag) { higher[f.Name] = true })
+	s.flags.VisitAll(func(f *pflag.Flag) { higher[f.Name] = f.Changed })
 	for _, place := range places {
 		if err := s.take(place, kind, higher); err != nil {
 			return err
@@ -370,5 +370,5 @@ func setAll(f *pflag.Flag, values []string) error {
 func allOptions() []option {
 	var f mountFlags
 	f.add(pflag.NewFlagSet("", pflag.ContinueOnError))
-	return f.source.known
+	return append(f.source.known, newLogging().table()...)
 }

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
+	"time"
 
 	"lorefs/datacenter"
 	"lorefs/internal/app/kinds"
@@ -51,7 +54,14 @@ func openSource(ctx context.Context, path string, f *sourceFlags, log *slog.Logg
 	if err != nil {
 		return nil, err
 	}
+	for _, name := range slices.Sorted(maps.Keys(f.from)) {
+		log.Info("a setting counts", "flag", "--"+name, "from", f.from[name])
+	}
+	began := time.Now()
 	s, err := k.Open(ctx, path, o)
+	if err == nil {
+		log.Info("opened", "source", path, "kind", k.Name, "seconds", fmt.Sprintf("%.2f", time.Since(began).Seconds()))
+	}
 	return s, f.explainKey(path, err)
 }
 

@@ -3,7 +3,8 @@ package packettree
 import (
 	"bytes"
 	"context"
-	"encoding/json"
+
+	"lorefs/internal/jsonout"
 )
 
 // summaryText returns the content of summary.json. It decodes the packets that nobody has
@@ -21,10 +22,7 @@ func (t *Tree) summaryText(ctx context.Context) ([]byte, error) {
 	}
 	s = t.now.Load() // has all that is measured
 	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", " ")
-	err := enc.Encode(m.tally.Summary(s.recording))
+	err := jsonout.Object(&b, m.tally.Summary(s.recording))
 	m.summary, m.summed = b.Bytes(), m.n
 	return m.summary, err
 }
