@@ -13,6 +13,15 @@
 // Lines may end in CR LF, and the text may begin with a byte order mark. A line with # is a
 // comment. A line with ! says why a block was rejected; a reader skips it.
 //
+// # A patch that was cut off
+//
+// A patch without a line end behind its last line was cut off, and is an error. What a patch begins
+// with promises its last line: "end: # end". A patch with that field and without the line "# end" is
+// an error too, so nothing of what lorefs has written is taken for a whole patch if its end is
+// missing. What remains undetected is a patch that was cut off behind its very first line, which
+// changes nothing, and a patch written by hand without the field, if whole lines at its end are
+// missing: a "-" line whose "+" line is missing then removes the attribute.
+//
 // # Blocks
 //
 // A PATH is a plain query (see package query): names, [@attribute=value and …], and places [n]. It

@@ -1,6 +1,7 @@
 package patch_test
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -57,6 +58,7 @@ func TestExample(t *testing.T) {
 
 func TestSyntaxErrors(t *testing.T) {
 	head := "lorefs-patch 1\nbase: x\nfuture: whatever\n\n"
+	whole := "lorefs-patch 1\nend: # end\n\n"
 	for text, want := range map[string]string{
 		"":                                                         "mod:1: this is no patch",
 		"diff --git":                                               "mod:1: this is no patch",
@@ -99,6 +101,11 @@ func TestSyntaxErrors(t *testing.T) {
 		head + "@+ /A after B/C\n+<A />\n":                         "want one step",
 		head + "@- /\n-<A />\n":                                    "the root can't be removed",
 		head + "@- /A/B\n-<A />\n":                                 "mod:6: the node is called \"A\"",
+		"lorefs-patch 1":                                           "mod:1: \"lorefs-patch 1\": want a line end behind the last line: the patch was cut off",
+		head + "@ /A\n-a int 1\n+a int 12":                         "mod:7: \"+a int 12\": want a line end",
+		whole:                                                      "mod:3: the patch ends here, without the line \"# end\"",
+		whole + "@ /A\n-a int 1\n":                                 "mod:5: the patch ends here",
+		whole + "# end\n\n@ /A\n-a int 1\n":                        "mod:6: \"@ /A\": want no block behind the line \"# end\"",
 	} {
 		_, err := patch.Parse("mod", []byte(text))
 		var syntax *patch.SyntaxError
@@ -136,6 +143,9 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
+		if !bytes.HasSuffix(data, []byte("\n")) {
+			t.Fatalf("a patch is read that ends inside a line:\n%s", data)
+		}
 		text := p.Append(nil)
 		q, err := patch.Parse("mod", text)
 		if err != nil {
@@ -148,6 +158,34 @@ func FuzzParse(f *testing.F) {
 		}
 		if back, err := patch.Parse("mod", p.Reverse().Append(nil)); err == nil {
 			back.Reverse()
+		}
+	})
+}
+
+// FuzzCut cuts a patch off at each of its bytes. Nothing of it is read then, unless so little is
+// left that no line promises a last one, and no block is there.
+func FuzzCut(f *testing.F) {
+	seeds, err := filepath.Glob("testdata/*.lorepatch")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, name := range seeds {
+		f.Add(readFile(f, name))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := patch.Parse("mod", data)
+		if err != nil {
+			return
+		}
+		text := p.Append(nil)
+		if len(text) > 1<<13 {
+			return
+		}
+		for n := range text {
+			cut, err := patch.Parse("mod", text[:n])
+			if err == nil && (string(text[:n]) != "lorefs-patch 1\n" || len(cut.Blocks) > 0) {
+				t.Fatalf("%d of %d bytes are read as a patch:\n%s", n, len(text), text[:n])
+			}
 		}
 	})
 }

@@ -58,6 +58,9 @@ func Parse(name string, data []byte) (*Patch, error) {
 	if err := p.long(); err != nil {
 		return nil, err
 	}
+	if p.isMarked && !p.isWhole {
+		return nil, p.errorf("the patch ends here, without the line %q that its header promises: it was cut off", lastLine)
+	}
 	if err := p.end(); err != nil {
 		return nil, err
 	}
@@ -71,6 +74,9 @@ type parser struct {
 	rest  []byte
 	text  string // the line at hand
 	line  int
+	// isCut says that the line has no end. isMarked says that the header promises a last line, and
+	// isWhole that it was read.
+	isCut, isMarked, isWhole bool
 	// block is the one that is being read, of which xml are the lines of its node, the
 	// first of which is xmlLine.
 	block   *Block
@@ -102,6 +108,7 @@ func (p *parser) next() bool {
 	if len(line) > maxLine {
 		return false
 	}
+	p.isCut = end < 0
 	p.rest = p.rest[min(len(line)+1, len(p.rest)):]
 	p.text = strings.TrimSuffix(string(line), "\r")
 	p.line++
@@ -125,9 +132,17 @@ func (p *parser) header() error {
 	if p.text != firstLine {
 		return p.errorf("version %s of patches is unknown: want %q", shown.Quote(p.text[len(magic):]), firstLine)
 	}
+	if p.isCut {
+		return p.cut()
+	}
 	for p.next() {
 		name, text, found := strings.Cut(p.text, ":")
 		switch {
+		case p.isCut:
+			return p.cut()
+		case p.text == endName+": "+lastLine:
+			p.isMarked = true
+			continue
 		case p.text == "":
 			return nil
 		case strings.IndexByte("@#!", p.text[0]) >= 0:
@@ -142,9 +157,22 @@ func (p *parser) header() error {
 	return p.long()
 }
 
+// cut is the error of a line without an end.
+func (p *parser) cut() error {
+	return p.errorf("%s: want a line end behind the last line: the patch was cut off here, unless an editor left it out", shown.Quote(p.text))
+}
+
 // take takes a line behind the header.
 func (p *parser) take() error {
-	if p.text == "" {
+	switch {
+	case p.isCut:
+		return p.cut()
+	case p.text == "":
+		return nil
+	case p.isWhole && p.text[0] == '@':
+		return p.errorf("%s: want no block behind the line %q", shown.Quote(p.text), lastLine)
+	case p.text == lastLine:
+		p.isWhole = p.isMarked
 		return nil
 	}
 	switch p.text[0] {

@@ -18,6 +18,12 @@ const (
 	firstLine = magic + "1"
 )
 
+// The header promises the last line, so that a patch that was cut off is not taken for a whole one.
+const (
+	endName  = "end"
+	lastLine = "# end"
+)
+
 // The names of lines that are not attributes'.
 const (
 	keysName  = "%keys"
@@ -32,7 +38,7 @@ const (
 
 // Append appends the patch as a file.
 func (p *Patch) Append(dst []byte) []byte {
-	dst = append(dst, firstLine+"\n"...)
+	dst = append(dst, firstLine+"\n"+endName+": "+lastLine+"\n"...)
 	for _, f := range p.Header {
 		dst = fmt.Appendf(dst, "%s: %s\n", f.Name, f.Text)
 	}
@@ -40,7 +46,7 @@ func (p *Patch) Append(dst []byte) []byte {
 	for i := range p.Blocks {
 		dst = p.Blocks[i].Append(dst)
 	}
-	return appendLines(dst, p.Notes)
+	return append(appendLines(dst, p.Notes), lastLine+"\n"...)
 }
 
 func appendLines(dst []byte, lines []string) []byte {
