@@ -138,7 +138,7 @@ func (p *planner) moves(a *addition, n node) (bool, error) {
 	if len(blocks) == 0 || a.anchor == 0 {
 		return false, nil
 	}
-	if what, err := p.view.differs(n, p.patch.Blocks[blocks[0]].Node); err != nil || what != "" {
+	if what, err := p.differs(n, &p.patch.Blocks[blocks[0]]); err != nil || what != "" {
 		return false, err
 	}
 	o, err := p.order(a.parent, a.b.Node.Name)
@@ -325,7 +325,7 @@ func (p *planner) lookAmong(name string, adds []*addition) error {
 
 // isThere tells whether a node is the one that is to be added, and stays.
 func (p *planner) isThere(a *addition, n node) (bool, error) {
-	what, err := p.view.differs(n, a.b.Node)
+	what, err := p.differs(n, a.b)
 	if err != nil || what != "" || p.there[n.number] {
 		return false, err
 	}
@@ -385,6 +385,9 @@ func (p *planner) clash(a *addition) (string, error) {
 	if p.targets[a.block].renamed {
 		return "no place to add it: " + onlyRenamed, nil
 	}
+	if a.b.Hash != 0 {
+		return "the patch has only the hash of this node, which was too large, and not what it held", nil
+	}
 	if first := p.name(a); first != nil {
 		return first.because("adds the same"), nil
 	}
@@ -393,7 +396,7 @@ func (p *planner) clash(a *addition) (string, error) {
 		if parent := p.targets[a.block].nodes[w.parent]; removed || p.goesWith(parent.number) != nil {
 			continue
 		}
-		what, err := p.view.differs(w.node, a.b.Node)
+		what, err := p.differs(w.node, a.b)
 		if err != nil {
 			return "", err
 		}

@@ -5,7 +5,7 @@
 //	patch  = "lorefs-patch 1" NL { NAME ":" text NL } { block | "#" text NL | "!" text NL | NL }
 //	block  = "@ " PATH NL { guard } { ("-"|"+") (NAME | "%keys" | "%flags") " " VALUE NL }
 //	       | "@+ " PATH [ (" after "|" before ") STEP ] NL { guard } { "+" XML-LINE NL }
-//	       | "@- " PATH [ (" after "|" before ") STEP ] NL { guard } { "-" XML-LINE NL }
+//	       | "@- " PATH [ (" after "|" before ") STEP ] NL { guard } ( { "-" XML-LINE NL } | "-%hash " NAME " " HEX12 " " DEC NL )
 //	guard  = "? " STEP " " n "/" m [ ">" n "/" m ] 5*( " " HEX12 | " -" ) NL
 //	VALUE  = "int " DEC | "float " FLOAT | "bool " ("true"|"false") | "string " JSON-STRING
 //	       | "keys" { " " NAME } | "flags " DEC
@@ -38,6 +38,10 @@
 // below the same parent, and so says where the node is among the siblings of its name. If several
 // nodes are added at one place, they get the order that they have in the patch. No other order in
 // a patch means anything. A node that only moved is removed and added.
+//
+// A patch that was made without the file may have only the hash of a node that was removed, and the
+// number of nodes and attributes of it and below it. Such a block removes a node with this hash, but can't be taken back: reversed, it conflicts, unless the
+// node is there.
 //
 // # Guards
 //

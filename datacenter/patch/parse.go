@@ -510,10 +510,34 @@ func (p *parser) nodeLine() error {
 	if p.text[0] != want {
 		return p.errorf("%s: want lines that begin with %c here", shown.Quote(p.text), want)
 	}
+	if p.block.Hash != 0 {
+		return p.errorf("%s: want nothing behind the hash of a node", shown.Quote(p.text))
+	}
 	if len(p.xml) == 0 {
 		p.xmlLine = p.line
+		if strings.HasPrefix(p.text[1:], hashName+" ") {
+			return p.hashLine()
+		}
 	}
 	p.xml = append(append(p.xml, p.text[1:]...), '\n')
+	return nil
+}
+
+// hashLine takes the line that has the hash of a node instead of its XML.
+func (p *parser) hashLine() error {
+	name, rest, err := cutName(strings.TrimPrefix(p.text[1:], hashName+" "))
+	if err == nil {
+		b := p.block
+		hash, size, _ := strings.Cut(rest, " ")
+		n, failed := strconv.ParseUint(size, 10, 32)
+		if b.Size = int64(n); failed != nil || !parseHash(hash, &b.Hash) || b.Hash == 0 || size != strconv.FormatUint(n, 10) {
+			err = fmt.Errorf("%s: want %s NAME, 12 hex digits, and how many nodes and attributes it has", shown.Quote(p.text), hashName)
+		}
+	}
+	if err != nil {
+		return p.wrong(p.line, err)
+	}
+	p.block.Node = &sheets.Element{Name: name}
 	return nil
 }
 
@@ -534,7 +558,7 @@ func (p *parser) end() error {
 			}
 		}
 	} else {
-		if len(p.xml) == 0 {
+		if len(p.xml) == 0 && b.Hash == 0 {
 			return p.wrong(b.Line, errors.New("a block without a node: want its XML"))
 		}
 		if err := p.endNode(b); err != nil {
@@ -577,7 +601,10 @@ func (v *Value) Equal(w *Value) bool {
 
 // endNode reads the XML of a block.
 func (p *parser) endNode(b *Block) error {
-	e, err := sheets.ParseElement(p.patch.Name, p.xml)
+	e, err := b.Node, error(nil)
+	if b.Hash == 0 {
+		e, err = sheets.ParseElement(p.patch.Name, p.xml)
+	}
 	p.xml = nil
 	if err != nil {
 		line, _, what := 1, 0, err.Error()

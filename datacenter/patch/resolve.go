@@ -202,8 +202,8 @@ func (r *resolver) step(at found, s *query.PlainStep) (*group, []row, error) {
 	return g, rows, err
 }
 
-// shorten makes a hash of a patch of one of package identity.
-func shorten(h uint64) Hash {
+// HashOf returns the hash of a patch that stands for one of package identity.
+func HashOf(h uint64) Hash {
 	if h &= hashMask; h == 0 {
 		return 1 // 0 is unknown
 	}
@@ -226,7 +226,7 @@ func (r *resolver) sum(g *group, s *query.PlainStep, rows []row) (*sum, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.sums[key] = &sum{all: shorten(h)}
+	r.sums[key] = &sum{all: HashOf(h)}
 	return r.sums[key], nil
 }
 
@@ -240,7 +240,7 @@ func (r *resolver) list(s *sum, rows []row) error {
 		if err != nil {
 			return err
 		}
-		s.each = append(s.each, shorten(h))
+		s.each = append(s.each, HashOf(h))
 	}
 	return nil
 }
