@@ -7,6 +7,7 @@
 //	       | "@+ " PATH [ (" after "|" before ") STEP ] NL { guard } { "+" XML-LINE NL }
 //	       | "@- " PATH [ (" after "|" before ") STEP ] NL { guard } ( { "-" XML-LINE NL } | "-%hash " NAME " " HEX12 " " DEC NL )
 //	guard  = "? " STEP " " n "/" m [ ">" n "/" m ] 5*( " " HEX12 | " -" ) NL
+//	       | "? " STEP 3*( " " HEX12 | " -" ) [ " >" 3*( " " HEX12 | " -" ) ] NL
 //	VALUE  = "int " DEC | "float " FLOAT | "bool " ("true"|"false") | "string " JSON-STRING
 //	       | "keys" { " " NAME } | "flags " DEC
 //
@@ -65,6 +66,23 @@
 // If neither keys nor an id distinguish an added node from its siblings, its block has one more
 // guard, of these siblings. It says whether the node was added already.
 //
+// # Guards of nodes that are found by values
+//
+// Another version may give the id of a node to another one: 5 became 6, and 6 became 7. So a step
+// below a sheet that finds one of several siblings by its keys, its id or other attributes has a guard
+// too, if the block could do something to another node of these: for a change, if one has the same old
+// value there. It has the hashes of the node and of its two neighbours, without the attributes that
+// the step asks for. These are hashes of the attributes alone and, with a "+", also of what is below
+// the nodes. A "*" says that a sibling has the same hash. Three more hashes, behind ">", are those after
+// the patch, if the node could not be known by the others any more.
+//
+// The node is the right one if it has the hash, or had it but for what the patch changes, and no
+// sibling has the same. It is not if a sibling has the hash instead. Otherwise its neighbours decide:
+// one of them has to be beside it, and that may be no copy if the node itself is another one. If there
+// is no node, a block that removes one conflicts if a sibling has the hash.
+//
+// A conflict can be overruled: delete the guard in the rejects, and apply them.
+//
 // # How a patch is applied
 //
 // All paths are followed before anything is changed. Then each pair of lines is judged by itself.
@@ -80,6 +98,9 @@
 // otherwise at the end. If its parent is one of several sheets that nothing distinguishes, it goes
 // into the sheet that has the sibling; if there is none, that is a conflict.
 //
+// If a patch removes sheets and adds some of that name, it replaces them: unless all of them can be
+// removed and added, none is.
+//
 // # How a patch is made
 //
 // [Make] uses what package diff finds between two files. [MakeDraft] uses the numbers of nodes in
@@ -93,7 +114,7 @@
 //   - Names with line breaks can't be written.
 //   - A node with more than a million nodes and attributes below it can't be added or removed.
 //   - If two nodes exchanged their keys, applying the patch twice exchanges them twice.
-//   - A node that is known by attributes that are no keys has no guard. If another version gives
-//     the values of these to another node, and that has the old value too, the wrong node is
-//     changed.
+//   - If another version gives the values by which a node is found to another sheet, the wrong sheet
+//     is changed. So is a node that holds the same as the right one, its neighbours included.
+//   - A patch that was made without the file has no guards of nodes that are found by values.
 package patch

@@ -307,9 +307,19 @@ func besideWord(text string) (at int, word string) {
 // guard takes a line that begins with "?".
 func (p *parser) guard() error {
 	b := p.block
-	const want = "? STEP n/m[>n/m] old new self before after, each of these 12 hex digits or -"
+	const want = "? STEP n/m[>n/m] old new self before after, or ? STEP self before after, each of these 12 hex digits or -"
 	fields := strings.Split(p.text, " ")
 	const hashes = 5
+	t := len(fields) - 3
+	if t > 4 && fields[t-1] == ">" {
+		t -= 4
+	}
+	if t > 1 && strings.HasSuffix(fields[t-1], "]") && len(b.Lines) == 0 && len(p.xml) == 0 && b.Hash == 0 {
+		if !p.trait(strings.Join(fields[1:t], " "), fields[t:]) {
+			return p.errorf("%s: want %s, of a step of the path that has conditions, in their order", shown.Quote(p.text), want)
+		}
+		return nil
+	}
 	if len(fields) < 3+hashes || fields[0] != "?" {
 		return p.errorf("%s: want %s", shown.Quote(p.text), want)
 	}
@@ -341,6 +351,32 @@ func (p *parser) guard() error {
 	}
 	b.Guards = append(b.Guards, g)
 	return nil
+}
+
+// trait takes a guard of a step that finds its node by values; it is false if that is wrong.
+func (p *parser) trait(step string, hashes []string) bool {
+	b, t := p.block, Trait{At: 1}
+	if n := len(b.Traits); n > 0 {
+		t.At = b.Traits[n-1].At + 1
+	}
+	end := len(b.Path.Steps)
+	if b.Kind == Add && b.Beside.Text != "" {
+		end++
+	}
+	for t.At < end && (bareStep(b.stepAt(t.At)) != step || !canHaveTrait(b.stepAt(t.At))) {
+		t.At++
+	}
+	self, more := strings.CutSuffix(hashes[0], "*")
+	self, t.Deep = strings.CutSuffix(self, "+")
+	t.Alone = !more
+	marks := hashes[0][len(self):]
+	content := func(h []string, c *Content) bool {
+		self, marked := strings.CutSuffix(h[0], marks)
+		return marked && parseHash(self, &c.Self) && c.Self != 0 && parseHash(h[1], &c.Before) && parseHash(h[2], &c.After)
+	}
+	ok := t.At < end && content(hashes, &t.Content) && (len(hashes) == 3 || content(hashes[4:], &t.Now))
+	b.Traits = append(b.Traits, t)
+	return ok
 }
 
 // parsePlaceOf reads n/m.

@@ -50,6 +50,8 @@ type Block struct {
 	// Guards are those of the places in Path and in Beside, in their order; of an added
 	// node that nothing tells from its siblings one more, of these.
 	Guards []Guard
+	// Traits are of steps that find their nodes by values, in the order of the steps.
+	Traits []Trait
 	// Lines are those of a Change.
 	Lines []Line
 	// Node is what is added or removed. If the patch has only the Hash of all that it holds, which

@@ -28,6 +28,9 @@ type resolver struct {
 	renamed map[string]query.PlainStep
 	// above are the parents of the nodes that paths led to.
 	above map[edit.Number]edit.Number
+	// lines are those of this patch, by the paths of the nodes that they change.
+	lines map[string][]Line
+	text  []byte
 }
 
 // sum is the hash of rows, and those of each of them, if those were asked for.
@@ -52,6 +55,10 @@ type group struct {
 	rows    []row
 	// indexes find the rows that may have some values, by the attributes' names.
 	indexes map[string]map[uint64][]int32
+	// places are those of the rows, and traits how many of them have the same traits, by the
+	// attributes that a step asks for. Both are nil until they are needed.
+	places map[edit.Number]int32
+	traits map[string]map[Hash]int
 }
 
 // maxRows bounds the rows that a resolver remembers.

@@ -73,6 +73,9 @@ func (b *Block) Append(dst []byte) []byte {
 	for i := range b.Guards {
 		dst = b.Guards[i].append(dst)
 	}
+	for i := range b.Traits {
+		dst = b.Traits[i].append(dst, b)
+	}
 	for i := range b.Lines {
 		dst = b.Lines[i].append(dst)
 	}
@@ -99,15 +102,39 @@ func (g *Guard) append(dst []byte) []byte {
 		dst = fmt.Appendf(dst, ">%d/%d", g.NewN, g.NewOf)
 	}
 	for i, h := range [...]Hash{g.Old, g.New, g.Self, g.Before, g.After} {
-		dst = append(dst, ' ')
-		if h == 0 {
-			dst = append(dst, '-')
-		} else {
-			dst = fmt.Appendf(dst, "%012x", uint64(h))
-		}
+		dst = h.append(append(dst, ' '))
 		if i == 2 {
 			dst = append(dst, "**"[:g.Alone]...)
 		}
+	}
+	return append(dst, '\n')
+}
+
+func (h Hash) append(dst []byte) []byte {
+	if h == 0 {
+		return append(dst, '-')
+	}
+	return fmt.Appendf(dst, "%012x", uint64(h))
+}
+
+func (t *Trait) append(dst []byte, b *Block) []byte {
+	dst = append(append(dst, "? "...), bareStep(b.stepAt(t.At))...)
+	for i, c := range [...]Content{t.Content, t.Now} {
+		if c.Self == 0 {
+			break
+		}
+		if i > 0 {
+			dst = append(dst, " >"...)
+		}
+		dst = c.Self.append(append(dst, ' '))
+		if t.Deep {
+			dst = append(dst, '+')
+		}
+		if !t.Alone {
+			dst = append(dst, '*')
+		}
+		dst = c.Before.append(append(dst, ' '))
+		dst = c.After.append(append(dst, ' '))
 	}
 	return append(dst, '\n')
 }
