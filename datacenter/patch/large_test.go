@@ -13,6 +13,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/patch"
+	"lorefs/datacenter/query"
 )
 
 // roundsVariable is the number of mods that TestLargeModOntoAnotherVersion makes.
@@ -430,12 +431,13 @@ func (j *judge) wrongAdd(it *patch.Item, b *patch.Block) string {
 // the mod nor right before the one that it is before there, though one of them is there.
 func (j *judge) wrongPlace(b *patch.Block, added, mods edit.Number) string {
 	here, there := j.beside(j.d, added), j.beside(j.mod, mods)
-	if here[1] == 0 && b.Beside.Step.Nth > 0 {
-		return "" // at the end, where a node is if its neighbour can't be told from twins
-	}
 	known := false
 	for i, n := range there {
 		if want, err := j.serials.Number(n); n != 0 && err == nil {
+			// A node goes to the end if its neighbour can't be told from twins, or has other values.
+			if here[1] == 0 && (b.Beside.Step.Nth > 0 || !j.meets(want, &b.Beside.Step)) {
+				return ""
+			}
 			known = true
 			if here[i] == want {
 				return ""
@@ -446,6 +448,36 @@ func (j *judge) wrongPlace(b *patch.Block, added, mods edit.Number) string {
 		return fmt.Sprintf("it is between %d and %d, and in the mod between %d and %d", here[0], here[1], there[0], there[1])
 	}
 	return ""
+}
+
+// meets reports whether a node of the other version has the values that a step asks for.
+func (j *judge) meets(n edit.Number, s *query.PlainStep) bool {
+	if err := j.now.Open(n); err != nil {
+		j.Fatal(err)
+	}
+	for _, c := range s.Conditions {
+		a, ok := j.now.Attribute(n, c.Name)
+		if !ok || !c.Holds(j.value(j.now, &a)) {
+			return false
+		}
+	}
+	return true
+}
+
+// value returns the value of an attribute of a draft.
+func (j *judge) value(d *edit.Draft, a *edit.Entry) datacenter.Value {
+	if a.Value.Type() != 0 {
+		return a.Value
+	}
+	stored, err := cmp.Or(j.files[d], j.f).Attribute(a.Addr)
+	if err != nil {
+		j.Fatal(err)
+	}
+	v, err := stored.Value()
+	if err != nil {
+		j.Fatal(err)
+	}
+	return v
 }
 
 // parent returns the number of the node above one.
@@ -499,16 +531,7 @@ func (j *judge) spell(d *edit.Draft, n edit.Number) string {
 	text := fmt.Sprintf("%s %d %v", info.Name, info.Flags, info.Keys)
 	slices.SortFunc(attributes, func(a, b edit.Entry) int { return strings.Compare(a.Name, b.Name) })
 	for _, a := range attributes {
-		v := a.Value
-		if v.Type() == 0 {
-			stored, err := cmp.Or(j.files[d], j.f).Attribute(a.Addr)
-			if err == nil {
-				v, err = stored.Value()
-			}
-			if err != nil {
-				j.Fatal(err)
-			}
-		}
+		v := j.value(d, &a)
 		text += fmt.Sprintf(" %s=%s:%s", a.Name, v.Type(), v.Text())
 	}
 	for _, c := range children {

@@ -183,7 +183,10 @@ func (r *resolver) another(t *Trait, g *group, s *query.PlainStep, rows []row, l
 		return false, nil
 	}
 	stays := func(h, want Hash) bool { return want != 0 && h == want && (c.Self == t.Self || counts[h] == 1) }
-	return !stays(c.Before, t.Before) && !stays(c.After, t.After), nil
+	if stays(c.Before, t.Before) || stays(c.After, t.After) {
+		return false, nil
+	}
+	return t.Before != 0 && counts[t.Before] > 0 || t.After != 0 && counts[t.After] > 0, nil
 }
 
 const isAnother = "%s is another node than the one that the patch was made for, or has other values by now: if it is the right one, delete the line with ? %s"
