@@ -102,8 +102,10 @@ func (f *mountFlags) mount(ctx context.Context, out io.Writer, source, dir strin
 	if f.idle < 0 {
 		return usageErrorf("--idle %v: want a time such as 15m", f.idle)
 	}
-	if f.source.given("no-backup") && !f.readWrite {
-		return usageErrorf("--no-backup goes with --rw: nothing is written without it")
+	for _, name := range []string{"no-backup", "quality"} {
+		if f.source.given(name) && !f.readWrite {
+			return usageErrorf("--%s goes with --rw: nothing is written without it", name)
+		}
 	}
 	parent, isChild := daemon.FromParent()
 	if !isChild && !f.foreground {
