@@ -55,6 +55,11 @@ func (f *sourceFlags) addDataCenter(flags *pflag.FlagSet) {
 	f.kind = kinds.DataCenterName
 }
 
+// onlyDataCenters reports whether the flags are those of [sourceFlags.addDataCenter].
+func (f *sourceFlags) onlyDataCenters() bool {
+	return f.kind == kinds.DataCenterName && f.flags != nil && f.flags.Lookup("kind") == nil
+}
+
 // table returns all options of a source.
 func (f *sourceFlags) table() []option {
 	f.kind = kindAuto
