@@ -47,8 +47,8 @@ type Block struct {
 	// Beside is the sibling next to which a node is added, or from which it is removed. It
 	// has no Step if nothing is known of that.
 	Beside Beside
-	// Guards are those of the places in Path and in Beside, in their order; of an added
-	// node that nothing tells from its siblings one more, of these.
+	// Guards are those of the places in Path and in Beside, in their order, which may be empty, or
+	// none; of an added node that nothing tells from its siblings one more, of these.
 	Guards []Guard
 	// Lines are those of a Change.
 	Lines []Line
@@ -96,6 +96,9 @@ type Guard struct {
 	// Alone says what the hashes are good for.
 	Alone Alone
 }
+
+// isEmpty reports whether there is no guard: the place is taken as it is.
+func (g *Guard) isEmpty() bool { return g.Of|g.NewOf == 0 }
 
 // Hash is of what a node holds, 48 bits.
 type Hash uint64
