@@ -122,6 +122,56 @@ func TestCorrectedReject(t *testing.T) {
 	}
 }
 
+// A reject whose place has become another one can be applied once its guard is deleted and its -
+// line corrected, but not before, whatever the guards of other places say.
+func TestCorrectedPlace(t *testing.T) {
+	file := func(first, v any, more ...*dctest.Node) *datacenter.File {
+		group := func(n int, v any) *dctest.Node {
+			return under(of("G"), of("T", "v", n), of("T", "v", v), of("T", "v", n))
+		}
+		return open(t, under(of("S"), append([]*dctest.Node{group(1, first), group(1, v)}, more...)...))
+	}
+	p := makePatch(t, file(1, 1), file(1, 2))
+	if b := &p.Blocks[0]; len(p.Blocks) != 1 || len(b.Guards) != 2 {
+		t.Fatalf("want one block with two guards:\n%s", p.Append(nil))
+	}
+	next := file(1, 7)
+	d, results := apply(t, next, p)
+	text := string(patch.Rejects(results[0]).Append(nil))
+	if results[0].Conflicts != 1 || !strings.Contains(text, "delete the line with ? G") {
+		t.Fatalf("%s", text)
+	}
+	cut := func(text, prefix string) string {
+		var kept []string
+		for line := range strings.Lines(text) {
+			if !strings.HasPrefix(line, prefix) {
+				kept = append(kept, line)
+			}
+		}
+		return strings.Join(kept, "")
+	}
+	for _, tt := range []struct {
+		text    string
+		applied int
+		want    string
+	}{
+		{text, 0, "? G"},
+		{strings.Replace(text, "-v int 1", "-v int 7", 1), 0, "? G"},
+		{cut(text, "? G"), 0, "? T"},
+		{cut(cut(text, "? G"), "? T"), 0, "v is int 7; want int 1 or int 2"},
+		{strings.Replace(cut(cut(text, "? G"), "? T"), "-v int 1", "-v int 7", 1), 1, "applied"},
+	} {
+		fixed, err := patch.Parse("fixed", []byte(tt.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, results := apply(t, saved(t, d), reread(t, fixed))
+		if got := outcomes(results[0]); results[0].Applied != tt.applied || !strings.Contains(got, tt.want) {
+			t.Errorf("%s%s, want %s", tt.text, got, tt.want)
+		}
+	}
+}
+
 // A sheet of which more than half is another one is replaced as a whole.
 func TestReplacedSheet(t *testing.T) {
 	sheet := func(from, n int) *datacenter.File {

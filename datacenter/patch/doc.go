@@ -63,6 +63,9 @@
 // still be beside it. A patch that was made without the file ([Guarded]) has no hashes of what
 // is after it, so its places are right only if all siblings are as before.
 //
+// A place without a guard is taken as it is: to overrule a guard, delete its line in the rejects,
+// correct the place and the values, and apply them.
+//
 // If neither keys nor an id distinguish an added node from its siblings, its block has one more
 // guard, of these siblings. It says whether the node was added already.
 //

@@ -88,7 +88,7 @@ func (r *resolver) locateStep(at found, steps []query.PlainStep, i int, guards [
 
 // place chooses the row that a place means: its guard tells whether it is still the same.
 func (r *resolver) place(g *group, s *query.PlainStep, rows []row, n int, guard *Guard) (chosen []row, reason string, err error) {
-	if guard == nil {
+	if guard == nil || guard.isEmpty() {
 		if n > len(rows) {
 			return nil, "", nil
 		}
@@ -115,7 +115,7 @@ func (r *resolver) place(g *group, s *query.PlainStep, rows []row, n int, guard 
 	if i := guard.find(sum); i >= 0 {
 		return rows[i : i+1], "", nil
 	}
-	return nil, fmt.Sprintf("%s: the %d nodes are not those of the patch, and which one is meant can't be told", s.Append(nil), len(rows)), nil
+	return nil, fmt.Sprintf("%s: the %d nodes are not those of the patch, and which one is meant can't be told: if the place is right, delete the line with ? %s", s.Append(nil), len(rows), guard.Step), nil
 }
 
 // find finds the node by what it holds and what is beside it; it is -1 if that fits not one.

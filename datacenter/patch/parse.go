@@ -601,13 +601,30 @@ func (p *parser) end() error {
 			return err
 		}
 	}
-	want := b.places()
-	if b.Kind == Add && len(b.Guards) == want+1 {
-		return nil
+	return p.endGuards(b)
+}
+
+// endGuards gives each place of a block its guard, or an empty one if its guard was deleted.
+func (p *parser) endGuards(b *Block) error {
+	var steps []query.PlainStep
+	for _, s := range append(slices.Clip(b.Path.Steps), b.Beside.Step) {
+		if placeOf(&s) > 0 {
+			steps = append(steps, s)
+		}
 	}
-	if len(b.Guards) > want {
-		return p.wrong(b.Line, fmt.Errorf("%d guards of %d places", len(b.Guards), want))
+	given := b.Guards
+	b.Guards = nil
+	for i := range steps {
+		g := Guard{Step: bareStep(&steps[i])}
+		if len(given) > 0 && given[0].Step == g.Step {
+			g, given = given[0], given[1:]
+		}
+		b.Guards = append(b.Guards, g)
 	}
+	if len(given) > 1 || len(given) == 1 && b.Kind != Add {
+		return p.wrong(b.Line, fmt.Errorf("a guard of %s: want only those of the %d places of the block, in their order", shown.Quote(given[0].Step), len(steps)))
+	}
+	b.Guards = append(b.Guards, given...)
 	return nil
 }
 

@@ -97,6 +97,9 @@ func (b *Block) Append(dst []byte) []byte {
 }
 
 func (g *Guard) append(dst []byte) []byte {
+	if g.isEmpty() {
+		return dst
+	}
 	dst = fmt.Appendf(dst, "? %s %d/%d", g.Step, g.N, g.Of)
 	if g.N != g.NewN || g.Of != g.NewOf {
 		dst = fmt.Appendf(dst, ">%d/%d", g.NewN, g.NewOf)
