@@ -53,7 +53,7 @@ the message says where it is kept; 130 interrupted by SIGINT, SIGTERM or SIGHUP.
 		interruptible(newApply(log)),
 		interruptible(newExport(log)), interruptible(newVerify(log)), interruptible(newPack(log)),
 		interruptible(newRepack(log)), interruptible(newValidate(log)), interruptible(newSchema(log)),
-		interruptible(newBench(log)), newSample(), newDecode(), newEncode(), newMan(),
+		interruptible(newBench(log)), newSample(), newDecode(log), newEncode(), newMan(),
 	)
 	return root
 }
