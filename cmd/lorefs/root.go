@@ -46,7 +46,7 @@ sessions and packet definitions, and CASC storages.
 		interruptible(newApply(log)),
 		interruptible(newExport(log)), interruptible(newVerify(log)), interruptible(newPack(log)),
 		interruptible(newRepack(log)), interruptible(newValidate(log)), interruptible(newSchema(log)),
-		interruptible(newBench(log)), newSample(), newDecode(), newEncode(), newMan(),
+		interruptible(newBench(log)), newSample(), newDecode(log), newEncode(), newMan(),
 		newVersion(), newSettingsTopic(), newJSONTopic(),
 	)
 	groupCommands(root)
