@@ -185,7 +185,7 @@ func (p *packets) grown(ctx context.Context) (*dissect.Recording, time.Time, err
 	was := p.now.Load()
 	size, err := p.file.Grown()
 	if err != nil {
-		return nil, time.Time{}, changed(err)
+		return nil, time.Time{}, &Error{Err: changed(err)}
 	}
 	log, err := was.Log().Grown(ctx, size)
 	if err == nil && log == was.Log() {
