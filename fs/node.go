@@ -133,6 +133,9 @@ func (n *node) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fu
 }
 
 func (n *node) find(ctx context.Context, name string, out *fuse.EntryOut) syscall.Errno {
+	if len(name) > nameMax {
+		return syscall.ENAMETOOLONG
+	}
 	e, err := n.m.tree.Lookup(ctx, n.id(), name)
 	if err == nil {
 		err = checkEntry(&e)

@@ -116,6 +116,8 @@ var (
 	ErrNotPermitted = errors.New("not possible in such a source")
 	// ErrInvalid means a value or a name that the source cannot hold.
 	ErrInvalid = errors.New("not a value that fits")
+	// ErrNameTooLong means a name that is longer than the source, or a file system, can hold.
+	ErrNameTooLong = errors.New("the name is too long")
 	// ErrTooLarge means a value or a number of entries above what the source can hold.
 	ErrTooLarge = errors.New("more than the source can hold")
 	// ErrNoSpace means that there is no room left for changes.

@@ -18,10 +18,13 @@ import (
 // it. It returns an error for flags that are for other kinds.
 func (f *sourceFlags) kindOf(path string) (*kinds.Kind, error) {
 	name := f.kind
-	if name == kindAuto {
+	if name == kindAuto || f.onlyDataCenters() {
 		name = ""
 	}
 	k, err := kinds.Find(path, name)
+	if err == nil && f.onlyDataCenters() && k.Name != f.kind {
+		err = wantsDataCenter(k)
+	}
 	if err == nil {
 		err = f.checkKind(path, k.Name)
 	}
@@ -76,9 +79,13 @@ func openShown(ctx context.Context, path string, f *sourceFlags, log *slog.Logge
 func dataCenterOf(s *kinds.Source) (*kinds.DataCenter, error) {
 	d, ok := s.DataCenter()
 	if !ok {
-		return nil, usageErrorf("this needs a data center, not a source of the kind %s", s.Kind.Name)
+		return nil, wantsDataCenter(s.Kind)
 	}
 	return d, nil
+}
+
+func wantsDataCenter(k *kinds.Kind) error {
+	return usageErrorf("this needs a data center, not a source of the kind %s", k.Name)
 }
 
 // complete returns an error if names below a path are missing. The log has said which.

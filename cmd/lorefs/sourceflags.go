@@ -69,6 +69,11 @@ func (f *sourceFlags) addDataCenter(flags *pflag.FlagSet) {
 // addEditable adds the flags for commands that are about edits.
 func (f *sourceFlags) addEditable(flags *pflag.FlagSet) { f.addTo(flags, f.editableTable()) }
 
+// onlyDataCenters reports whether the flags are those of [sourceFlags.addDataCenter].
+func (f *sourceFlags) onlyDataCenters() bool {
+	return f.kind == kinds.DataCenterName && f.flags != nil && f.flags.Lookup("kind") == nil
+}
+
 // table returns all options of a source.
 func (f *sourceFlags) table() []option {
 	return slices.Concat(f.editableTable(), f.packets.table(), f.casc.table())
