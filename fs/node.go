@@ -22,8 +22,10 @@ type mount struct {
 	tree nodes.Tree
 	root *node
 	// xattrs is nil if there are none to show, edits if the mount is read-only.
-	xattrs   nodes.Xattrer
-	edits    *edits
+	xattrs nodes.Xattrer
+	edits  *edits
+	// watched is nil if the tree doesn't change.
+	watched  *watched
 	uid, gid uint32
 	umask    uint32
 	usage    nodes.Usage

@@ -10,7 +10,8 @@ import (
 )
 
 func newCommit() *cobra.Command {
-	return &cobra.Command{
+	asJSON := false
+	c := &cobra.Command{
 		Use:   "commit PATH",
 		Short: "save the edits now, and stay mounted",
 		Long:  "commit saves what is edited in the mount that PATH is in: its mount point, or any file or\ndirectory in it.",
@@ -29,7 +30,11 @@ func newCommit() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return errors.Join(told(c.OutOrStdout(), &a, m.dir), conn.Close())
+			t := newTelling(c.OutOrStdout(), asJSON)
+			t.dir, t.name, t.stays = m.dir, m.name, true
+			return errors.Join(t.told(&a), conn.Close())
 		},
 	}
+	addJSON(c, &asJSON, objectALine)
+	return c
 }

@@ -18,7 +18,7 @@ import (
 	"lorefs/datacenter/sheets/xsd"
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/output"
-	"lorefs/internal/shown"
+	"lorefs/internal/jsonout"
 )
 
 // differing are the flags of diff.
@@ -29,6 +29,7 @@ type differing struct {
 	// asPatch prints a patch instead.
 	asPatch bool
 	out     *bufio.Writer
+	lines   *jsonout.Lines
 }
 
 func newDiff(log *slog.Logger) *cobra.Command {
@@ -58,6 +59,7 @@ or to another version of it. It is text to read, edit and keep beside a mod:
 				return usageErrorf("--patch goes with neither --json nor --ignore-*")
 			}
 			f.out = bufio.NewWriter(c.OutOrStdout())
+			f.lines = jsonout.NewLines(f.out)
 			done, n, err := f.mount(c, args[0], args[1])
 			if !done {
 				n, err = f.run(c.Context(), args[0], args[1], log)
@@ -72,7 +74,7 @@ or to another version of it. It is text to read, edit and keep beside a mod:
 		},
 	}
 	f.source.addDataCenter(c.Flags())
-	c.Flags().BoolVar(&f.asJSON, "json", false, "print an object a line: kind, path, new_path, old, new, entries")
+	addJSON(c, &f.asJSON, objectALine)
 	c.Flags().BoolVar(&f.asPatch, "patch", false, "print a patch for lorefs apply")
 	c.Flags().BoolVar(&f.opts.IgnoreOrder, "ignore-order", false, "ignore another order of siblings")
 	c.Flags().BoolVar(&f.opts.IgnoreKeys, "ignore-keys", false, "ignore key definitions")
@@ -130,7 +132,7 @@ func (f *differing) run(ctx context.Context, a, b string, log *slog.Logger) (n i
 
 func (f *differing) print(d *diff.Difference) error {
 	if f.asJSON {
-		return shown.JSONLines(f.out).Encode(d)
+		return f.lines.Write(d)
 	}
 	_, err := f.out.Write(d.Append(f.out.AvailableBuffer()))
 	return err

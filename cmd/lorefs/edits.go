@@ -27,17 +27,22 @@ type listing struct {
 
 func (l *listing) add(c *cobra.Command) {
 	l.source.addEditable(c.Flags())
-	c.Flags().BoolVar(&l.asJSON, "json", false, "print an object a line: kind, path, new_path, old, new, entries")
+	addJSON(c, &l.asJSON, objectALine)
 	c.Flags().BoolVar(&l.patch, "patch", false, "print a patch of a data center, as diff --patch does")
 	c.MarkFlagsMutuallyExclusive("json", "patch")
 }
 
 func (l *listing) format() kinds.EditsFormat {
-	switch {
-	case l.asJSON:
-		return kinds.EditsJSON
-	case l.patch:
+	if l.patch {
 		return kinds.EditsPatch
+	}
+	return format(l.asJSON)
+}
+
+// format returns the format in which edits are printed.
+func format(asJSON bool) kinds.EditsFormat {
+	if asJSON {
+		return kinds.EditsJSON
 	}
 	return kinds.EditsText
 }

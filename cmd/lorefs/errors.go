@@ -157,7 +157,8 @@ func explainUnsaved(err *kinds.UnsavedError) *commandError {
 
 // explainSource explains why a source can't be read or edited.
 func explainSource(err error) *commandError {
-	if errors.Is(err, capture.ErrUnknown) || errors.Is(err, kinds.ErrUnknown) {
+	_, static := errors.AsType[*casc.StaticError](err)
+	if static || errors.Is(err, capture.ErrUnknown) || errors.Is(err, kinds.ErrUnknown) {
 		return &commandError{code: exitUnknown, err: err}
 	}
 	return cmp.Or(explainChoice(err), explainEdits(err), &commandError{code: exitSource, err: err})

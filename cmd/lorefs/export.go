@@ -4,19 +4,21 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/treecopy"
+	"lorefs/internal/shown"
 )
 
 // exporting are the flags of export.
 type exporting struct {
 	source sourceFlags
 	files  filing
-	asJSON bool
+	format string
 	links  bool
 }
 
@@ -49,10 +51,11 @@ nothing if the disk has no room for it. It stops when only a hundredth of the di
 				return err
 			}
 			defer s.Close()
+			if err := f.checkFormat(c, s, len(args) > 2); err != nil {
+				return err
+			}
 			switch {
-			case f.asJSON && len(args) > 2:
-				return usageErrorf("--json is for all sheets: it goes with no PATH")
-			case f.asJSON:
+			case f.format == formatJSON:
 				return f.sheetsAsJSON(ctx, c, s, args[1])
 			case len(args) > 2:
 				return f.run(ctx, c, s, args[2], args[1])
@@ -61,10 +64,13 @@ nothing if the disk has no room for it. It stops when only a hundredth of the di
 		},
 	}
 	f.source.add(c.Flags())
-	c.Flags().BoolVar(&f.asJSON, "json", false, "write each sheet of a data center as one JSON document instead, a node a line")
-	f.source.addTo(c.Flags(), []option{{
-		name: "links", typed: true, kinds: []string{kinds.DataCenterName}, value: &f.links, help: "write links, too",
-	}})
+	f.source.addTo(c.Flags(), []option{
+		{
+			name: "format", typed: true, kinds: []string{kinds.DataCenterName}, words: formatWords, value: &f.format,
+			help: "`format` of the sheets of a data center: xml (default), or json: a document a sheet, a node a line",
+		},
+		{name: "links", typed: true, kinds: []string{kinds.DataCenterName}, value: &f.links, help: "write links, too"},
+	})
 	f.files.add(c)
 	return c
 }
@@ -89,6 +95,32 @@ func (f *exporting) run(ctx context.Context, c *cobra.Command, s *kinds.Source, 
 		return err
 	}
 	return complete(s, from)
+}
+
+// The values of --format.
+const (
+	formatXML  = "xml"
+	formatJSON = "json"
+)
+
+var formatWords = []string{formatXML, formatJSON}
+
+// checkFormat returns an error for a --format that does not go with what is exported. It tells
+// those of it who want JSON documents by --json, as they were had once.
+func (f *exporting) checkFormat(c *cobra.Command, s *kinds.Source, path bool) error {
+	_, sheets := s.DataCenter()
+	switch {
+	case f.format == "" && sheets && !path && f.files.asJSON:
+		shown.Fprintf(c.ErrOrStderr(), "lorefs: --json prints what was written; --format json writes the sheets as JSON, and --format xml as XML\n")
+		return nil
+	case f.format == "":
+		return nil
+	case !slices.Contains(formatWords, f.format):
+		return usageErrorf("--format %q is unknown: want %s", f.format, orList(formatWords))
+	case path:
+		return usageErrorf("--format is for all sheets: it goes with no PATH")
+	}
+	return nil
 }
 
 // withoutLinks leaves out links. It returns an error if there is nothing else at a path.

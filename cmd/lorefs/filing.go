@@ -12,6 +12,7 @@ import (
 	"lorefs/internal/app/output"
 	"lorefs/internal/app/treecopy"
 	"lorefs/internal/diskspace"
+	"lorefs/internal/jsonout"
 	"lorefs/internal/shown"
 	"lorefs/nodes"
 )
@@ -19,6 +20,7 @@ import (
 // filing are the flags of commands that write many files to a folder.
 type filing struct {
 	overwrite bool
+	asJSON    bool
 	// without is a directory of the source that is left out; it may be empty.
 	without string
 	// files is the number of files, or -1 if it is unknown.
@@ -30,6 +32,7 @@ const mostPresent = 5
 
 func (f *filing) add(c *cobra.Command) {
 	f.files = -1
+	addJSON(c, &f.asJSON, oneObject+" with what was written")
 	c.Flags().BoolVar(&f.overwrite, "overwrite", false, "replace existing files")
 }
 
@@ -98,8 +101,23 @@ func (f *filing) run(c *cobra.Command, s *kinds.Source, to string, write func(tr
 	if err != nil {
 		return err
 	}
-	shown.Fprintf(c.ErrOrStderr(), "%s, %s\n", shown.Plural(r.Files, "file"), shown.Plural(r.Bytes, "byte"))
-	return f.outcome(&r)
+	if f.asJSON {
+		err = jsonout.Object(c.OutOrStdout(), filed{to, r.Files, r.Bytes, r.Present, r.Failed - r.Present})
+	} else {
+		shown.Fprintf(c.ErrOrStderr(), "%s, %s\n", shown.Plural(r.Files, "file"), shown.Plural(r.Bytes, "byte"))
+	}
+	return errors.Join(err, f.outcome(&r))
+}
+
+// filed is what was written to a folder, as --json prints it.
+type filed struct {
+	Path  string `json:"path"`
+	Files int64  `json:"files"`
+	Bytes int64  `json:"bytes"`
+	// Present is how many files were left alone because they exist, and Failed how many others
+	// were not written.
+	Present int64 `json:"present"`
+	Failed  int64 `json:"failed"`
 }
 
 // outcome returns an error for files that were not written, or nil.

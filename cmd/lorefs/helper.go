@@ -67,7 +67,7 @@ func newMountHelper(log *slog.Logger) *cobra.Command {
 			if err := f.source.apply(options, rules); err != nil || fake {
 				return err
 			}
-			return f.mount(c.Context(), args[0], args[1], log)
+			return f.mount(c.Context(), c.OutOrStdout(), args[0], args[1], log)
 		},
 	}
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageErrorf("%w", err) })

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lorefs/internal/app/kinds"
-	"lorefs/internal/shown"
+	"lorefs/internal/jsonout"
 	"lorefs/nodes"
 )
 
@@ -58,21 +58,24 @@ are several:
 	}
 	f.add(c.Flags())
 	c.Flags().BoolVarP(&long, "long", "l", false, "show kind, size and time as well")
-	c.Flags().BoolVar(&asJSON, "json", false, "print an object a line: name, kind, size, mtime, inode, path and, of a link, target")
+	addJSON(c, &asJSON, objectALine)
 	return c
 }
 
 // lister prints entries.
 type lister struct {
 	out          *bufio.Writer
+	lines        *jsonout.Lines
 	source       *kinds.Source
 	long, asJSON bool
 	spell        func(string) string
 }
 
 func newLister(w io.Writer, s *kinds.Source, long, asJSON bool) *lister {
+	out := bufio.NewWriter(w)
 	return &lister{
-		out: bufio.NewWriter(w), source: s, long: long, asJSON: asJSON, spell: func(name string) string { return name },
+		out: out, lines: jsonout.NewLines(out), source: s, long: long, asJSON: asJSON,
+		spell: func(name string) string { return name },
 	}
 }
 
@@ -145,7 +148,7 @@ func (l *lister) show(ctx context.Context, e nodes.Entry, name, at string) error
 		}
 	}
 	if l.asJSON {
-		return shown.JSONLines(l.out).Encode(jsonEntry{
+		return l.lines.Write(jsonEntry{
 			e.Name, kindName(e.Kind), e.Size, e.ModTime.UTC(), uint64(e.ID), at, target,
 		})
 	}
@@ -158,6 +161,7 @@ func (l *lister) show(ctx context.Context, e nodes.Entry, name, at string) error
 	return err
 }
 
+// jsonEntry is an entry as --json prints it.
 type jsonEntry struct {
 	Name  string    `json:"name"`
 	Kind  string    `json:"kind"`

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	iofs "io/fs"
 	"log/slog"
 	"os"
@@ -19,6 +20,7 @@ import (
 	"lorefs/internal/app/daemon"
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/mounted"
+	"lorefs/internal/jsonout"
 	"lorefs/internal/links"
 )
 
@@ -36,6 +38,7 @@ type mountFlags struct {
 	uid, gid   maybeID
 	umask      maybeMode
 	lists      []string
+	asJSON     bool
 }
 
 func (f *mountFlags) add(flags *pflag.FlagSet) {
@@ -79,16 +82,17 @@ write to that folder, mount says so and leaves it as it is.`,
 			if err := f.source.apply(f.lists, optionRules{}); err != nil {
 				return err
 			}
-			return f.mount(c.Context(), args[0], args[1], log)
+			return f.mount(c.Context(), c.OutOrStdout(), args[0], args[1], log)
 		},
 	}
 	f.add(c.Flags())
+	addJSON(c, &f.asJSON, oneObject+", as lorefs status does, once the mount can be used")
 	_ = c.RegisterFlagCompletionFunc("options", completeListed(f.source.known)) // it has none yet
 	return c
 }
 
 // mount mounts in the foreground or, by starting this program again, in the background.
-func (f *mountFlags) mount(ctx context.Context, source, dir string, log *slog.Logger) error {
+func (f *mountFlags) mount(ctx context.Context, out io.Writer, source, dir string, log *slog.Logger) error {
 	if err := f.source.check(); err != nil {
 		return err
 	}
@@ -105,9 +109,20 @@ func (f *mountFlags) mount(ctx context.Context, source, dir string, log *slog.Lo
 	}
 	parent, isChild := daemon.FromParent()
 	if !isChild && !f.foreground {
-		return mountInBackground()
+		if err := mountInBackground(); err != nil || !f.asJSON {
+			return err
+		}
+		m, err := mountAt(dir)
+		if err != nil {
+			return err
+		}
+		s, err := askStatus(m)
+		if err != nil {
+			return err
+		}
+		return jsonout.Object(out, s)
 	}
-	err := f.serve(ctx, source, dir, parent, log)
+	err := f.serve(ctx, out, source, dir, parent, log)
 	if isChild {
 		return toldParent(parent, err)
 	}
@@ -115,7 +130,7 @@ func (f *mountFlags) mount(ctx context.Context, source, dir string, log *slog.Lo
 }
 
 // serve mounts in this process, and returns when the mount is gone.
-func (f *mountFlags) serve(ctx context.Context, source, dir string, parent *daemon.Parent, log *slog.Logger) (err error) {
+func (f *mountFlags) serve(ctx context.Context, out io.Writer, source, dir string, parent *daemon.Parent, log *slog.Logger) (err error) {
 	if f.mkdir {
 		made, makeErr := makeFolders(dir)
 		defer func() { err = errors.Join(err, removeFolders(made)) }()
@@ -127,7 +142,9 @@ func (f *mountFlags) serve(ctx context.Context, source, dir string, parent *daem
 	if err != nil {
 		return err
 	}
-	m.parent = parent
+	if m.parent = parent; parent == nil && f.asJSON {
+		m.ready = func(s *mounted.Status) error { return jsonout.Object(out, s) }
+	}
 	return m.serve(ctx)
 }
 

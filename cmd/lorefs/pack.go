@@ -18,6 +18,7 @@ import (
 	"lorefs/geometry"
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/output"
+	"lorefs/internal/jsonout"
 	"lorefs/internal/shown"
 )
 
@@ -29,6 +30,7 @@ type packing struct {
 	like     string
 	template string
 	strict   bool
+	asJSON   bool
 	quality  int
 	write    writing
 	optionSet
@@ -84,6 +86,7 @@ pack leaves it alone; the exit code is 6 then.`,
 		},
 	}
 	f.addTo(c.Flags(), f.table())
+	addJSON(c, &f.asJSON, oneObject)
 	return c
 }
 
@@ -179,8 +182,44 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 		}
 		shown.Fprintf(c.ErrOrStderr(), "lorefs: %s: neither a sheet nor a schema, ignored\n", name)
 	}
+	if f.asJSON {
+		return f.printJSON(c, to, &r)
+	}
 	shown.Fprintf(c.OutOrStdout(), "%s, %s, %s\n", shown.Plural(r.Sheets, "sheet"), shown.Plural(r.Nodes, "node"), shown.Plural(r.Attributes, "attribute"))
-	return sayWritten(c, to)
+	return sayWritten(c, to, false)
+}
+
+// packedSheets is a data center that was made, as --json prints it.
+type packedSheets struct {
+	writtenFile
+	Sheets     int   `json:"sheets"`
+	Nodes      int64 `json:"nodes"`
+	Attributes int64 `json:"attributes"`
+	// Inferred are the kinds of sheets without a schema, and Misfits the names that the schemas
+	// do not know or do not fit.
+	Inferred []string `json:"inferred"`
+	Misfits  []string `json:"misfits"`
+}
+
+func (f *packing) printJSON(c *cobra.Command, to string, r *pack.Report) error {
+	info, err := os.Stat(to)
+	if err != nil {
+		return err
+	}
+	p := packedSheets{
+		writtenFile: writtenFile{to, info.Size()}, Sheets: r.Sheets, Nodes: r.Nodes, Attributes: r.Attributes,
+		Inferred: asList(r.Inferred), Misfits: []string{},
+	}
+	for _, m := range r.Misfits {
+		p.Misfits = append(p.Misfits, m.String())
+	}
+	return jsonout.Object(c.OutOrStdout(), p)
+}
+
+// packedWorld is a folder of zones and areas that was written, as --json prints it.
+type packedWorld struct {
+	Path  string `json:"path"`
+	Files int    `json:"files"`
 }
 
 // world packs zones and areas into a folder.
@@ -197,6 +236,9 @@ func (f *packing) world(ctx context.Context, c *cobra.Command, dir, to string, i
 		return err
 	}
 	p.finish()
+	if f.asJSON {
+		return jsonout.Object(c.OutOrStdout(), packedWorld{to, len(inputs)})
+	}
 	_, err = shown.Fprintf(c.OutOrStdout(), "wrote %s to %s\n", shown.Plural(len(inputs), "file"), to)
 	return err
 }

@@ -12,7 +12,7 @@ import (
 
 	"lorefs/datacenter/query"
 	"lorefs/internal/app/kinds"
-	"lorefs/internal/shown"
+	"lorefs/internal/jsonout"
 )
 
 // querying are the flags of query.
@@ -21,6 +21,7 @@ type querying struct {
 	asJSON bool
 	count  bool
 	out    *bufio.Writer
+	lines  *jsonout.Lines
 	spell  func(string) string
 }
 
@@ -55,12 +56,13 @@ Numbers compare as numbers: = != < <= > >=. Names that are not plain go in brace
 			}
 			defer s.Close()
 			q.out, q.spell = bufio.NewWriter(c.OutOrStdout()), spelling(c)
+			q.lines = jsonout.NewLines(q.out)
 			err = q.run(ctx, s, expr)
 			return cmp.Or(q.out.Flush(), err)
 		},
 	}
 	q.source.addDataCenter(c.Flags())
-	c.Flags().BoolVar(&q.asJSON, "json", false, "print an object a line: kind, path, xpath, type, value")
+	addJSON(c, &q.asJSON, objectALine)
 	c.Flags().BoolVarP(&q.count, "count", "c", false, "print only how many there are")
 	return c
 }
@@ -83,8 +85,14 @@ func (q *querying) run(ctx context.Context, s *kinds.Source, expr *query.Query) 
 			return err
 		}
 	}
-	if q.count {
-		fmt.Fprintln(q.out, n)
+	switch {
+	case q.count && q.asJSON:
+		err = q.lines.Write(jsonCount{n})
+	case q.count:
+		_, err = fmt.Fprintln(q.out, n)
+	}
+	if err != nil {
+		return err
 	}
 	if err := d.Check(); err != nil || n > 0 {
 		return err
@@ -96,14 +104,19 @@ func (q *querying) run(ctx context.Context, s *kinds.Source, expr *query.Query) 
 	return e
 }
 
+// jsonCount is what --count prints with --json.
+type jsonCount struct {
+	Count int `json:"count"`
+}
+
 // jsonMatch is a match as --json prints it.
 type jsonMatch struct {
 	Kind  string `json:"kind"`
 	Path  string `json:"path"`
 	XPath string `json:"xpath"`
 	// Type and Value are those of an attribute.
-	Type  string `json:"type,omitempty"`
-	Value string `json:"value,omitempty"`
+	Type  string  `json:"type,omitempty"`
+	Value *string `json:"value,omitempty"`
 }
 
 func (q *querying) print(m *query.Match) error {
@@ -117,9 +130,9 @@ func (q *querying) print(m *query.Match) error {
 	if q.asJSON {
 		j := jsonMatch{Kind: m.Kind.String(), Path: m.Path, XPath: m.XPath}
 		if m.Kind == query.Attribute {
-			j.Type, j.Value = m.Attribute.Type().String(), string(text)
+			j.Type, j.Value = m.Attribute.Type().String(), new(string(text))
 		}
-		return shown.JSONLines(q.out).Encode(j)
+		return q.lines.Write(j)
 	}
 	line := append(q.out.AvailableBuffer(), q.spell(m.Path)...)
 	if m.Kind == query.Attribute {

@@ -17,7 +17,7 @@ import (
 
 func newRevert(log *slog.Logger) *cobra.Command {
 	var f sourceFlags
-	all := false
+	all, asJSON := false, false
 	c := &cobra.Command{
 		Use:   "revert MOUNTPOINT|SOURCE [PATH…]",
 		Short: "take back edits that are not saved yet",
@@ -58,18 +58,19 @@ back all of them.
 				paths = nil
 			}
 			if m == nil {
-				return revertAlone(c.Context(), c.OutOrStdout(), args[0], paths, all, &f, log)
+				return revertAlone(c.Context(), c.OutOrStdout(), args[0], paths, all, format(asJSON), &f, log)
 			}
 			a, err := m.talk(c.OutOrStdout(), daemon.Request{
-				Do: daemon.Revert, Source: m.source, Paths: paths, All: all,
+				Do: daemon.Revert, Source: m.source, Paths: paths, All: all, Format: string(format(asJSON)),
 			})
-			if err == nil && a.Edits == 0 {
+			if err == nil && a.Edits == 0 && !asJSON {
 				_, err = fmt.Fprintln(c.OutOrStdout(), nothingEdited)
 			}
 			return err
 		},
 	}
 	f.addEditable(c.Flags())
+	addJSON(c, &asJSON, objectALine)
 	c.Flags().BoolVar(&all, "all", false, "take back everything, or all that a query finds")
 	return c
 }
@@ -79,7 +80,7 @@ back all of them.
 func isWhole(path string) bool { return path == "" || filepath.Clean(path) == "." }
 
 // revertAlone takes back edits in the journal of a source that is not mounted.
-func revertAlone(ctx context.Context, w io.Writer, path string, paths []string, all bool, f *sourceFlags, log *slog.Logger) error {
+func revertAlone(ctx context.Context, w io.Writer, path string, paths []string, all bool, as kinds.EditsFormat, f *sourceFlags, log *slog.Logger) error {
 	s, err := openSource(ctx, path, f.reading(), log, silence{}.set)
 	if err != nil {
 		return err
@@ -92,6 +93,8 @@ func revertAlone(ctx context.Context, w io.Writer, path string, paths []string, 
 	case s.Replayed() > 0:
 	case len(paths) > 0:
 		return &kinds.NoEditError{Path: paths[0]}
+	case as == kinds.EditsJSON:
+		return nil
 	default:
 		_, err := fmt.Fprintln(w, nothingEdited)
 		return err
@@ -100,7 +103,7 @@ func revertAlone(ctx context.Context, w io.Writer, path string, paths []string, 
 		paths[i] = strings.TrimSuffix(p, "/")
 	}
 	back, err := s.Revert(ctx, "", paths, all)
-	if writeErr := back.Write(w); err == nil {
+	if writeErr := back.Write(w, as); err == nil {
 		err = writeErr
 	}
 	return err

@@ -47,7 +47,7 @@ sessions and packet definitions, and CASC storages.
 		interruptible(newExport(log)), interruptible(newVerify(log)), interruptible(newPack(log)),
 		interruptible(newRepack(log)), interruptible(newValidate(log)), interruptible(newSchema(log)),
 		interruptible(newBench(log)), newSample(), newDecode(), newEncode(), newMan(),
-		newVersion(), newSettingsTopic(),
+		newVersion(), newSettingsTopic(), newJSONTopic(),
 	)
 	groupCommands(root)
 	addCompletions(root)
@@ -118,7 +118,7 @@ func newVersion() *cobra.Command {
 			return err
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	addJSON(c, &asJSON, oneObject)
 	return c
 }
 

@@ -86,6 +86,7 @@ func setupScript(env *testscript.Env) error {
 // those for mounts and processes.
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"exits":    cmdExits,
+	"valid":    cmdValid,
 	"sample":   cmdSample,
 	"scramble": cmdScramble,
 	"damaged":  cmdDamaged,

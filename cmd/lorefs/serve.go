@@ -33,6 +33,8 @@ type mounting struct {
 	logFile     *os.File
 	// parent is the process that waits for a mount in the background, or nil.
 	parent *daemon.Parent
+	// ready is called once the mount can be used; it may be nil.
+	ready func(*mounted.Status) error
 }
 
 // serve mounts, and returns when the mount is gone.
@@ -53,6 +55,11 @@ func (m *mounting) serve(ctx context.Context) error {
 	if err := m.parent.Ready(m.logFile); err != nil {
 		// The user has given up waiting.
 		return errors.Join(err, mount.Unmount())
+	}
+	if m.ready != nil {
+		if err := m.ready(mount.Status()); err != nil {
+			return errors.Join(err, mount.Unmount())
+		}
 	}
 	m.log.Info("mounted", "source", m.source, "mountpoint", m.dir)
 	debug.FreeOSMemory() // the first pass leaves much garbage

@@ -266,6 +266,8 @@ type cascFlags struct {
 	keys      string
 	listFiles []string
 	missing   string
+	// fill has zeros for blocks whose key is not known.
+	fill bool
 }
 
 // Values of --missing.
@@ -281,16 +283,18 @@ func (f *cascFlags) table() []option {
 		{name: "product", kinds: only, value: &f.product, help: "`product` of a CASC storage with several, such as wow (default: the first active one)"},
 		{name: "build", kinds: only, value: &f.build, help: "`key` of the build configuration of a CASC storage with several, 32 hex digits (default: that of .build.info, or the only one)"},
 		{name: "cdn", kinds: only, value: &f.cdn, help: "`key` of the CDN configuration of a CASC storage, as --build"},
-		{name: "locale", kinds: only, words: casc.LocaleNames(), value: &f.locale, help: "`language` of a CASC storage, such as enUS: leave out files for other languages (default: all)"},
+		{name: "locale", kinds: only, words: casc.LocaleNames(), value: &f.locale, help: "`language` of a CASC storage, such as enUS: leave out files for others, but take enUS for what enGB has not, and ptBR for ptPT (default: all)"},
 		{name: "keys", kinds: only, path: true, value: &f.keys, help: "`file` of encryption keys of a CASC storage, of lines NAME KEY"},
 		{name: "listfile", kinds: only, path: true, value: &f.listFiles, help: "`file` of names for a CASC storage, of lines ID;NAME or NAME; may be given again"},
 		{name: "missing", kinds: only, words: []string{missingHide, missingShow}, value: &f.missing, help: "`what` to do with files of a CASC storage whose data is not local: hide or show"},
+		{name: "fill-missing-keys", kinds: only, typed: true, value: &f.fill, help: "read files of a CASC storage that have blocks of unknown keys, with zeros for those blocks"},
 	}
 }
 
 // parse returns the options that the flags set, without --keys.
 func (f *cascFlags) parse(s *optionSet) (o kinds.CASCOptions, err error) {
 	o.Storage.Product, o.ListFiles, o.ShowMissing = f.product, f.listFiles, f.missing == missingShow
+	o.Storage.FillMissingKeys = f.fill
 	if f.locale != "" {
 		if o.Storage.Locale, err = casc.ParseLocale(f.locale); err != nil {
 			return o, usageErrorf("%s %q is unknown: want one such as enUS", s.spelled("locale"), f.locale)

@@ -43,7 +43,7 @@ saved yet; with --json it prints for each what it prints for one, an object a li
 			return jsonout.Object(c.OutOrStdout(), s)
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	addJSON(c, &asJSON, oneObject)
 	return c
 }
 

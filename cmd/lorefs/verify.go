@@ -10,6 +10,7 @@ import (
 
 	"lorefs/casc"
 	"lorefs/internal/app/kinds"
+	"lorefs/internal/jsonout"
 	"lorefs/internal/shown"
 )
 
@@ -40,7 +41,7 @@ definitions, which lorefs keeps and other programs may not.`,
 			help: "also report what only wastes space",
 		},
 	})
-	c.Flags().BoolVar(&v.asJSON, "json", false, "print an object a line, with what is found and where")
+	addJSON(c, &v.asJSON, objectALine)
 	c.Flags().IntVar(&v.limit, "limit", 0, "stop after so many findings (default: never)")
 	return c
 }
@@ -52,9 +53,16 @@ type verifying struct {
 	// since is where to begin in the archives of a CASC storage.
 	since string
 
-	out *bufio.Writer
+	out   *bufio.Writer
+	lines *jsonout.Lines
 	// count is the number of findings.
 	count int
+}
+
+// to says where findings are printed.
+func (v *verifying) to(c *cobra.Command) {
+	v.out = bufio.NewWriter(c.OutOrStdout())
+	v.lines = jsonout.NewLines(v.out)
 }
 
 func (v *verifying) run(c *cobra.Command, path string, f *sourceFlags, log *slog.Logger) error {
@@ -77,7 +85,7 @@ func (v *verifying) run(c *cobra.Command, path string, f *sourceFlags, log *slog
 	if err != nil {
 		return err
 	}
-	v.out = bufio.NewWriter(c.OutOrStdout())
+	v.to(c)
 	for found, err := range k.Verify(c.Context(), path, o, opts) {
 		if err != nil {
 			return v.end(c, path, f.explainKey(path, err))
@@ -107,7 +115,7 @@ func (v *verifying) end(c *cobra.Command, path string, err error) error {
 func (v *verifying) found(object any, text fmt.Stringer) (more bool, err error) {
 	v.count++
 	if v.asJSON {
-		err = shown.JSONLines(v.out).Encode(object)
+		err = v.lines.Write(object)
 	} else {
 		_, err = shown.Fprintf(v.out, "%s\n", text)
 	}

@@ -10,6 +10,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/output"
+	"lorefs/internal/jsonout"
 	"lorefs/internal/shown"
 )
 
@@ -79,10 +80,20 @@ func tellKept(c *cobra.Command) func(error) {
 	return func(kept error) { shown.Fprintf(c.ErrOrStderr(), "lorefs: %v\n", kept) }
 }
 
+// writtenFile is a file that was written, as --json prints it.
+type writtenFile struct {
+	Path  string `json:"path"`
+	Bytes int64  `json:"bytes"`
+}
+
 // sayWritten prints what was written.
-func sayWritten(c *cobra.Command, path string) error {
+func sayWritten(c *cobra.Command, path string, asJSON bool) error {
 	info, err := os.Stat(path)
-	if err == nil {
+	switch {
+	case err != nil:
+	case asJSON:
+		err = jsonout.Object(c.OutOrStdout(), writtenFile{path, info.Size()})
+	default:
 		_, err = shown.Fprintf(c.OutOrStdout(), "wrote %s: %d bytes\n", path, info.Size())
 	}
 	return err

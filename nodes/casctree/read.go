@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"sync"
 
 	"lorefs/blte"
 	"lorefs/casc"
@@ -81,7 +82,9 @@ func oneForm(ekey []byte, size int64) casc.File {
 func (t *Tree) open(id nodes.ID) (openFile, error) {
 	f := openFile{updates: t.st.Updates()}
 	var err error
-	f.Content, err = t.openRef(id)
+	if f.Content, err = t.openRef(id); err == nil {
+		f.gaps = sync.OnceValues(f.Gaps)
+	}
 	return f, err
 }
 

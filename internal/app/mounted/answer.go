@@ -165,7 +165,7 @@ func (m *Mount) answer(ctx context.Context, r daemon.Request, c *daemon.Client) 
 	}
 	switch r.Do {
 	case daemon.Status:
-		a = Answer{Status: m.status()}
+		a = Answer{Status: m.Status()}
 	case daemon.Commit:
 		saved := make(chan struct{})
 		go func() {
