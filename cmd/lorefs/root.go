@@ -1,13 +1,13 @@
 package main
 
 import (
-	"fmt"
 	"runtime"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
 	"lorefs/internal/jsonout"
+	"lorefs/internal/shown"
 )
 
 // newRoot returns the command line. Nothing of it is global, so tests may have several.
@@ -114,7 +114,7 @@ func newVersion() *cobra.Command {
 			if asJSON {
 				return jsonout.Object(c.OutOrStdout(), jsonVersion{version(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH})
 			}
-			_, err := fmt.Fprintf(c.OutOrStdout(), "lorefs version %s %s\n", version(), runtime.Version())
+			_, err := shown.Fprintf(c.OutOrStdout(), "lorefs version %s %s\n", version(), runtime.Version())
 			return err
 		},
 	}
