@@ -116,3 +116,11 @@ func (f ContentFlags) Rank() int {
 	}
 	return 0
 }
+
+// LocaleNames returns the names of all languages.
+func LocaleNames() (names []string) {
+	for _, l := range localeNames {
+		names = append(names, l.name)
+	}
+	return names
+}

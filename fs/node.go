@@ -22,8 +22,10 @@ type mount struct {
 	tree nodes.Tree
 	root *node
 	// xattrs is nil if there are none to show, edits if the mount is read-only.
-	xattrs   nodes.Xattrer
-	edits    *edits
+	xattrs nodes.Xattrer
+	edits  *edits
+	// watched is nil if the tree doesn't change.
+	watched  *watched
 	uid, gid uint32
 	umask    uint32
 	usage    nodes.Usage
@@ -133,6 +135,9 @@ func (n *node) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fu
 }
 
 func (n *node) find(ctx context.Context, name string, out *fuse.EntryOut) syscall.Errno {
+	if len(name) > nameMax {
+		return syscall.ENAMETOOLONG
+	}
 	e, err := n.m.tree.Lookup(ctx, n.id(), name)
 	if err == nil {
 		err = checkEntry(&e)

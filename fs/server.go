@@ -58,7 +58,8 @@ func Mount(ctx context.Context, dir string, tree nodes.Tree, o Options) (*Server
 }
 
 func mountTree(ctx context.Context, dir string, tree nodes.Tree, o Options) (*Server, error) {
-	edits, err := newEdits(tree, o)
+	w := watch(tree)
+	edits, err := newEdits(tree, w, o)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +78,7 @@ func mountTree(ctx context.Context, dir string, tree nodes.Tree, o Options) (*Se
 		return nil, err
 	}
 	m := newMount(tree, o)
-	m.edits = edits
+	m.edits, m.watched = edits, w
 	server, err := fuse.NewServer(newFront(m, o), dir, &mountOptions(m, o).MountOptions)
 	if err != nil {
 		return nil, errors.Join(mountError(err), clearDead(dir))
@@ -214,13 +215,13 @@ func mountOptions(m *mount, o Options) *fusefs.Options {
 	fo.Options = []string{"nosuid", "nodev"}
 	if m.edits == nil {
 		fo.Options = append(fo.Options, "ro")
-	} else {
+	} else if !o.oldKernel {
+		fo.ExtraCapabilities |= fuse.CAP_ATOMIC_O_TRUNC
+	}
+	if m.watched != nil {
 		// The tree may create names by itself. If only the directory is known and not the
 		// name, the kernel can't be told to drop the missing name from its cache.
 		fo.NegativeTimeout = nil
-		if !o.oldKernel {
-			fo.ExtraCapabilities |= fuse.CAP_ATOMIC_O_TRUNC
-		}
 	}
 	if o.AllowOther {
 		fo.Options = append(fo.Options, "default_permissions")

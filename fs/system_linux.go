@@ -157,7 +157,7 @@ func checkUserMayMount(dir string) error {
 		return nil
 	}
 	if err := unix.Access(fuseDevice, unix.R_OK|unix.W_OK); err != nil {
-		return fmt.Errorf("users cannot mount on this system: %s: %w", fuseDevice, err)
+		return fmt.Errorf("users cannot mount on this system: %s: %w; ask an administrator to allow it, or to mount; lorefs ls, cat and export need no mount", fuseDevice, err)
 	}
 	if err := unix.Access(dir, unix.W_OK); err != nil {
 		return fmt.Errorf("users can mount only on directories that they may write to: %w", err)

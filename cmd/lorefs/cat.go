@@ -53,6 +53,14 @@ func cat(ctx context.Context, s *kinds.Source, name string, w io.Writer) error {
 		if e.Kind == nodes.Dir {
 			return fmt.Errorf("%s: %w", name, nodes.ErrIsDir)
 		}
+		if t, can := s.Tree.(nodes.Streamer); can {
+			if _, ok, err := t.Stream(ctx, e.ID, w); ok || err != nil {
+				if err != nil {
+					return fmt.Errorf("%s: %w", name, err)
+				}
+				continue
+			}
+		}
 		// Hide ReadFrom: bufio.Writer keeps an error of the reader, and returns it again.
 		if _, err := io.Copy(struct{ io.Writer }{w}, s.Content(ctx, e.Entry)); err != nil {
 			return fmt.Errorf("%s: %w", name, err)

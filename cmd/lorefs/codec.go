@@ -92,8 +92,10 @@ func (f *codecFlags) ignoreFolder() {
 // checkChoice checks that the flags select one way to read packets.
 func (f *codecFlags) checkChoice() error {
 	switch {
-	case (f.def == "") == (f.definitions == ""):
-		return usageErrorf("--def or --definitions has to say how packets are read, and not both")
+	case f.def == "" && f.definitions == "":
+		return usageErrorf("--definitions FOLDER is missing, or --def FILE: it says how packets are read")
+	case f.def != "" && f.definitions != "":
+		return usageErrorf("--def and --definitions exclude each other: both say how packets are read")
 	case f.def != "" && f.name != "":
 		return usageErrorf("--name goes with --definitions: --def is one definition already")
 	case f.def != "" && f.platform != "":

@@ -39,8 +39,11 @@ func newDiff(log *slog.Logger) *cobra.Command {
 		Short: "show what differs between two data centers, or two builds of a CASC storage",
 		Long: `diff prints what differs between two data centers, or a data center and a folder of
 sheets, by the paths below tree/. Lines with - are in A, lines with + in B. Behind a node
-that was added or removed stands how many nodes and attributes it has. diff exits with 1
-if anything differs. The order of the names and the layout are not compared.
+that was added or removed stands how many nodes and attributes it has. The order of the
+names and the layout are not compared.
+
+diff exits with 0 if nothing differs, with 1 if anything does, and with 2 or more if it
+could not compare them.
 
 B may also be the mount of A, or its sheets/: what differs are then its edits, which diff
 prints at once and as lorefs edits does.
@@ -78,9 +81,9 @@ keys: what differs by those was changed, or only encoded anew.`,
 				err = flushErr
 			}
 			if err == nil && n > 0 {
-				err = &commandError{code: exitFailure}
+				return &commandError{code: exitFailure}
 			}
-			return err
+			return asTrouble(err)
 		},
 	}
 	f.source.addDiffable(c.Flags())
@@ -90,6 +93,15 @@ keys: what differs by those was changed, or only encoded anew.`,
 	c.Flags().BoolVar(&f.opts.IgnoreKeys, "ignore-keys", false, "ignore key definitions")
 	c.Flags().BoolVar(&f.opts.IgnoreFlags, "ignore-flags", false, "ignore key flags, which novadrop-dc loses")
 	return c
+}
+
+// asTrouble returns the error of a comparison that failed, whose code is never that of a
+// difference.
+func asTrouble(err error) error {
+	if err == nil || exitCode(err) != exitFailure {
+		return err
+	}
+	return &commandError{code: exitUsage, err: err, hint: asCommandError(err).hint}
 }
 
 // mount is run for a source and its mount.

@@ -26,6 +26,9 @@ const (
 	goesOn = "goes on"
 )
 
+// stoppedWaiting is what goes on after a command that waits for a save.
+const stoppedWaiting = "stopped waiting; the save goes on, lorefs status%s shows it"
+
 // errInterrupted is the error of an interrupted command that has nothing more to say.
 var errInterrupted = errors.New("interrupted")
 

@@ -26,8 +26,8 @@ func newJournal(log *slog.Logger) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "journal",
 		Short: "list, show, save or give up edits that a crash left behind",
-		Args:  exactArgs(),
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+		Args:  cobra.ArbitraryArgs,
+		RunE:  runParent,
 	}
 	c.AddCommand(newJournalList(), interruptible(newJournalReplay(log)), newJournalDrop(),
 		interruptible(newJournalShow(log)))

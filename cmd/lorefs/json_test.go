@@ -84,6 +84,7 @@ func TestJSONStructs(t *testing.T) {
 		"journal_drop": droppedJournal{}, "journal_list": save.Journal{}, "ls": jsonEntry{}, "pack_data_center": packedSheets{},
 		"pack_world": packedWorld{}, "query_count": jsonCount{}, "query_match": jsonMatch{}, "repack": writtenFile{},
 		"sample": sampleFile{}, "saved": editsOutcome{}, "status": mounted.Status{}, "validate": jsonProblem{},
+		"version": jsonVersion{},
 	} {
 		if err := jsontest.Struct(name, v); err != nil {
 			t.Error(err)

@@ -18,6 +18,7 @@ import (
 
 	"lorefs/fs"
 	"lorefs/internal/app/daemon"
+	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/mounted"
 	"lorefs/internal/jsonout"
 	"lorefs/internal/links"
@@ -44,7 +45,7 @@ func (f *mountFlags) add(flags *pflag.FlagSet) {
 	f.source.add(flags)
 	f.source.addTo(flags, f.table())
 	flags.BoolVarP(&f.foreground, "foreground", "f", false, "stay in the foreground until unmounted")
-	flags.StringArrayVarP(&f.lists, "options", "o", nil, `options as mount(8) passes them, such as ro,cache_size=64M; write \, for a comma in a value`)
+	flags.StringArrayVarP(&f.lists, "options", "o", nil, "`options` as mount(8) passes them, such as ro,cache_size=64M; write \\, for a comma in a value")
 }
 
 // table returns the options of a mount besides its source.
@@ -86,6 +87,7 @@ write to that folder, mount says so and leaves it as it is.`,
 	}
 	f.add(c.Flags())
 	addJSON(c, &f.asJSON, oneObject+", as lorefs status does, once the mount can be used")
+	_ = c.RegisterFlagCompletionFunc("options", completeListed(f.source.known)) // it has none yet
 	return c
 }
 
@@ -100,8 +102,10 @@ func (f *mountFlags) mount(ctx context.Context, out io.Writer, source, dir strin
 	if f.idle < 0 {
 		return usageErrorf("--idle %v: want a time such as 15m", f.idle)
 	}
-	if f.source.given("no-backup") && !f.readWrite {
-		return usageErrorf("--no-backup goes with --rw: nothing is written without it")
+	for _, name := range []string{"no-backup", "quality"} {
+		if f.source.given(name) && !f.readWrite {
+			return usageErrorf("--%s goes with --rw: nothing is written without it", name)
+		}
 	}
 	parent, isChild := daemon.FromParent()
 	if !isChild && !f.foreground {
@@ -186,6 +190,11 @@ func removeFolders(folders []string) error {
 	return nil
 }
 
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
 // checkUnserved returns an error if a living process serves a mount that does not answer,
 // because it is busy. Mounting there would abort that mount.
 func checkUnserved(name string) error {
@@ -211,7 +220,11 @@ func (f *mountFlags) prepare(source, dir string, log *slog.Logger) (*mounting, e
 	if m.dir, err = daemon.Name(dir); err != nil {
 		return nil, &commandError{code: exitMountpoint, err: err}
 	}
-	if _, err := f.source.kindOf(source); err != nil {
+	_, err = f.source.kindOf(source)
+	if errors.Is(err, kinds.ErrUnknown) && isFile(dir) {
+		return nil, &commandError{code: exitUnknown, err: err, hint: "SOURCE comes first: did you swap it and MOUNTPOINT?"}
+	}
+	if err != nil {
 		return nil, err
 	}
 	if err := checkQuality(f.quality); err != nil { // also that of a setting

@@ -51,6 +51,8 @@ const (
 	kindsAnnotation = "kinds"
 	// settingAnnotation marks flags that settings can stand for.
 	settingAnnotation = "setting"
+	// wordsAnnotation has all values that a flag may have.
+	wordsAnnotation = "words"
 )
 
 func (o *option) add(flags *pflag.FlagSet) {
@@ -74,6 +76,9 @@ func (o *option) add(flags *pflag.FlagSet) {
 	f.Annotations = map[string][]string{}
 	if o.kinds != nil {
 		f.Annotations[kindsAnnotation] = o.kinds
+	}
+	if o.words != nil {
+		f.Annotations[wordsAnnotation] = o.words
 	}
 	if !o.typed {
 		f.Annotations[settingAnnotation] = []string{o.variable()}

@@ -2,9 +2,10 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 
 	"github.com/spf13/cobra"
@@ -12,7 +13,6 @@ import (
 	"lorefs/datacenter/query"
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/jsonout"
-	"lorefs/internal/shown"
 )
 
 // querying are the flags of query.
@@ -22,7 +22,6 @@ type querying struct {
 	count  bool
 	out    *bufio.Writer
 	lines  *jsonout.Lines
-	talk   io.Writer
 	spell  func(string) string
 }
 
@@ -43,7 +42,7 @@ value. A part of XPath is understood:
   //Quest/text()                            a node's text, which is __value__
 
 Numbers compare as numbers: = != < <= > >=. Names that are not plain go in braces:
-/{weird name}. Queries are joined by |.`,
+/{weird name}. Queries are joined by |. query exits with 1 if it finds nothing.`,
 		Args: exactArgs("SOURCE", "EXPR"),
 		RunE: func(c *cobra.Command, args []string) error {
 			expr, err := query.Compile(args[1])
@@ -56,13 +55,10 @@ Numbers compare as numbers: = != < <= > >=. Names that are not plain go in brace
 				return err
 			}
 			defer s.Close()
-			q.out, q.talk, q.spell = bufio.NewWriter(c.OutOrStdout()), c.ErrOrStderr(), spelling(c)
+			q.out, q.spell = bufio.NewWriter(c.OutOrStdout()), spelling(c)
 			q.lines = jsonout.NewLines(q.out)
 			err = q.run(ctx, s, expr)
-			if flushErr := q.out.Flush(); err == nil {
-				err = flushErr
-			}
-			return err
+			return cmp.Or(q.out.Flush(), err)
 		},
 	}
 	q.source.addDataCenter(c.Flags())
@@ -98,12 +94,14 @@ func (q *querying) run(ctx context.Context, s *kinds.Source, expr *query.Query) 
 	if err != nil {
 		return err
 	}
-	if n == 0 {
-		if hint := unknownNames(expr.Unknown(d.File().Names()), d.File().Names()); hint != "" {
-			shown.Fprintf(q.talk, "lorefs: %s\n", hint)
-		}
+	if err := d.Check(); err != nil || n > 0 {
+		return err
 	}
-	return d.Check()
+	e := &commandError{code: exitFailure}
+	if unknown := unknownNames(expr.Unknown(d.File().Names()), d.File().Names()); unknown != "" {
+		e.err = errors.New(unknown)
+	}
+	return e
 }
 
 // jsonCount is what --count prints with --json.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -52,6 +53,21 @@ func TestReadmeOptions(t *testing.T) {
 	}
 	for named := range want {
 		t.Errorf("the README has no row for %s", named)
+	}
+}
+
+// TestReadmeExitCodes checks that the README has the program's table of exit codes.
+func TestReadmeExitCodes(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(testneeds.Root(t), "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := "| code | |\n|---|---|\n"
+	for _, e := range exitMeanings() {
+		table += fmt.Sprintf("| %d | %s |\n", e.code, strings.ReplaceAll(e.means, "\n", " "))
+	}
+	if !strings.Contains(string(text), table) {
+		t.Errorf("the README lacks this table:\n%s", table)
 	}
 }
 

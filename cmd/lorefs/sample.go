@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	iofs "io/fs"
 
 	"github.com/spf13/cobra"
 
@@ -25,6 +26,9 @@ func newSample() *cobra.Command {
 				} else {
 					shown.Fprintf(c.OutOrStdout(), "%s\n", p)
 				}
+			}
+			if errors.Is(err, iofs.ErrExist) {
+				err = &commandError{code: exitFailure, err: err, hint: "remove it, or name another folder"}
 			}
 			return err
 		},

@@ -61,6 +61,7 @@ func (m *mounting) serve(ctx context.Context) error {
 			return errors.Join(err, mount.Unmount())
 		}
 	}
+	m.log.Info("mounted", "source", m.source, "mountpoint", m.dir)
 	debug.FreeOSMemory() // the first pass leaves much garbage
 	if m.flags.idle > 0 {
 		watching, enough := context.WithCancel(ctx)
@@ -76,6 +77,7 @@ func (m *mounting) serve(ctx context.Context) error {
 		defer saved()
 		go tellSaving(saving, m.log)
 	}
+	m.log.Info("unmounted", "mountpoint", m.dir)
 	err = mount.Save(context.WithoutCancel(ctx))
 	return errors.Join(err, c.Close())
 }

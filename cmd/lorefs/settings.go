@@ -13,6 +13,8 @@ import (
 	"github.com/BurntSushi/toml"
 	"github.com/adrg/xdg"
 	"github.com/spf13/pflag"
+
+	"lorefs/internal/nearest"
 )
 
 // Settings stand for flags that would be typed again and again. A flag precedes its
@@ -166,7 +168,7 @@ func (r *settingsReader) option(name string) (*option, error) {
 				names = append(names, o.name)
 			}
 		}
-		if near := nearest(name, names); near != "" {
+		if near := nearest.Name(name, names); near != "" {
 			return nil, fmt.Errorf("no setting is called %q: did you mean %q?", name, near)
 		}
 		return nil, fmt.Errorf("no setting is called %q: want one of %s", name, strings.Join(names, ", "))
@@ -297,7 +299,7 @@ func (s *optionSet) settle(path, kind string) error {
 	}
 	places = append(places, file.all)
 	higher := map[string]bool{} // what the command line or another place sets
-	s.flags.Visit(func(f *pflag.Flag) { higher[f.Name] = true })
+	s.flags.VisitAll(func(f *pflag.Flag) { higher[f.Name] = f.Changed })
 	for _, place := range places {
 		if err := s.take(place, kind, higher); err != nil {
 			return err
@@ -368,5 +370,5 @@ func setAll(f *pflag.Flag, values []string) error {
 func allOptions() []option {
 	var f mountFlags
 	f.add(pflag.NewFlagSet("", pflag.ContinueOnError))
-	return f.source.known
+	return append(f.source.known, newLogging().table()...)
 }

@@ -79,6 +79,11 @@ func (f *sourceFlags) addDiffable(flags *pflag.FlagSet) {
 // addEditable adds the flags for commands that are about edits.
 func (f *sourceFlags) addEditable(flags *pflag.FlagSet) { f.addTo(flags, f.editableTable()) }
 
+// onlyDataCenters reports whether the flags are those of [sourceFlags.addDataCenter].
+func (f *sourceFlags) onlyDataCenters() bool {
+	return f.kind == kinds.DataCenterName && f.flags != nil && f.flags.Lookup("kind") == nil
+}
+
 // table returns all options of a source.
 func (f *sourceFlags) table() []option {
 	return slices.Concat(f.editableTable(), f.packets.table(), f.casc.table())
@@ -288,7 +293,7 @@ func (f *cascFlags) table() []option {
 		{name: "product", kinds: only, value: &f.product, help: "`product` of a CASC storage with several, such as wow (default: the first active one)"},
 		{name: "build", kinds: only, value: &f.build, help: "`key` of the build configuration of a CASC storage with several, 32 hex digits (default: that of .build.info, or the only one)"},
 		{name: "cdn", kinds: only, value: &f.cdn, help: "`key` of the CDN configuration of a CASC storage, as --build"},
-		{name: "locale", kinds: only, value: &f.locale, help: "`language` of a CASC storage, such as enUS: leave out files for others, but take enUS for what enGB has not, and ptBR for ptPT (default: all)"},
+		{name: "locale", kinds: only, words: casc.LocaleNames(), value: &f.locale, help: "`language` of a CASC storage, such as enUS: leave out files for others, but take enUS for what enGB has not, and ptBR for ptPT (default: all)"},
 		{name: "keys", kinds: only, path: true, value: &f.keys, help: "`file` of encryption keys of a CASC storage, of lines NAME KEY"},
 		{name: "listfile", kinds: only, path: true, value: &f.listFiles, help: "`file` of names for a CASC storage, of lines ID;NAME or NAME; may be given again"},
 		{name: "missing", kinds: only, words: []string{missingHide, missingShow}, value: &f.missing, help: "`what` to do with files of a CASC storage whose data is not local: hide or show"},

@@ -31,12 +31,17 @@ definitions, which lorefs keeps and other programs may not.`,
 		},
 	}
 	f.add(c.Flags())
-	f.addTo(c.Flags(), []option{{
-		name: "since", typed: true, kinds: []string{kinds.CASCName}, value: &v.since,
-		help: "of a CASC storage, leave out archives before `place`, ARCHIVE:OFFSET, where another run was interrupted",
-	}})
+	f.addTo(c.Flags(), []option{
+		{
+			name: "since", typed: true, kinds: []string{kinds.CASCName}, value: &v.since,
+			help: "of a CASC storage, leave out archives before `place`, ARCHIVE:OFFSET, where another run was interrupted",
+		},
+		{
+			name: "strict", typed: true, kinds: []string{kinds.DataCenterName, kinds.WorldName, kinds.PacketsName}, value: &v.strict,
+			help: "also report what only wastes space",
+		},
+	})
 	addJSON(c, &v.asJSON, objectALine)
-	c.Flags().BoolVar(&v.strict, "strict", false, "also report what only wastes space")
 	c.Flags().IntVar(&v.limit, "limit", 0, "stop after so many findings (default: never)")
 	return c
 }

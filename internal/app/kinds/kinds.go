@@ -73,5 +73,8 @@ func Find(path, name string) (*Kind, error) {
 	case dir != "":
 		return cascKind(), nil
 	}
-	return nil, errorf("%s: not a source that lorefs knows", path)
+	if entries, err := os.ReadDir(path); err == nil && len(entries) == 0 {
+		return nil, errorf("%s: %w: the folder is empty", path, ErrUnknown)
+	}
+	return nil, errorf("%s: %w", path, ErrUnknown)
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"lorefs/internal/source"
@@ -96,8 +97,13 @@ func isDefinition(folder iofs.FS, name string) bool {
 type packets struct {
 	plain
 	// file and recording are nil for a folder.
-	file      *source.File
+	file *source.File
+	// recording is the one that was opened; now is what it has grown to.
 	recording *dissect.Recording
+	now       atomic.Pointer[dissect.Recording]
+	// broken is why it can't grow on: nonsense was appended.
+	broken atomic.Pointer[error]
+	tree   *packettree.Tree
 	// folder and lib are nil for a recording without definitions.
 	folder *source.Folder
 	lib    *protocol.Library
@@ -147,6 +153,7 @@ func newPackets(ctx context.Context, path string, o *PacketOptions, strict bool)
 	if p.file, err = source.Open(path); err != nil {
 		return nil, err
 	}
+	p.file.AllowGrowth()
 	log, err := capture.Open(ctx, guarded{p.file}, p.file.Size(), capture.Options{})
 	if err == nil {
 		p.recording, err = dissect.New(log, p.lib, dissect.Options{Revision: o.Revision, Patch: o.Patch})
@@ -154,7 +161,52 @@ func newPackets(ctx context.Context, path string, o *PacketOptions, strict bool)
 	if err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
+	p.now.Store(p.recording)
 	return p, nil
+}
+
+// grown looks whether packets were appended to the recording. If so it returns the recording
+// as it is now, and the time of that. An error stays: Check returns it from then on.
+func (p *packets) grown(ctx context.Context) (*dissect.Recording, time.Time, error) {
+	was := p.now.Load()
+	size, err := p.file.Grown()
+	if err != nil {
+		return nil, time.Time{}, changed(err)
+	}
+	log, err := was.Log().Grown(ctx, size)
+	if err == nil && log == was.Log() {
+		return nil, time.Time{}, p.Check()
+	}
+	var now *dissect.Recording
+	if err == nil {
+		now, err = was.Grown(log)
+	}
+	if err != nil {
+		if err = UnreadablePackets(p.file.Path(), err); ctx.Err() == nil {
+			p.broken.Store(&err)
+		}
+		return nil, time.Time{}, err
+	}
+	p.now.Store(now)
+	return now, p.file.ModTime(), nil
+}
+
+// Recording is a recorded session that may be growing.
+type Recording struct{ p *packets }
+
+// Recording returns the source as a recorded session; ok is false if it is something else.
+func (s *Source) Recording() (r Recording, ok bool) {
+	p, ok := s.archive.(*packets)
+	return Recording{p}, ok && p.recording != nil
+}
+
+// Now returns the recording as it was when Grow looked last.
+func (r Recording) Now() *dissect.Recording { return r.p.now.Load() }
+
+// Grow looks whether packets were appended. A file that was cut or replaced is an error.
+func (r Recording) Grow(ctx context.Context) error {
+	_, _, err := r.p.grown(ctx)
+	return err
 }
 
 // newDefinitions opens a folder of definitions that is the source itself.
@@ -214,8 +266,12 @@ func UnreadablePackets(path string, err error) error {
 // ModTime implements archive.
 func (p *packets) ModTime() time.Time { return p.since }
 
-// Check returns an error if the recording or its definitions have changed.
+// Check returns an error if the recording or its definitions have changed, but for what was
+// appended to the recording.
 func (p *packets) Check() error {
+	if err := p.broken.Load(); err != nil {
+		return *err
+	}
 	if p.file != nil {
 		if err := p.file.Check(); err != nil {
 			return changed(err)
@@ -228,12 +284,18 @@ func (p *packets) Check() error {
 }
 
 func (p *packets) mounts() ([]nodes.Mount, error) {
-	return wholeRoot(packettree.New(p.recording, p.lib, packettree.Options{
-		ModTime: p.since, SourceSize: p.size, Cache: p.blocks, Check: p.Check,
-	})), nil
+	o := packettree.Options{ModTime: p.since, SourceSize: p.size, Cache: p.blocks, Check: p.Check}
+	if p.recording != nil {
+		o.Grown = p.grown
+	}
+	p.tree = packettree.New(p.recording, p.lib, o)
+	return wholeRoot(p.tree), nil
 }
 
 func (p *packets) Close() error {
+	if p.tree != nil {
+		p.tree.Close()
+	}
 	if p.file == nil {
 		return nil
 	}
