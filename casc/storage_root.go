@@ -171,8 +171,8 @@ func (s *Storage) Locale() Locale { return s.opts.Locale }
 // FillsMissingKeys is Options.FillMissingKeys.
 func (s *Storage) FillsMissingKeys() bool { return s.opts.FillMissingKeys }
 
-// rootFaults returns the faults from the last reading of the root.
-func (s *Storage) rootFaults() []error {
+// RootFaults returns the faults from the last reading of the root.
+func (s *Storage) RootFaults() []error {
 	s.root.mu.Lock()
 	defer s.root.mu.Unlock()
 	return slices.Clone(s.root.faults)

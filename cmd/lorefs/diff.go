@@ -36,7 +36,7 @@ func newDiff(log *slog.Logger) *cobra.Command {
 	var f differing
 	c := &cobra.Command{
 		Use:   "diff A B",
-		Short: "show which nodes and attributes differ between two data centers",
+		Short: "show what differs between two data centers, or two builds of a CASC storage",
 		Long: `diff prints what differs between two data centers, or a data center and a folder of
 sheets, by the paths below tree/. Lines with - are in A, lines with + in B. Behind a node
 that was added or removed stands how many nodes and attributes it has. The order of the
@@ -52,15 +52,28 @@ With --patch, what makes B of A is printed as a patch, which lorefs apply applie
 or to another version of it. It is text to read, edit and keep beside a mod:
 
   lorefs diff --patch old.dat modded.dat > mod.lorepatch
-  lorefs apply new.dat mod.lorepatch`,
-		Args: exactArgs("A", "B"),
+  lorefs apply new.dat mod.lorepatch
+
+Of two CASC storages, or with --build OLD,NEW of two builds in one storage A, diff prints
+which files were added, removed or changed. It compares the content keys in the roots and
+reads no file, so files need not be installed. Roots without content keys have encoding
+keys: what differs by those was changed, or only encoded anew.`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 && f.builds() != nil {
+				return nil
+			}
+			return exactArgs("A", "B")(c, args)
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if f.asPatch && (f.asJSON || f.opts != diff.Options{}) {
 				return usageErrorf("--patch goes with neither --json nor --ignore-*")
 			}
 			f.out = bufio.NewWriter(c.OutOrStdout())
 			f.lines = jsonout.NewLines(f.out)
-			done, n, err := f.mount(c, args[0], args[1])
+			done, n, err := f.storages(c, args, log)
+			if !done {
+				done, n, err = f.mount(c, args[0], args[1])
+			}
 			if !done {
 				n, err = f.run(c.Context(), args[0], args[1], log)
 			}
@@ -73,7 +86,7 @@ or to another version of it. It is text to read, edit and keep beside a mod:
 			return asTrouble(err)
 		},
 	}
-	f.source.addDataCenter(c.Flags())
+	f.source.addDiffable(c.Flags())
 	addJSON(c, &f.asJSON, objectALine)
 	c.Flags().BoolVar(&f.asPatch, "patch", false, "print a patch for lorefs apply")
 	c.Flags().BoolVar(&f.opts.IgnoreOrder, "ignore-order", false, "ignore another order of siblings")

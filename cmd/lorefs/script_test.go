@@ -87,6 +87,7 @@ func setupScript(env *testscript.Env) error {
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"exits":    cmdExits,
 	"valid":    cmdValid,
+	"builds":   cmdBuilds,
 	"sample":   cmdSample,
 	"scramble": cmdScramble,
 	"damaged":  cmdDamaged,

@@ -66,6 +66,16 @@ func (f *sourceFlags) addDataCenter(flags *pflag.FlagSet) {
 	f.kind = kinds.DataCenterName
 }
 
+// addDiffable adds the flags for diff: of a data center, and of the names of a CASC storage.
+func (f *sourceFlags) addDiffable(flags *pflag.FlagSet) {
+	about := slices.DeleteFunc(f.casc.table(), func(o option) bool {
+		return !slices.Contains([]string{"product", "build", "cdn", "locale", "listfile"}, o.name)
+	})
+	f.addTo(flags, slices.Concat(f.dataCenterTable(), about))
+	flags.Lookup("build").Usage = "`key` of the build configuration of both CASC storages or, as OLD,NEW, of two builds of one"
+	f.kind = kinds.DataCenterName
+}
+
 // addEditable adds the flags for commands that are about edits.
 func (f *sourceFlags) addEditable(flags *pflag.FlagSet) { f.addTo(flags, f.editableTable()) }
 

@@ -161,13 +161,18 @@ func (b *builder) show(x *buildFile, name []byte) error {
 	return put(b, x, b.path(name[:max(at, 0)]), name[at+1:])
 }
 
-// unnamedDigits is how many digits of a number its directory's name has.
-const unnamedDigits = 4
+// The names of files by their numbers. A directory has the first digits.
+const (
+	formatID      = "%08x"
+	formatHash    = "%016x"
+	unnamedEnding = ".dat"
+	unnamedDigits = 4
+)
 
 // showUnnamed puts a file below unnamed/ by its number.
 func (b *builder) showUnnamed(x *buildFile, number string) error {
 	b.counts.unnamed++
-	return put(b, x, b.dir(b.dir(0, unnamedName), number[:unnamedDigits]), number+".dat")
+	return put(b, x, b.dir(b.dir(0, unnamedName), number[:unnamedDigits]), number+unnamedEnding)
 }
 
 // addInstall adds the install manifest's files, by tag.

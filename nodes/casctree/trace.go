@@ -104,7 +104,7 @@ func (t *Tree) traceRows(ctx context.Context, id nodes.ID, tr *Traced) {
 		if tr.CKey.IsZero() {
 			tr.CKey = f.CKey
 		}
-		if same := f.Name != "" && strings.EqualFold(t.shownPath(f.Name), tr.Path); same != named {
+		if same := f.Name != "" && strings.EqualFold(PathOf(t.table.kind, &f), tr.Path); same != named {
 			if named {
 				continue
 			}
@@ -127,16 +127,29 @@ func (t *Tree) lacksForm(id nodes.ID, f *casc.File) bool {
 	return bytes.HasPrefix(f.CKey[:], t.table.entry(i).ekey())
 }
 
-// shownPath returns the path at which a name of the root is shown, if no other file has it.
-func (t *Tree) shownPath(name string) string {
-	if t.table.kind == "tvfs" {
-		name = strings.ReplaceAll(name, ":", "/")
+// PathOf returns the path of a file of a root of a kind in the mount, if no other file has it.
+func PathOf(kind string, f *casc.File) string {
+	name := f.Name
+	switch {
+	case name != "":
+		if kind == "tvfs" {
+			name = strings.ReplaceAll(name, ":", "/")
+		}
+		b := []byte(filesName)
+		for part := range strings.SplitSeq(name, "/") {
+			b = appendEscaped(append(b, '/'), part)
+		}
+		return string(b)
+	case f.HasID:
+		name = fmt.Sprintf(formatID, f.ID)
+	case f.HasHash:
+		name = fmt.Sprintf(formatHash, f.NameHash)
+	case len(f.Spans) > 0:
+		name = f.Spans[0].EKey.String()
+	default:
+		name = f.CKey.String()
 	}
-	b := []byte(filesName)
-	for part := range strings.SplitSeq(name, "/") {
-		b = appendEscaped(append(b, '/'), part)
-	}
-	return string(b)
+	return unnamedName + "/" + name[:unnamedDigits] + "/" + name + unnamedEnding
 }
 
 // isOf reports whether a file of the root has the content.
