@@ -49,7 +49,7 @@ the message says where it is kept; 130 interrupted by SIGINT, SIGTERM or SIGHUP.
 		annotate(newUnmount(), goesOn, "the unmount goes on, with the save of what was edited; lorefs status %s shows how far that is"),
 		annotate(newCommit(), goesOn, "the save goes on; lorefs status %s shows how far it is"),
 		newStatus(), interruptible(newEdits(log)), interruptible(newRevert(log)), newJournal(log),
-		newInfo(log), newLs(log), newCat(log), interruptible(newQuery(log)), interruptible(newDiff(log)),
+		newInfo(log), newLs(log), newCat(log), interruptible(newFind(log)), interruptible(newQuery(log)), interruptible(newDiff(log)),
 		interruptible(newApply(log)),
 		interruptible(newExport(log)), interruptible(newVerify(log)), interruptible(newPack(log)),
 		interruptible(newRepack(log)), interruptible(newValidate(log)), interruptible(newSchema(log)),
