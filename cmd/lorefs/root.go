@@ -42,7 +42,7 @@ sessions and packet definitions, and CASC storages.
 		annotate(newUnmount(), goesOn, stoppedWaiting),
 		annotate(newCommit(), goesOn, stoppedWaiting),
 		newStatus(), interruptible(newEdits(log)), interruptible(newRevert(log)), newJournal(log),
-		newInfo(log), newLs(log), newCat(log), interruptible(newQuery(log)), interruptible(newDiff(log)),
+		newInfo(log), newLs(log), newCat(log), interruptible(newFind(log)), interruptible(newQuery(log)), interruptible(newDiff(log)),
 		interruptible(newApply(log)),
 		interruptible(newExport(log)), interruptible(newVerify(log)), interruptible(newPack(log)),
 		interruptible(newRepack(log)), interruptible(newValidate(log)), interruptible(newSchema(log)),
