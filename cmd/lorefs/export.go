@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -87,6 +88,7 @@ func (f *exporting) run(ctx context.Context, c *cobra.Command, s *kinds.Source, 
 		err = f.files.run(c, s, to, func(o treecopy.Options) (treecopy.Report, error) {
 			return treecopy.Copy(ctx, s.Tree, e.Entry, to, o)
 		})
+		err = cmp.Or(err, tellPartial(c, s, false))
 	}
 	if errors.Is(err, context.Canceled) {
 		err = &commandError{code: exitInterrupted, err: errors.New("interrupted after 0 files")}
