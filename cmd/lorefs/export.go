@@ -140,6 +140,9 @@ func (f *exporting) run(ctx context.Context, c *cobra.Command, s *kinds.Source, 
 		err = f.files.foretell(c, s, to, f.planned(ctx, s, e))
 	} else {
 		err = f.write(ctx, c, s, e.Entry, to)
+		if partErr := tellPartial(c, s, f.files.ignored[treecopy.NoKey]); err == nil {
+			err = partErr
+		}
 	}
 	if errors.Is(err, context.Canceled) {
 		err = &commandError{code: exitInterrupted, err: errors.New("interrupted after 0 files")}

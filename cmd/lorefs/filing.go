@@ -131,7 +131,9 @@ func (f *filing) run(c *cobra.Command, s *kinds.Source, to string, write func(tr
 		return err
 	}
 	if f.asJSON {
-		err = jsonout.Object(c.OutOrStdout(), filed{to, r.Files, r.Bytes, r.Present, r.Missing, r.NoKey, r.Damaged, r.Failed})
+		err = jsonout.Object(c.OutOrStdout(), filed{
+			to, r.Files, r.Bytes, len(s.Partial()), r.Present, r.Missing, r.NoKey, r.Damaged, r.Failed,
+		})
 	} else {
 		f.tell(c, &r, "")
 	}
@@ -149,6 +151,8 @@ type filed struct {
 	Path  string `json:"path"`
 	Files int64  `json:"files"`
 	Bytes int64  `json:"bytes"`
+	// Partial is how many of them have zeros for blocks of unknown keys.
+	Partial int `json:"partial"`
 	// The other files, by the reason why they were not written.
 	Present int64 `json:"present"`
 	Missing int64 `json:"missing"`
