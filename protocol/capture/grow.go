@@ -98,7 +98,7 @@ func (l *Log) grow(size int64) (err error) {
 // it reads many of them at once.
 func (l *Log) Sequential() *Log {
 	s := *l
-	s.src = newWindow(l.src, l.size)
+	s.src, s.near = newWindow(l.src, l.size), new(int)
 	return &s
 }
 
