@@ -45,7 +45,7 @@ func (e *ends) kept() error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("capture: %w", ErrRewritten)
 	}
-	if err == nil && !(bytes.Equal(now.first, e.first) && bytes.Equal(now.last, e.last)) {
+	if same := bytes.Equal(now.first, e.first) && bytes.Equal(now.last, e.last); err == nil && !same {
 		err = fmt.Errorf("capture: %w", ErrRewritten)
 	}
 	return err
