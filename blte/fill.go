@@ -89,6 +89,9 @@ func isGap(i int, err error) bool {
 func (r *Reader) Gaps() (all []Gap, err error) {
 	for i := range r.head.Chunks {
 		c := &r.head.Chunks[i]
+		if c.DecodedSize == 0 {
+			continue
+		}
 		var mode [1]byte
 		if err := readat.Full(r.src, mode[:], c.Off); err != nil {
 			return nil, r.fail(i, err)
