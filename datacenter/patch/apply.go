@@ -205,7 +205,7 @@ func (p *planner) locateAll() error {
 }
 
 // replaceSheets finds out which sheets are removed and added, as the blocks do that replace a sheet.
-// If one of these of a name conflicts, all others do: a sheet would be lost, or would be there twice.
+// If one of these of a name conflicts, all others do, but for sheets that are there already: a sheet would be lost, or would be there twice.
 func (p *planner) replaceSheets() error {
 	removing := map[string][]int{}
 	for i := range p.patch.Blocks {
@@ -215,7 +215,7 @@ func (p *planner) replaceSheets() error {
 	}
 	adding := map[string][]*addition{}
 	for _, a := range p.adds {
-		if name := a.b.Node.Name; len(a.b.Path.Steps) == 0 && removing[name] != nil {
+		if name := a.b.Node.Name; len(a.b.Path.Steps) == 0 && removing[name] != nil && a.there == 0 {
 			adding[name] = append(adding[name], a)
 		}
 	}
@@ -246,10 +246,8 @@ func (p *planner) allAdded(adds []*addition) (bool, error) {
 		if a.reason != "" {
 			return false, nil
 		}
-		if a.there == 0 {
-			if reason, err := p.clash(a); err != nil || reason != "" {
-				return false, err
-			}
+		if reason, err := p.clash(a); err != nil || reason != "" {
+			return false, err
 		}
 	}
 	return true, nil
@@ -258,7 +256,7 @@ func (p *planner) allAdded(adds []*addition) (bool, error) {
 // keepSheets takes back that some blocks remove sheets and that others add sheets.
 func (p *planner) keepSheets(removing []int, adds []*addition) {
 	for _, a := range adds {
-		if a.reason == "" && a.there == 0 {
+		if a.reason == "" {
 			a.reason = "a sheet that the patch replaces can't be removed or added"
 		}
 	}
@@ -267,7 +265,7 @@ func (p *planner) keepSheets(removing []int, adds []*addition) {
 		if it.Outcome != Applied {
 			continue
 		}
-		it.Outcome, it.Reason = Conflict, "a sheet that the patch adds in its place can't be added"
+		it.Outcome, it.Reason = Conflict, "a sheet that the patch replaces can't be removed or added"
 		delete(p.removed, it.Node)
 		p.removals = slices.DeleteFunc(p.removals, func(e edit.Edit) bool { return e.Node == it.Node })
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -121,10 +122,11 @@ func (g *group) place(n edit.Number) int {
 
 // traitsOf counts the nodes of a group by their traits for a step.
 func (r *resolver) traitsOf(g *group, s *query.PlainStep, deep bool) (map[Hash]int, error) {
-	key := fmt.Sprint(deep)
+	names := []string{fmt.Sprint(deep)}
 	for _, c := range s.Conditions {
-		key += "\x00" + c.Name
+		names = append(names, c.Name)
 	}
+	key := strings.Join(names, "\x00") // which no name holds
 	if counts, ok := g.traits[key]; ok {
 		return counts, nil
 	}
