@@ -29,7 +29,7 @@ type Net struct {
 func countNet(all unsaved) (count int, exact bool) {
 	r, _ := readJournal(all) // as far as it can be read
 	n := netReader{nodes: map[edit.Number]*netNode{}}
-	unknown := map[setPart]bool{} // parts of which the first edit changed what is not known
+	unknown := map[setPart]bool{}    // parts of which the first edit changed what is not known
 	isOpen, hasMoved := false, false // something is not known, something was added, moved or removed
 	exact = !r.unsure
 	for _, e := range r.list {
@@ -45,7 +45,9 @@ func countNet(all unsaved) (count int, exact bool) {
 		exact = exact && !unknown[p] // the first one has changed it, another one may have taken that back
 		unknown[p] = !e.Known
 	}
-	exact = exact && !(isOpen && hasMoved && len(r.list) > 1)
+	if isOpen && hasMoved && len(r.list) > 1 {
+		exact = false
+	}
 	net := n.net()
 	for i := range net {
 		exact = exact && net[i].Kind != edit.NodeMoved
