@@ -301,7 +301,12 @@ func (m *maker) blocks() (*Patch, error) {
 			break
 		}
 	}
-	for _, b := range paths {
+	m.now.lines = p.lines()
+	for i, b := range paths {
+		if err := m.traits(b); err != nil {
+			return nil, err
+		}
+		p.Blocks[i].Traits = b.Traits
 		lines := slices.ContainsFunc(b.Lines, func(l Line) bool { return strings.ContainsAny(l.Name, "\r\n") })
 		if lines || strings.ContainsAny(b.Path.Text+b.Beside.Text, "\r\n") {
 			return nil, fmt.Errorf("%q: a name with a line break can't stand in a patch: %w", b.Path.Text, datacenter.ErrValue)

@@ -69,11 +69,11 @@ func (m *maker) guards(b *made) error {
 func (m *maker) parents(b *made) (x, y found, err error) {
 	above := Block{Path: Path{Steps: b.Path.Steps[:len(b.Path.Steps)-1]}}
 	places := above.places()
-	a, err := m.old.locate(above.Path.Steps, b.Guards[:places])
+	a, err := m.old.locate(above.Path.Steps, b.Guards[:places], nil)
 	if err != nil {
 		return x, y, err
 	}
-	c, err := m.now.locate(above.Path.Steps, b.Guards[:places])
+	c, err := m.now.locate(above.Path.Steps, b.Guards[:places], nil)
 	return a.found, c.found, err
 }
 

@@ -156,9 +156,14 @@ func (r *journalReader) note(note []byte) error {
 // add adds the description of the same node in another note.
 func (n *Before) add(more *Before) {
 	maps.Copy(n.Attributes, more.Attributes)
-	n.Path, n.Guards, n.Last = more.Path, more.Guards, n.Last || more.Last
+	if n.Last = n.Last || more.Last; n.Sketch || !more.Sketch {
+		n.Path, n.Guards, n.Sketch = more.Path, more.Guards, more.Sketch
+	}
 	if more.Taken {
-		n.Taken, n.Hash, n.Element = true, more.Hash, more.Element
+		n.Taken, n.Hash, n.Entries = true, more.Hash, more.Entries
+		if more.Element != nil {
+			n.Element = more.Element
+		}
 	}
 }
 
@@ -196,16 +201,16 @@ func (r *journalReader) restore() {
 
 // belowAny returns whether the file has a node below one of some nodes, or it is one of them.
 func (r *journalReader) belowAny(some []edit.Number) func(edit.Number) bool {
-	type span struct{ first, end edit.Number }
 	var spans []span
 	paths := map[string]bool{}
 	for _, n := range some {
 		s := span{n, n + 1}
-		if r.before[n] == nil && r.made[n] == nil {
+		b := r.before[n]
+		if b == nil && r.made[n] == nil || b != nil && b.Sketch && b.Entries == 0 {
 			r.unsure = true
 		}
-		if b := r.before[n]; b != nil && b.Element != nil {
-			s.end = n + edit.Number(b.Element.Entries())
+		if b != nil && b.Entries > 0 {
+			s.end = n + edit.Number(b.Entries)
 		} else if b != nil && b.Path != "" {
 			paths[b.Path] = true
 		}

@@ -41,8 +41,8 @@ func countNet(all unsaved) (count int, exact bool) {
 		case edit.AddNode, edit.MoveNode, edit.RemoveNode:
 			hasMoved = true
 		}
-		isOpen = isOpen || !e.Known
-		exact = exact && !unknown[p] // the first one has changed it, another one may have taken that back
+		isOpen = isOpen || !e.Known || e.On.Base != nil && e.On.Base.Sketch // the path may be another node's
+		exact = exact && !unknown[p]                                        // the first one has changed it, another one may have taken that back
 		unknown[p] = !e.Known
 	}
 	if isOpen && hasMoved && len(r.list) > 1 {
@@ -128,7 +128,7 @@ func (n *netNode) part(p part, e *Edited) {
 func (r *netReader) net() (net []Net) {
 	r.left = map[string]edit.Number{}
 	for _, n := range r.order {
-		if n.left() != nil && n.base != nil && n.base.Path != "" {
+		if n.left() != nil && n.base != nil && n.base.Path != "" && !n.base.Sketch {
 			r.left[n.base.Path] = n.number
 		}
 	}
@@ -189,6 +189,9 @@ func (r *netReader) isAlive(number edit.Number) bool {
 func (r *netReader) above(b *Before) edit.Number {
 	if r.nodes[b.Parent] != nil {
 		return b.Parent
+	}
+	if b.Sketch {
+		return 0 // the path may be that of a node somewhere else
 	}
 	for i := len(b.Path) - 1; i > 0; i-- {
 		if b.Path[i] == '/' {
