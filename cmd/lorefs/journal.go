@@ -45,6 +45,9 @@ func newJournalList() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			for i := range list {
+				askCount(&list[i])
+			}
 			if !asJSON {
 				return printJournals(c.OutOrStdout(), list)
 			}
@@ -61,10 +64,26 @@ func newJournalList() *cobra.Command {
 	return c
 }
 
+// askCount asks the mount that writes a journal how many edits are left, if the journal does not
+// say that yet.
+func askCount(j *save.Journal) {
+	if j.State != save.StateInUse || !j.AtMost {
+		return
+	}
+	m, err := mountFor(j.Source)
+	if err != nil || m == nil {
+		return // it is edited without a mount, or was unmounted just now
+	}
+	s, err := askStatus(m)
+	if err == nil && s.Editing != nil && s.Editing.Journal == j.Path {
+		j.Edits, j.AtMost = int(s.Editing.Pending), false
+	}
+}
+
 func printJournals(w io.Writer, list []save.Journal) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, j := range list {
-		edits := shown.Plural(j.Edits, "edit")
+		edits := j.Count()
 		if j.Unreadable > 0 {
 			edits += fmt.Sprintf(" (%s unreadable)", shown.Plural(j.Unreadable, "byte"))
 		}
@@ -190,9 +209,13 @@ func newJournalDrop() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				return jsonout.Object(c.OutOrStdout(), droppedJournal{j.Path, j.Source, j.Edits})
+				return jsonout.Object(c.OutOrStdout(), droppedJournal{j.Path, j.Source, j.Edits, j.AtMost})
 			}
-			_, err = shown.Fprintf(c.OutOrStdout(), "gave up %s of %s\n", shown.Plural(j.Edits, "edit"), cmp.Or(j.Source, j.Path))
+			what := j.Count()
+			if j.AtMost {
+				what = "all edits"
+			}
+			_, err = shown.Fprintf(c.OutOrStdout(), "gave up %s of %s\n", what, cmp.Or(j.Source, j.Path))
 			return err
 		},
 	}
@@ -206,4 +229,6 @@ type droppedJournal struct {
 	Path   string `json:"path"`
 	Source string `json:"source,omitempty"`
 	Edits  int    `json:"edits"`
+	// AtMost says that it may have been fewer.
+	AtMost bool `json:"edits_at_most,omitempty"`
 }

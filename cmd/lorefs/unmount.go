@@ -212,7 +212,7 @@ func leftOf(name, source string) *commandError {
 		hint = "the journal %s is damaged: lorefs journal replay --salvage saves what lies before the damage"
 	}
 	return &commandError{
-		code: exitUnsaved, err: fmt.Errorf("%s is unmounted, but its process died before %s of %s %s saved", name, shown.Plural(j.Edits, "edit"), source, shown.Was(j.Edits)),
+		code: exitUnsaved, err: fmt.Errorf("%s is unmounted, but its process died before %s of %s %s saved", name, j.Count(), source, shown.Was(j.Edits)),
 		hint: fmt.Sprintf(hint, j.Path),
 	}
 }

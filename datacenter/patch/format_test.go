@@ -85,7 +85,7 @@ func TestSyntaxErrors(t *testing.T) {
 		head + "@ /A\n-%flags flags 1\n+%flags flags 16\n":              "want a number from 0 to 15",
 		head + "@ /A\n-%keys keys\n+%keys keys a b c d e\n":             "5 keys of a node",
 		head + "@ /A\n? A 1/2\n+a int 1\n":                              "mod:6: \"? A 1/2\": want ? STEP",
-		head + "@ /A\n? A 1/2 - - - - -\n+a int 1\n":                    "mod:5: 1 guards of 0 places",
+		head + "@ /A\n? A 1/2 - - - - -\n+a int 1\n":                    "mod:5: a guard of \"A\": want only those of the 0 places of the block",
 		head + "@ /A[1]\n? A 3/2 - - - - -\n+a int 1\n":                 "want ? STEP",
 		head + "@ /A[1]\n? A 1/2 - - 00000000000* - -\n+a int 1\n":      "want ? STEP",
 		head + "@ /A[1]\n+a int 1\n? A 1/2 - - - - -\n":                 "mod:7: a guard behind what it guards",

@@ -621,10 +621,10 @@ func (p *parser) endGuards(b *Block) error {
 		}
 		b.Guards = append(b.Guards, g)
 	}
+	b.Guards = append(b.Guards, given...)
 	if len(given) > 1 || len(given) == 1 && b.Kind != Add {
 		return p.wrong(b.Line, fmt.Errorf("a guard of %s: want only those of the %d places of the block, in their order", shown.Quote(given[0].Step), len(steps)))
 	}
-	b.Guards = append(b.Guards, given...)
 	return nil
 }
 

@@ -17,15 +17,21 @@ var ErrStale = errors.New("edits were left behind that belong to another version
 type StaleError struct {
 	Journal string
 	// File is the file that has changed; if there are several, one of them.
-	File  string
-	Edits int
+	File string
+	// Edits is how many edits they are. If AtMost is set, they may be fewer.
+	Edits  int
+	AtMost bool
 	// Patch is the path of a patch of the edits, and Backup the path of the file that they belong to.
 	// Each is empty if there is none.
 	Patch, Backup string
 }
 
 func (e *StaleError) Error() string {
-	text := fmt.Sprintf("%s: %v: %d of them, in %s", e.File, ErrStale, e.Edits, e.Journal)
+	most := ""
+	if e.AtMost {
+		most = "up to "
+	}
+	text := fmt.Sprintf("%s: %v: %s%d of them, in %s", e.File, ErrStale, most, e.Edits, e.Journal)
 	if e.Patch != "" {
 		text += "; as a patch they are in " + e.Patch
 	}

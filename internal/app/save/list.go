@@ -12,6 +12,7 @@ import (
 	"lorefs/internal/disk"
 	"lorefs/internal/filelock"
 	"lorefs/internal/journal"
+	"lorefs/internal/shown"
 )
 
 // Journal describes a journal that is in use or was left by a crash.
@@ -20,7 +21,10 @@ type Journal struct {
 	Source string    `json:"source,omitempty"`
 	Began  time.Time `json:"began"`
 	Edits  int       `json:"edits"`
-	State  State     `json:"state"`
+	// AtMost says that fewer edits than that may be left: some may undo others, and the journal
+	// does not note yet what they were made on.
+	AtMost bool  `json:"edits_at_most,omitempty"`
+	State  State `json:"state"`
 	// Unreadable is the number of bytes that hold no readable record.
 	Unreadable int64 `json:"unreadable_bytes,omitempty"`
 	// Problem explains a State that the user has to act on.
@@ -154,13 +158,22 @@ func (j *Journal) Belongs(path string) (bool, error) {
 // net makes Edits the number of edits that are left. If the journal is damaged, those before the
 // damage count.
 func (j *Journal) net(d *summary, contents *journal.Contents) {
+	j.AtMost = false
 	if j.kind.Net == nil || j.Edits == 0 || d.isCounted() {
 		return
 	}
-	n, _ := j.kind.Net(func(note func(string, []byte), edit func(string, []byte) error) error {
+	n, exact := j.kind.Net(func(note func(string, []byte), edit func(string, []byte) error) error {
 		return errors.Join(d.notes(contents, note), d.edited(contents, edit))
 	})
-	j.Edits = n
+	j.Edits, j.AtMost = n, !exact && n > 0
+}
+
+// Count says how many edits are left, as in "2 edits".
+func (j *Journal) Count() string {
+	if j.AtMost {
+		return "up to " + shown.Plural(j.Edits, "edit")
+	}
+	return shown.Plural(j.Edits, "edit")
 }
 
 // Unsaved calls note for each note about the files that unsaved edits belong to ([Set.Note]), then

@@ -85,7 +85,8 @@ func (e *ledger) writePatch(path string, text []byte) error {
 func (e *ledger) stale(file string, base Identity, edits int, began time.Time) *StaleError {
 	s := &StaleError{Journal: e.path(), File: file, Edits: edits, Patch: e.lastPatch(file, began)}
 	if e.kind.Net != nil {
-		s.Edits = e.kind.describe(e.path()).Edits
+		j := e.kind.describe(e.path())
+		s.Edits, s.AtMost = j.Edits, j.AtMost
 	}
 	if backup := file + ".bak"; identifies(backup, base) {
 		s.Backup = backup

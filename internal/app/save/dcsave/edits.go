@@ -60,6 +60,17 @@ func EditsOf(j *save.Journal, visit func(*Edited) error) error {
 type unsaved = func(note func(file string, note []byte), edit func(file string, record []byte) error) error
 
 func editsOf(all unsaved, visit func(*Edited) error) error {
+	r, err := readJournal(all)
+	for _, e := range r.list {
+		if err := visit(e); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// readJournal reads a journal, as far as it can.
+func readJournal(all unsaved) (*journalReader, error) {
 	r := newJournalReader()
 	var noteErr error
 	err := all(
@@ -71,15 +82,10 @@ func editsOf(all unsaved, visit func(*Edited) error) error {
 		func(_ string, record []byte) error { return r.record(record) },
 	)
 	r.restore()
-	for _, e := range r.list {
-		if err := visit(e); err != nil {
-			return err
-		}
-	}
 	if err == nil {
 		err = noteErr
 	}
-	return err
+	return r, err
 }
 
 // journalReader reads the notes and edits of a journal.
@@ -92,9 +98,11 @@ type journalReader struct {
 	made     map[edit.Number]*madeNode
 	now      map[edit.Number]*nodeNow
 	edits    int
-	// list has the edits, and back the nodes that the last of them bring back.
-	list []*Edited
-	back []edit.Number
+	// list has the edits, and back the nodes that the last of them bring back. unsure says that
+	// it is not known of one that came back what is below it.
+	list   []*Edited
+	back   []edit.Number
+	unsure bool
 }
 
 func newJournalReader() *journalReader {
@@ -197,7 +205,11 @@ func (r *journalReader) belowAny(some []edit.Number) func(edit.Number) bool {
 	paths := map[string]bool{}
 	for _, n := range some {
 		s := span{n, n + 1}
-		if b := r.before[n]; b != nil && b.Entries > 0 {
+		b := r.before[n]
+		if b == nil && r.made[n] == nil || b != nil && b.Sketch && b.Entries == 0 {
+			r.unsure = true
+		}
+		if b != nil && b.Entries > 0 {
 			s.end = n + edit.Number(b.Entries)
 		} else if b != nil && b.Path != "" {
 			paths[b.Path] = true

@@ -23,10 +23,43 @@ type Net struct {
 	*Edited
 }
 
-// countNet counts the net edits of a journal.
-func countNet(all unsaved) (int, error) {
-	net, err := NetOf(func(visit func(*Edited) error) error { return editsOf(all, visit) })
-	return len(net), err
+// countNet counts the net edits of a journal. It is exact if notes describe all nodes: what is not
+// known to have been undone counts. But they do not say whether a node that was moved has passed
+// another one.
+func countNet(all unsaved) (count int, exact bool) {
+	r, _ := readJournal(all) // as far as it can be read
+	n := netReader{nodes: map[edit.Number]*netNode{}}
+	unknown := map[setPart]bool{}    // parts of which the first edit changed what is not known
+	isOpen, hasMoved := false, false // something is not known, something was added, moved or removed
+	exact = !r.unsure
+	for _, e := range r.list {
+		n.take(e)
+		p := setPart{e.Node, e.Op, e.Name}
+		switch e.Op {
+		case edit.RemoveAttribute:
+			p.op = edit.SetAttribute
+		case edit.AddNode, edit.MoveNode, edit.RemoveNode:
+			hasMoved = true
+		}
+		isOpen = isOpen || !e.Known || e.On.Base != nil && e.On.Base.Sketch // the path may be another node's
+		exact = exact && !unknown[p]                                        // the first one has changed it, another one may have taken that back
+		unknown[p] = !e.Known
+	}
+	if isOpen && hasMoved && len(r.list) > 1 {
+		exact = false
+	}
+	net := n.net()
+	for i := range net {
+		exact = exact && net[i].Kind != edit.NodeMoved
+	}
+	return len(net), exact
+}
+
+// setPart is a part of a node that an edit set.
+type setPart struct {
+	node edit.Number
+	op   edit.Op
+	name string
 }
 
 // netReader makes net edits of the edits of a journal.
@@ -95,7 +128,7 @@ func (n *netNode) part(p part, e *Edited) {
 func (r *netReader) net() (net []Net) {
 	r.left = map[string]edit.Number{}
 	for _, n := range r.order {
-		if n.left() != nil && n.base != nil && n.base.Path != "" {
+		if n.left() != nil && n.base != nil && n.base.Path != "" && !n.base.Sketch {
 			r.left[n.base.Path] = n.number
 		}
 	}
@@ -156,6 +189,9 @@ func (r *netReader) isAlive(number edit.Number) bool {
 func (r *netReader) above(b *Before) edit.Number {
 	if r.nodes[b.Parent] != nil {
 		return b.Parent
+	}
+	if b.Sketch {
+		return 0 // the path may be that of a node somewhere else
 	}
 	for i := len(b.Path) - 1; i > 0; i-- {
 		if b.Path[i] == '/' {

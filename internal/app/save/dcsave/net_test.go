@@ -82,6 +82,40 @@ func TestListCountsWhatIsLeft(t *testing.T) {
 	}
 }
 
+// TestListCountsWithoutNotes checks that a journal without notes does not claim to know how many edits
+// are left, unless it is as many as the draft says.
+func TestListCountsWithoutNotes(t *testing.T) {
+	exact := 0
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		p := newPlace(t, 0)
+		p.put(shop())
+		all := slices.Sorted(maps.Values(numbers(t, p.openFile())))
+		e := p.mustOpen(Options{})
+		e.notes.hold()
+		for range 1 + r.IntN(3) {
+			someEdit(t, r, e.Draft(), all)
+		}
+		if want := int(e.Draft().Pending()); e.Journal() != "" {
+			j := p.describe()
+			if j.Edits < want || j.Edits > want && !j.AtMost {
+				t.Errorf("seed %d: %s, want %d", seed, j.Count(), want)
+				for _, x := range p.edits() {
+					t.Log(spell(x))
+				}
+			}
+			if !j.AtMost && want > 0 {
+				exact++
+			}
+		}
+		e.notes.release()
+		e.close()
+	}
+	if exact == 0 {
+		t.Error("no edits are counted exactly")
+	}
+}
+
 // TestListCountsMoves moves nodes among their siblings. The notes alone can't always say whether a
 // node has passed another one.
 func TestListCountsMoves(t *testing.T) {
