@@ -77,6 +77,9 @@ type Idx struct {
 	// Problems are the first damaged update entries. The other entries are used.
 	Problems []error
 
+	// strays is whether there are keys of other buckets, too.
+	strays bool
+
 	runs []*idxRun
 	// updates are newer than runs.
 	updates map[ShortKey]IdxEntry
@@ -117,12 +120,33 @@ func NewIdx(r io.ReaderAt, size int64, opts IdxOptions) (*Idx, error) {
 	if opts.Blocks == nil {
 		opts.Blocks = &cache.All{}
 	}
+	x.strays = x.findStray(data)
 	for _, run := range x.runs {
 		run.src, run.blocks, run.first = r, opts.Blocks, opts.FirstBlock
 		opts.FirstBlock += uint64(len(run.sums))
 	}
 	return x, nil
 }
+
+// findStray reports whether there is a key of another bucket in the file.
+func (x *Idx) findStray(data []byte) bool {
+	for _, run := range x.runs {
+		for at := run.off; at < run.off+int64(run.len)*idxEntrySize; at += idxEntrySize {
+			if Bucket(ShortKey(data[at:])) != x.Bucket {
+				return true
+			}
+		}
+	}
+	for key := range x.updates {
+		if Bucket(key) != x.Bucket {
+			return true
+		}
+	}
+	return false
+}
+
+// mayHave reports whether the file may have an entry of key, which takes no search.
+func (x *Idx) mayHave(key ShortKey) bool { return x.strays || Bucket(key) == x.Bucket }
 
 // parsePlace reads the archive and the offset of an entry.
 func parsePlace(b []byte) Location {

@@ -196,15 +196,15 @@ func (s *localState) written() bool {
 	return false
 }
 
-// entry looks in the bucket of the key, then in the others, because an entry is not always
-// where it should be. It ignores other buckets that can't be read: one damaged index must
+// entry looks in the bucket of the key, then in others that have keys which should not be there,
+// because an entry is not always where it should be. It ignores other buckets that can't be read: one damaged index must
 // not make the files of the others unreadable.
 func (s *localState) entry(key []byte) (IdxEntry, bool, error) {
 	short := ShortKey(key)
 	own := Bucket(short)
 	for i := range Buckets {
 		x := s.indexes[(own+i)%Buckets]
-		if x == nil {
+		if x == nil || !x.mayHave(short) {
 			continue
 		}
 		e, ok, err := x.Find(short)

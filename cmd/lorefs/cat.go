@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lorefs/internal/app/kinds"
+	"lorefs/internal/shown"
 	"lorefs/nodes"
 )
 
@@ -19,9 +20,15 @@ func newCat(log *slog.Logger) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "cat SOURCE PATH...",
 		Short: "print files without mounting",
-		Long: `cat prints the files at paths of SOURCE. In a data center a PATH that begins with / and
-does not exist is an expression of lorefs query, and cat prints the attributes that it
-finds:
+		Long: `cat prints the files at paths of SOURCE. A PATH that does not exist may be a pattern; cat
+then prints all files that it matches, in the order of the source:
+
+  lorefs cat SOURCE 'files/**/*.txt'
+
+` + patternHelp + `
+
+In a data center a PATH that begins with / and does not exist is an expression of lorefs
+query instead, and cat prints the attributes that it finds:
 
   lorefs cat SOURCE '/NpcData[@huntingZoneId=2]/Template[@id=1001]/Stat/@level'`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -33,38 +40,75 @@ finds:
 				return err
 			}
 			defer s.Close()
-			out := bufio.NewWriter(c.OutOrStdout())
+			cat := catting{source: s, out: bufio.NewWriter(c.OutOrStdout()), talk: c.ErrOrStderr()}
 			for _, name := range args[1:] {
-				err = errors.Join(err, cat(c.Context(), s, name, out))
+				err = errors.Join(err, cat.all(c.Context(), name))
 			}
-			return errors.Join(err, out.Flush())
+			return errors.Join(err, cat.out.Flush())
 		},
 	}
 	f.add(c.Flags())
 	return c
 }
 
-// cat prints the file at a path, or all attributes that a query finds.
-func cat(ctx context.Context, s *kinds.Source, name string, w io.Writer) error {
-	for e, err := range s.FindAll(ctx, name) {
-		if err != nil {
+// catting prints files.
+type catting struct {
+	source *kinds.Source
+	out    *bufio.Writer
+	talk   io.Writer
+}
+
+// all prints the file at a path, or all that a query or a pattern finds. A pattern may match
+// directories, too, and files that can't be read do not keep it from printing the others.
+func (c *catting) all(ctx context.Context, name string) error {
+	files, failed := 0, false
+	for e, err := range c.source.FindAll(ctx, name) {
+		switch {
+		case err != nil:
 			return explainPath(err)
-		}
-		if e.Kind == nodes.Dir {
+		case e.Kind != nodes.Dir:
+			files++
+		case e.By == kinds.ByPattern:
+			continue
+		default:
 			return fmt.Errorf("%s: %w", name, nodes.ErrIsDir)
 		}
-		if t, can := s.Tree.(nodes.Streamer); can {
-			if _, ok, err := t.Stream(ctx, e.ID, w); ok || err != nil {
-				if err != nil {
-					return fmt.Errorf("%s: %w", name, err)
-				}
-				continue
-			}
+		if e.By == kinds.ByPath {
+			e.Path = name
 		}
+		if err = c.one(ctx, &e); err == nil {
+			continue
+		}
+		if _, full := c.out.Write(nil); full != nil || ctx.Err() != nil || e.By != kinds.ByPattern {
+			return err
+		}
+		failed = true
+		shown.Fprintf(c.talk, "lorefs: %s\n", errorText(err))
+	}
+	switch {
+	case failed:
+		return &commandError{code: exitFailure}
+	case files == 0:
+		return fmt.Errorf("%s: it matches directories only: %w", name, nodes.ErrIsDir)
+	}
+	return nil
+}
+
+func (c *catting) one(ctx context.Context, f *kinds.Found) error {
+	if t, can := c.source.Tree.(nodes.Streamer); can {
+		if _, ok, err := t.Stream(ctx, f.ID, c.out); err != nil {
+			return fmt.Errorf("%s: %w", f.Path, err)
+		} else if ok {
+			return nil
+		}
+	}
+	e, err := nodes.WithSize(ctx, c.source.Tree, f.Entry)
+	if err == nil {
 		// Hide ReadFrom: bufio.Writer keeps an error of the reader, and returns it again.
-		if _, err := io.Copy(struct{ io.Writer }{w}, s.Content(ctx, e.Entry)); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
+		_, err = io.Copy(struct{ io.Writer }{c.out}, c.source.Content(ctx, e))
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.Path, err)
 	}
 	return nil
 }

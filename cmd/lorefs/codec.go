@@ -33,7 +33,6 @@ type codecFlags struct {
 func (f *codecFlags) add(flags *pflag.FlagSet) {
 	f.addTo(flags, f.table())
 	flags.StringVar(&f.def, "def", "", "`file` with the definition of the packets, instead of --definitions")
-	flags.StringVar(&f.name, "name", "", "NAME or NAME.VERSION of the packets")
 	flags.Uint16Var(&f.code, "code", 0, "operation code of the packets (default: their own)")
 	flags.BoolVar(&f.padded, "padded", false, "with --def: the packets have a counter and a checksum")
 }

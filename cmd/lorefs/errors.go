@@ -17,6 +17,7 @@ import (
 	"lorefs/internal/app/save"
 	"lorefs/internal/filelock"
 	"lorefs/internal/journal"
+	"lorefs/internal/pattern"
 	"lorefs/internal/shown"
 	"lorefs/internal/source"
 	"lorefs/protocol/capture"
@@ -98,7 +99,8 @@ func asCommandError(err error) *commandError {
 	if _, ok := errors.AsType[*kinds.SeveralError](err); ok {
 		return &commandError{code: exitUsage, err: err, hint: "--all takes back the edits of all of them"}
 	}
-	if _, ok := errors.AsType[*query.SyntaxError](err); ok || errors.Is(err, kinds.ErrNoPatch) {
+	if _, ok := errors.AsType[*query.SyntaxError](err); ok || errors.Is(err, kinds.ErrNoPatch) ||
+		errors.Is(err, pattern.ErrSyntax) || errors.Is(err, pattern.ErrLarge) {
 		return &commandError{code: exitUsage, err: err}
 	}
 	if e, ok := errors.AsType[*kinds.Error](err); ok {

@@ -1,9 +1,10 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"iter"
 	"log/slog"
 	"slices"
 	"strings"
@@ -12,15 +13,20 @@ import (
 
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/treecopy"
+	"lorefs/internal/pattern"
 	"lorefs/internal/shown"
+	"lorefs/nodes"
 )
 
 // exporting are the flags of export.
 type exporting struct {
 	source sourceFlags
 	files  filing
+	chosen selecting
+	ignore string
 	format string
 	links  bool
+	dryRun bool
 }
 
 func newExport(log *slog.Logger) *cobra.Command {
@@ -30,8 +36,27 @@ func newExport(log *slog.Logger) *cobra.Command {
 		Short: "copy what a mount would show to a folder, without mounting",
 		Long: `export copies the directory PATH of SOURCE, as a mount would show it, into the folder
 DIR. Without PATH it copies the sheets of a data center, and all of any other source.
-Files that can't be read are reported and left out; the exit code is 1 then. Existing
-files are left alone, unless --overwrite is given.
+Files that can't be read are reported and left out; the exit code is 1 then, unless
+--ignore names the reason: no-key or missing. Existing files are left alone, unless
+--overwrite is given. At the end it says how many files it has written and, by reason, how
+many not. Of a CASC storage those that are not installed are only counted, unless
+--missing show is given.
+
+A PATH that does not exist may be a pattern. What it matches is copied, by the paths below
+the part of PATH that is no pattern:
+
+  lorefs export SOURCE DIR 'files/**/*.txt'
+
+` + patternHelp + `
+
+--include and --exclude select files as rclone does, by paths below PATH. The first that
+matches a file, in the order of the command line, decides. If none does, the file is
+written, unless there is an --include. A pattern that begins with / is for the whole path,
+any other for its end, from a name on; dir/ stands for dir/**. --files-from reads paths
+from a file, with comments behind # or ;. With any of these no empty directory is made.
+--dry-run writes nothing and prints the paths that it would write.
+
+  lorefs export SOURCE DIR files --exclude 'secret/' --include '*.{txt,csv}' --dry-run
 
 The links in by-key/ of a data center are written only with --links. They lead to
 tree/ beside by-key/, so export all of it, PATH "/", or put both side by side.
@@ -47,6 +72,9 @@ nothing if the disk has no room for it. It stops when only a hundredth of the di
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
+			if err := f.parseIgnored(); err != nil {
+				return err
+			}
 			s, err := openShown(ctx, args[0], &f.source, log)
 			if err != nil {
 				return err
@@ -64,34 +92,71 @@ nothing if the disk has no room for it. It stops when only a hundredth of the di
 			return f.run(ctx, c, s, s.Kind.Exports, args[1])
 		},
 	}
-	f.source.add(c.Flags())
-	f.source.addTo(c.Flags(), []option{
-		{
-			name: "format", typed: true, kinds: []string{kinds.DataCenterName}, words: formatWords, value: &f.format,
+	only := []string{kinds.DataCenterName}
+	f.source.addTo(c.Flags(), append(f.source.table(),
+		option{
+			name: "ignore", kinds: []string{kinds.CASCName}, value: &f.ignore,
+			help: "`reasons` that are no failure if a file of a CASC storage can't be read for them: no-key, missing, or both with a comma",
+		},
+		option{
+			name: "format", typed: true, kinds: only, words: formatWords, value: &f.format,
 			help: "`format` of the sheets of a data center: xml (default), or json: a document a sheet, a node a line",
 		},
-		{name: "links", typed: true, kinds: []string{kinds.DataCenterName}, value: &f.links, help: "write links, too"},
-	})
+		option{name: "links", typed: true, kinds: only, value: &f.links, help: "write links, too"},
+	))
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "write nothing, and print the paths of the files that would be written")
+	f.chosen.add(c.Flags())
 	f.files.add(c)
 	return c
 }
 
+// parseIgnored reads --ignore. What is not installed is counted in any case, but is no failure if
+// it is hidden.
+func (f *exporting) parseIgnored() (err error) {
+	if f.files.ignored, err = parseIgnored(f.ignore); err != nil {
+		return err
+	}
+	if f.source.casc.missing == missingHide {
+		f.source.casc.missing, f.files.ignored[treecopy.Missing] = missingShow, true
+	}
+	return nil
+}
+
 func (f *exporting) run(ctx context.Context, c *cobra.Command, s *kinds.Source, from, to string) error {
-	e, err := s.Find(ctx, from)
-	if err == nil && !f.links {
-		err = f.withoutLinks(s, e.Path)
+	e, glob, err := f.find(ctx, s, from)
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		err = f.files.foresee(ctx, c, s, e.Entry, to)
+	f.files.readable = s.Readable
+	if f.source.casc.fill {
+		f.files.readable = func(id nodes.ID) error {
+			if err := s.Readable(id); !errors.Is(err, nodes.ErrNoKey) {
+				return err
+			}
+			return nil // it is written, with zeros
+		}
 	}
-	if err == nil {
-		err = f.files.run(c, s, to, func(o treecopy.Options) (treecopy.Report, error) {
-			return treecopy.Copy(ctx, s.Tree, e.Entry, to, o)
-		})
-		err = cmp.Or(err, tellPartial(c, s, false))
+	if f.files.selection, err = f.chosen.of(s, c.InOrStdin(), glob); err != nil {
+		return err
+	}
+	if !f.links {
+		if err := f.withoutLinks(s, e.Path); err != nil {
+			return err
+		}
+	}
+	if f.dryRun {
+		err = f.files.foretell(c, s, to, f.planned(ctx, s, e))
+	} else {
+		err = f.write(ctx, c, s, e.Entry, to)
+		if partErr := tellPartial(c, s, f.files.ignored[treecopy.NoKey]); err == nil {
+			err = partErr
+		}
 	}
 	if errors.Is(err, context.Canceled) {
 		err = &commandError{code: exitInterrupted, err: errors.New("interrupted after 0 files")}
+	}
+	if err == nil && glob != nil && !glob.matched.Load() {
+		err = fmt.Errorf("%s: %w", from, kinds.ErrNoMatch)
 	}
 	if err != nil {
 		return err
@@ -125,13 +190,61 @@ func (f *exporting) checkFormat(c *cobra.Command, s *kinds.Source, path bool) er
 	return nil
 }
 
+func (f *exporting) write(ctx context.Context, c *cobra.Command, s *kinds.Source, from nodes.Entry, to string) error {
+	if err := f.files.foresee(ctx, c, s, from, to); err != nil {
+		return err
+	}
+	return f.files.run(c, s, to, func(o treecopy.Options) (treecopy.Report, error) {
+		return treecopy.Copy(ctx, s.Tree, from, to, o)
+	})
+}
+
+// find returns what is at a path or, for a pattern, the directory that it is about.
+func (f *exporting) find(ctx context.Context, s *kinds.Source, name string) (kinds.Found, *globbing, error) {
+	e, err := s.Find(ctx, name)
+	if !errors.Is(err, nodes.ErrNotExist) || !pattern.Is(name) {
+		return e, nil, err
+	}
+	p, err := s.Pattern(name)
+	if err != nil {
+		return e, nil, err
+	}
+	if e, err = s.Find(ctx, p.Base()); err != nil {
+		return e, nil, fmt.Errorf("%s: %w", name, kinds.ErrNoMatch)
+	}
+	return e, &globbing{pattern: p}, nil
+}
+
+// planned yields the files and links of a directory, or a file, that are looked at.
+func (f *exporting) planned(ctx context.Context, s *kinds.Source, from kinds.Found) iter.Seq2[treecopy.Planned, error] {
+	return func(yield func(treecopy.Planned, error) bool) {
+		if from.Kind != nodes.Dir {
+			yield(treecopy.Planned{Path: from.Name, Entry: from.Entry}, nil)
+			return
+		}
+		from.Path = ""
+		enter := func(d *kinds.Found) bool {
+			return d.Kind == nodes.Dir && (f.files.Dir == nil || f.files.Dir(d.Path))
+		}
+		for e, err := range s.Walk(ctx, from, enter) {
+			if err == nil && e.Kind == nodes.Dir {
+				continue
+			}
+			if !yield(treecopy.Planned{Path: e.Path, Entry: e.Entry}, err) {
+				return
+			}
+		}
+	}
+}
+
 // withoutLinks leaves out links. It returns an error if there is nothing else at a path.
 func (f *exporting) withoutLinks(s *kinds.Source, from string) error {
 	top, _, _ := strings.Cut(from, "/")
 	switch {
 	case s.Kind.Links == "":
 	case top == "":
-		f.files.without = s.Kind.Links
+		enter := f.files.Dir
+		f.files.Dir = func(dir string) bool { return dir != s.Kind.Links && (enter == nil || enter(dir)) }
 	case top == s.Kind.Links:
 		return usageErrorf("%s: there are only links: --links writes them", from)
 	}
@@ -143,6 +256,19 @@ func (f *exporting) sheetsAsJSON(ctx context.Context, c *cobra.Command, s *kinds
 	d, err := dataCenterOf(s)
 	if err != nil {
 		return err
+	}
+	if f.files.selection, err = f.chosen.of(s, c.InOrStdin(), nil); err != nil {
+		return err
+	}
+	if f.dryRun {
+		return f.files.foretell(c, s, dir, func(yield func(treecopy.Planned, error) bool) {
+			for file := range d.JSONFiles() {
+				e := nodes.Entry{Kind: nodes.File, Size: nodes.UnknownSize}
+				if !yield(treecopy.Planned{Path: file.Path, Entry: e}, ctx.Err()) {
+					return
+				}
+			}
+		})
 	}
 	return f.files.run(c, s, dir, func(o treecopy.Options) (treecopy.Report, error) {
 		return treecopy.Write(ctx, d.JSONFiles(), dir, o)

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	iofs "io/fs"
+	"iter"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,8 +24,11 @@ import (
 type filing struct {
 	overwrite bool
 	asJSON    bool
-	// without is a directory of the source that is left out; it may be empty.
-	without string
+	selection
+	// ignored are reasons for leaving out files that are no failure.
+	ignored ignoring
+	// readable is that of the source, or nil.
+	readable func(nodes.ID) error
 	// files is the number of files, or -1 if it is unknown.
 	files int64
 }
@@ -43,7 +49,7 @@ func (f *filing) foresee(ctx context.Context, c *cobra.Command, s *kinds.Source,
 	if most == 0 {
 		return nil
 	}
-	a, err := treecopy.Measure(ctx, s.Tree, from, to, most, treecopy.Options{Overwrite: f.overwrite, Without: f.without})
+	a, err := treecopy.Measure(ctx, s.Tree, from, to, most, f.options())
 	if errors.Is(err, treecopy.ErrTooMany) {
 		return nil
 	}
@@ -66,28 +72,51 @@ func (f *filing) foresee(ctx context.Context, c *cobra.Command, s *kinds.Source,
 	return nil
 }
 
+func (f *filing) options() treecopy.Options {
+	return treecopy.Options{Overwrite: f.overwrite, Filter: f.Filter, Readable: f.readable}
+}
+
+// foretell prints what would be written.
+func (f *filing) foretell(c *cobra.Command, s *kinds.Source, to string, files iter.Seq2[treecopy.Planned, error]) error {
+	out, spell := bufio.NewWriter(c.OutOrStdout()), spelling(c)
+	lines := jsonout.NewLines(out)
+	r, err := treecopy.Foretell(f.options(), to, files, func(p treecopy.Planned) error {
+		if f.asJSON {
+			return lines.Write(plannedFile{p.Path})
+		}
+		_, err := out.WriteString(spell(p.Path) + "\n")
+		return err
+	})
+	if err = cmp.Or(err, out.Flush(), s.Check()); err != nil {
+		return err
+	}
+	f.tell(c, &r, " would be written")
+	return f.outcome(c, &r)
+}
+
 // run writes files of a source by write. It reports those that are not written, and how many
 // were.
 func (f *filing) run(c *cobra.Command, s *kinds.Source, to string, write func(treecopy.Options) (treecopy.Report, error)) error {
 	p := newCounter("files")
 	present := 0
-	r, err := write(treecopy.Options{
-		Overwrite: f.overwrite,
-		Without:   f.without,
-		Replacing: output.MayReplace,
-		Progress:  func(files, _ int64) { p.set(files, f.files) },
-		Failed: func(path string, err error) error {
-			if errors.Is(err, iofs.ErrExist) {
-				if present++; present > mostPresent {
-					return nil
-				}
-				err = errors.New("exists already")
-			}
-			p.finish()
-			shown.Fprintf(c.ErrOrStderr(), "lorefs: %s: %s\n", path, errorText(err))
+	o := f.options()
+	o.Replacing = output.MayReplace
+	o.Progress = func(files, _ int64) { p.set(files, f.files) }
+	o.Failed = func(path string, why treecopy.Reason, err error) error {
+		if f.ignored[why] {
 			return nil
-		},
-	})
+		}
+		if why == treecopy.Present {
+			if present++; present > mostPresent {
+				return nil
+			}
+			err = errors.New("exists already")
+		}
+		p.finish()
+		shown.Fprintf(c.ErrOrStderr(), "lorefs: %s: %s\n", path, errorText(err))
+		return nil
+	}
+	r, err := write(o)
 	p.finish()
 	if err == nil {
 		err = s.Check()
@@ -102,11 +131,19 @@ func (f *filing) run(c *cobra.Command, s *kinds.Source, to string, write func(tr
 		return err
 	}
 	if f.asJSON {
-		err = jsonout.Object(c.OutOrStdout(), filed{to, r.Files, r.Bytes, r.Present, r.Failed - r.Present})
+		err = jsonout.Object(c.OutOrStdout(), filed{
+			to, r.Files, r.Bytes, len(s.Partial()), r.Present, r.Missing, r.NoKey, r.Damaged, r.Failed,
+		})
 	} else {
-		shown.Fprintf(c.ErrOrStderr(), "%s, %s\n", shown.Plural(r.Files, "file"), shown.Plural(r.Bytes, "byte"))
+		f.tell(c, &r, "")
 	}
-	return errors.Join(err, f.outcome(&r))
+	return errors.Join(err, f.outcome(c, &r))
+}
+
+// plannedFile is a file that would be written, as --json prints it.
+type plannedFile struct {
+	// Path is the path in the folder.
+	Path string `json:"path"`
 }
 
 // filed is what was written to a folder, as --json prints it.
@@ -114,25 +151,69 @@ type filed struct {
 	Path  string `json:"path"`
 	Files int64  `json:"files"`
 	Bytes int64  `json:"bytes"`
-	// Present is how many files were left alone because they exist, and Failed how many others
-	// were not written.
+	// Partial is how many of them have zeros for blocks of unknown keys.
+	Partial int `json:"partial"`
+	// The other files, by the reason why they were not written.
 	Present int64 `json:"present"`
+	Missing int64 `json:"missing"`
+	NoKey   int64 `json:"no_key"`
+	Damaged int64 `json:"damaged"`
 	Failed  int64 `json:"failed"`
 }
 
+// tell prints how many files were written and, by reason, how many not.
+func (f *filing) tell(c *cobra.Command, r *treecopy.Report, written string) {
+	line := shown.Plural(r.Files, "file")
+	if r.Bytes != nodes.UnknownSize {
+		line += ", " + shown.Plural(r.Bytes, "byte")
+	}
+	line += written
+	var left []string
+	for _, reason := range []struct {
+		files int64
+		why   string
+	}{
+		{r.Present, "there already"},
+		{r.Missing, "not installed"},
+		{r.NoKey, "without a key"},
+		{r.Damaged, "damaged"},
+		{r.Failed, "could not be written"},
+	} {
+		if reason.files > 0 {
+			left = append(left, fmt.Sprintf("%d %s", reason.files, reason.why))
+		}
+	}
+	if len(left) > 0 {
+		line += "; left out: " + strings.Join(left, ", ")
+	}
+	shown.Fprintf(c.ErrOrStderr(), "%s\n", line)
+}
+
 // outcome returns an error for files that were not written, or nil.
-func (f *filing) outcome(r *treecopy.Report) error {
-	if r.Failed == 0 {
+func (f *filing) outcome(c *cobra.Command, r *treecopy.Report) error {
+	if f.list != nil {
+		if absent := f.list.absent(); len(absent) > 0 {
+			for _, name := range absent {
+				shown.Fprintf(c.ErrOrStderr(), "lorefs: %s: there is no such file\n", name)
+			}
+			return fmt.Errorf("--files-from names %s that %s not there", shown.Plural(int64(len(absent)), "file"), shown.Is(int64(len(absent))))
+		}
+	}
+	left := r.Left()
+	for why, files := range map[treecopy.Reason]int64{treecopy.Missing: r.Missing, treecopy.NoKey: r.NoKey} {
+		if f.ignored[why] {
+			left -= files
+		}
+	}
+	if left == 0 {
 		return nil
 	}
-	var err error
-	switch {
-	case r.Present == r.Failed:
-		err = fmt.Errorf("%s %s there already and %s left alone", shown.Plural(r.Present, "file"), shown.Was(r.Present), shown.Is(r.Present))
-	case r.Present > 0:
-		err = fmt.Errorf("%s could not be written; %d of them exist already", shown.Plural(r.Failed, "file"), r.Present)
-	default:
-		return fmt.Errorf("%s could not be written", shown.Plural(r.Failed, "file"))
+	err := fmt.Errorf("%s %s not written", shown.Plural(left, "file"), shown.Was(left))
+	switch r.Present {
+	case 0:
+		return err
+	case left:
+		err = fmt.Errorf("%s %s there already and %s left alone", shown.Plural(left, "file"), shown.Was(left), shown.Is(left))
 	}
 	return &commandError{code: exitFailure, err: err, hint: "--overwrite replaces them"}
 }

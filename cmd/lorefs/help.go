@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"lorefs/internal/app/kinds"
+	"lorefs/internal/shown"
 )
 
 // commandGroups are the groups of commands in the help. What is in none comes last.
@@ -224,7 +225,7 @@ func newSettingsTopic() *cobra.Command {
 	var names strings.Builder
 	for _, o := range allOptions() {
 		if !o.typed {
-			fmt.Fprintf(&names, "  %-18s  $%s\n", o.name, o.variable())
+			shown.Fprintf(&names, "  %-18s  $%s\n", o.name, o.variable())
 		}
 	}
 	return &cobra.Command{

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -134,7 +133,7 @@ func writeLog(w io.Writer, r slog.Record, attrs []slog.Attr) error {
 	}
 	line.WriteString(shown.Text(r.Message) + why)
 	if rest != nil {
-		fmt.Fprintf(&line, " (%s)", strings.Join(rest, ", "))
+		line.WriteString(" (" + strings.Join(rest, ", ") + ")")
 	}
 	line.WriteString("\n")
 	_, err := w.Write(line.Bytes())

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"iter"
 	"log/slog"
 	"path"
@@ -20,16 +19,22 @@ import (
 
 func newLs(log *slog.Logger) *cobra.Command {
 	var f sourceFlags
-	long, asJSON := false, false
+	var l lister
 	c := &cobra.Command{
 		Use:   "ls SOURCE [PATH]",
 		Short: "list a directory without mounting",
 		Long: `ls prints the entries of a directory of SOURCE, or the entry of a file. It exits with 1
 if names are missing because the root of a CASC storage is damaged.
 
+A PATH that does not exist may be a pattern; ls then lists all that it matches, each with
+its path if there are several:
+
+  lorefs ls SOURCE 'sheets/*/NpcData-0000[1-3].xml'
+
+` + patternHelp + `
+
 In a data center a PATH that begins with / and does not exist is an expression of lorefs
-query, and ls prints the nodes and attributes that it finds, each with its path if there
-are several:
+query instead:
 
   lorefs ls SOURCE '/ItemData/Item[@id=5001]'`,
 		Args: func(c *cobra.Command, args []string) error {
@@ -48,75 +53,97 @@ are several:
 			if len(args) > 1 {
 				dir = args[1]
 			}
-			l := newLister(c.OutOrStdout(), s, long, asJSON)
-			l.spell = spelling(c)
+			l.out, l.source, l.spell = bufio.NewWriter(c.OutOrStdout()), s, spelling(c)
+			l.lines = jsonout.NewLines(l.out)
 			if err := l.list(c.Context(), dir); err != nil {
-				return explainPath(err)
+				return cmp.Or(l.out.Flush(), explainPath(err))
 			}
 			return cmp.Or(l.out.Flush(), complete(s, dir))
 		},
 	}
 	f.add(c.Flags())
-	c.Flags().BoolVarP(&long, "long", "l", false, "show kind, size and time as well")
-	addJSON(c, &asJSON, objectALine)
+	c.Flags().BoolVarP(&l.long, "long", "l", false, "show kind, size and time as well")
+	c.Flags().BoolVarP(&l.recursive, "recursive", "R", false, "list what is in directories, too, but not what links lead to")
+	addJSON(c, &l.asJSON, objectALine)
 	return c
 }
 
+// patternHelp explains patterns.
+const patternHelp = `In a pattern, * stands for any text without a slash, ** for any text, ? for a character,
+[a-z] and [!a-z] for one of a class, {a,b} for one of several. [*] stands for * itself.
+Patterns for a CASC storage ignore case.`
+
 // lister prints entries.
 type lister struct {
-	out          *bufio.Writer
-	lines        *jsonout.Lines
-	source       *kinds.Source
-	long, asJSON bool
-	spell        func(string) string
+	out *bufio.Writer
+	// lines is where JSON goes.
+	lines                   *jsonout.Lines
+	source                  *kinds.Source
+	long, recursive, asJSON bool
+	spell                   func(string) string
+	// headed is whether a directory was told of.
+	headed bool
 }
 
-func newLister(w io.Writer, s *kinds.Source, long, asJSON bool) *lister {
-	out := bufio.NewWriter(w)
-	return &lister{
-		out: out, lines: jsonout.NewLines(out), source: s, long: long, asJSON: asJSON,
-		spell: func(name string) string { return name },
-	}
-}
-
-// list prints what is at a path, or all that a query finds.
+// list prints what is at a path, or all that a query or a pattern finds.
 func (l *lister) list(ctx context.Context, name string) error {
 	next, stop := iter.Pull2(l.source.FindAll(ctx, name))
 	defer stop()
 	e, err, more := next()
-	after, afterErr, several := next()
-	for first := true; more; first = false {
+	after, afterErr, again := next()
+	several := again || l.recursive
+	for more {
 		if err != nil {
 			return err
 		}
-		if err := l.found(ctx, &e, several || !first, first); err != nil {
+		if err := l.found(ctx, &e, several); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		e, err, more = after, afterErr, several
-		after, afterErr, several = next()
+		e, err, more = after, afterErr, again
+		after, afterErr, again = next()
 	}
 	return nil
 }
 
-// found prints the entries of a directory, or a file. If it is one of several it is told by its
-// path.
-func (l *lister) found(ctx context.Context, f *kinds.Found, several, first bool) error {
-	if f.Kind != nodes.Dir {
-		name := f.Name
-		if several {
-			name = f.Path
-		}
-		return l.show(ctx, f.Entry, name, f.Path)
+// found prints the entries of a directory, or a file, which it tells by its path if the user did
+// not.
+func (l *lister) found(ctx context.Context, f *kinds.Found, several bool) error {
+	if f.Kind == nodes.Dir {
+		return l.dir(ctx, f, several)
 	}
+	name := f.Name
+	if several || f.By != kinds.ByPath {
+		name = f.Path
+	}
+	return l.show(ctx, f.Entry, name, f.Path)
+}
+
+// dir prints the entries of a directory and, if wanted, then those of the directories in it. It
+// lists the directory twice for that, and keeps none of its names.
+func (l *lister) dir(ctx context.Context, f *kinds.Found, several bool) error {
 	if several && !l.asJSON {
-		line := l.spell(f.Path) + ":\n"
-		if !first {
+		line := l.spell(cmp.Or(f.Path, "/")) + ":\n"
+		if l.headed {
 			line = "\n" + line
 		}
+		l.headed = true
 		if _, err := l.out.WriteString(line); err != nil {
 			return err
 		}
 	}
+	err := l.children(ctx, f, func(child *kinds.Found) error { return l.show(ctx, child.Entry, child.Name, child.Path) })
+	if err != nil || !l.recursive {
+		return err
+	}
+	return l.children(ctx, f, func(child *kinds.Found) error {
+		if child.Kind != nodes.Dir {
+			return nil
+		}
+		return l.dir(ctx, child, several)
+	})
+}
+
+func (l *lister) children(ctx context.Context, f *kinds.Found, do func(child *kinds.Found) error) error {
 	for child, err := range l.source.Tree.ReadDir(ctx, f.ID, 0) {
 		if err != nil {
 			return err
@@ -124,7 +151,7 @@ func (l *lister) found(ctx context.Context, f *kinds.Found, several, first bool)
 		if child.ModTime.IsZero() {
 			child.ModTime = f.ModTime
 		}
-		if err := l.show(ctx, child, child.Name, path.Join(f.Path, child.Name)); err != nil {
+		if err := do(&kinds.Found{Entry: child, Path: path.Join(f.Path, child.Name)}); err != nil {
 			return err
 		}
 	}
@@ -137,28 +164,34 @@ func (l *lister) show(ctx context.Context, e nodes.Entry, name, at string) error
 		_, err := l.out.WriteString(l.spell(name) + "\n")
 		return err
 	}
-	e, err := nodes.WithSize(ctx, l.source.Tree, e)
+	j, err := l.describe(ctx, e, at)
 	if err != nil {
 		return err
 	}
-	var target string
-	if e.Kind == nodes.Link {
-		if target, err = nodes.Readlink(ctx, l.source.Tree, e.ID); err != nil {
-			return err
-		}
-	}
 	if l.asJSON {
-		return l.lines.Write(jsonEntry{
-			e.Name, kindName(e.Kind), e.Size, e.ModTime.UTC(), uint64(e.ID), at, target,
-		})
+		return l.lines.Write(j)
 	}
 	arrow := ""
-	if target != "" {
-		arrow = " -> " + l.spell(target)
+	if j.Target != "" {
+		arrow = " -> " + l.spell(j.Target)
 	}
 	//nolint:forbidigo // data goes to a pipe unchanged; spell makes it safe for terminals
-	_, err = fmt.Fprintf(l.out, "%-4s %10d %s %s%s\n", kindName(e.Kind), e.Size, e.ModTime.Format("2006-01-02 15:04"), l.spell(name), arrow)
+	_, err = fmt.Fprintf(l.out, "%-4s %10d %s %s%s\n", j.Kind, j.Size, e.ModTime.Format("2006-01-02 15:04"), l.spell(name), arrow)
 	return err
+}
+
+// describe returns all about an entry, of which the size may take long to find out.
+func (l *lister) describe(ctx context.Context, e nodes.Entry, at string) (j jsonEntry, err error) {
+	if e, err = nodes.WithSize(ctx, l.source.Tree, e); err != nil {
+		return j, fmt.Errorf("%s: %w", at, err)
+	}
+	if e.Kind == nodes.Link {
+		if j.Target, err = nodes.Readlink(ctx, l.source.Tree, e.ID); err != nil {
+			return j, fmt.Errorf("%s: %w", at, err)
+		}
+	}
+	j.Name, j.Kind, j.Size, j.Mtime, j.Inode, j.Path = e.Name, kindName(e.Kind), e.Size, e.ModTime.UTC(), uint64(e.ID), at
+	return j, nil
 }
 
 // jsonEntry is an entry as --json prints it.
@@ -171,6 +204,9 @@ type jsonEntry struct {
 	// Path is the path in the mount, and Target where a link leads.
 	Path   string `json:"path"`
 	Target string `json:"target,omitempty"`
+	// Unreadable is why a file can't be read, as far as find looks: a reason as export counts
+	// them.
+	Unreadable string `json:"unreadable,omitempty"`
 }
 
 func kindName(k nodes.Kind) string {

@@ -50,13 +50,13 @@ const (
 	mostBar                        = 40
 )
 
-// newBar returns nil if there is no terminal that could show a bar.
+// newBar returns nil if there is no terminal that could show a bar, or none is wanted.
 func newBar(what string) *bar {
 	columns, _, err := term.GetSize(int(os.Stderr.Fd()))
 	if columns == 0 { // unknown, as on a serial line
 		columns = amountColumns
 	}
-	if err != nil || quiet.Load() || columns < leastColumns || os.Getenv("TERM") == "dumb" {
+	if err != nil || columns < leastColumns || os.Getenv("TERM") == "dumb" || quiet.Load() {
 		return nil
 	}
 	return &bar{what: what, columns: columns}

@@ -1,13 +1,13 @@
 package main
 
 import (
-	"fmt"
 	"runtime"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
 	"lorefs/internal/jsonout"
+	"lorefs/internal/shown"
 )
 
 // newRoot returns the command line. Nothing of it is global, so tests may have several.
@@ -42,11 +42,11 @@ sessions and packet definitions, and CASC storages.
 		annotate(newUnmount(), goesOn, stoppedWaiting),
 		annotate(newCommit(), goesOn, stoppedWaiting),
 		newStatus(), interruptible(newEdits(log)), interruptible(newRevert(log)), newJournal(log),
-		newInfo(log), newLs(log), newCat(log), interruptible(newQuery(log)), interruptible(newDiff(log)),
+		newInfo(log), newLs(log), newCat(log), interruptible(newFind(log)), interruptible(newQuery(log)), interruptible(newDiff(log)),
 		interruptible(newApply(log)),
 		interruptible(newExport(log)), interruptible(newVerify(log)), interruptible(newPack(log)),
 		interruptible(newRepack(log)), interruptible(newValidate(log)), interruptible(newSchema(log)),
-		interruptible(newBench(log)), newSample(), newDecode(), newEncode(), newMan(),
+		interruptible(newBench(log)), newSample(), newDecode(log), newEncode(), newMan(),
 		newVersion(), newSettingsTopic(), newJSONTopic(),
 	)
 	groupCommands(root)
@@ -114,7 +114,7 @@ func newVersion() *cobra.Command {
 			if asJSON {
 				return jsonout.Object(c.OutOrStdout(), jsonVersion{version(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH})
 			}
-			_, err := fmt.Fprintf(c.OutOrStdout(), "lorefs version %s %s\n", version(), runtime.Version())
+			_, err := shown.Fprintf(c.OutOrStdout(), "lorefs version %s %s\n", version(), runtime.Version())
 			return err
 		},
 	}

@@ -290,9 +290,9 @@ func (s *optionSet) settle(path, kind string) error {
 	}
 	places := []settingsOf{s.environment()}
 	if path != "" {
-		real := realPath(path)
+		at := realPath(path)
 		for _, b := range file.below {
-			if isBelow(real, b.path) {
+			if isBelow(at, b.path) {
 				places = append(places, b.settingsOf)
 			}
 		}

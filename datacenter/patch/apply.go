@@ -154,15 +154,12 @@ type planner struct {
 
 func (p *planner) plan() error {
 	p.renamed, p.lines = p.patch.renamed(), p.patch.lines()
-	for i := range p.patch.Blocks {
-		b := &p.patch.Blocks[i]
-		var err error
-		if p.targets[i], err = p.locate(b.Path.Steps, b.Guards, b.Traits); err != nil {
+	if err := p.locateAll(); err != nil {
+		return err
+	}
+	if len(p.renumbered) > 0 { // which nodes in these groups were not judged by yet
+		if err := p.locateAll(); err != nil {
 			return err
-		}
-		if b.Kind == Remove && len(p.targets[i].nodes) == 1 {
-			n := p.targets[i].nodes[0].number
-			p.removing[n] = append(p.removing[n], i)
 		}
 	}
 	if err := p.lookAdditions(); err != nil {
@@ -188,6 +185,23 @@ func (p *planner) plan() error {
 		}
 	}
 	return p.add()
+}
+
+// locateAll follows the paths of all blocks.
+func (p *planner) locateAll() error {
+	clear(p.removing)
+	for i := range p.patch.Blocks {
+		b := &p.patch.Blocks[i]
+		var err error
+		if p.targets[i], err = p.locate(b.Path.Steps, b.Guards, b.Traits); err != nil {
+			return err
+		}
+		if b.Kind == Remove && len(p.targets[i].nodes) == 1 {
+			n := p.targets[i].nodes[0].number
+			p.removing[n] = append(p.removing[n], i)
+		}
+	}
+	return nil
 }
 
 // replaceSheets finds out which sheets are removed and added, as the blocks do that replace a sheet.

@@ -99,6 +99,16 @@ func (p *Pattern) Match(path string) bool {
 	return doublestar.MatchUnvalidated(p.whole, p.folded(path))
 }
 
+// Covers tells whether a path matches, or a directory that it is in.
+func (p *Pattern) Covers(path string) bool {
+	for i := 0; i < len(path); i++ {
+		if path[i] == '/' && p.Match(path[:i]) {
+			return true
+		}
+	}
+	return p.Match(path)
+}
+
 // Base returns the directory in which everything lies that matches, as far as the pattern names
 // it; "" is the root. In other than a pattern with fold it is spelled as the names are.
 func (p *Pattern) Base() string { return p.base }
@@ -121,6 +131,10 @@ func (p *Pattern) Below(dir string) bool {
 	}
 	return true
 }
+
+// Spelled tells whether the pattern has a part of its own for each name of a path, and for what
+// lies in it: neither is found by **.
+func (p *Pattern) Spelled(path string) bool { return strings.Count(path, "/")+1 < len(p.parts) }
 
 // split divides a pattern at the slashes that are in no class and no braces.
 func split(text string) []string {

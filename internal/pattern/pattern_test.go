@@ -102,6 +102,16 @@ func TestBelow(t *testing.T) {
 	}
 }
 
+func TestSpelled(t *testing.T) {
+	p, err := pattern.Compile("a/*/c*/**/d", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !p.Spelled("a") || !p.Spelled("a/b") || p.Spelled("a/b/c") || p.Spelled("a/b/c/x") {
+		t.Error("it does not know where ** begins")
+	}
+}
+
 func TestFold(t *testing.T) {
 	p, err := pattern.Compile("Files/*.Ä?T", true)
 	if err != nil {

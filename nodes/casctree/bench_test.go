@@ -139,3 +139,47 @@ func memory(t *testing.T) int {
 	t.Fatal("no VmHWM")
 	return 0
 }
+
+// BenchmarkNames opens a storage of 300,000 files for the second time and lists its names, as find
+// does without a mount.
+func BenchmarkNames(b *testing.B) {
+	l, err := casctest.NewLarge(300_000)
+	if err != nil {
+		b.Fatal(err)
+	}
+	dir := filepath.Join(b.TempDir(), "game")
+	if err := l.Files.Write(dir); err != nil {
+		b.Fatal(err)
+	}
+	opts := casctree.Options{ListFiles: []func() (io.ReadCloser, error){listFile(l.List)}, Index: newStore()}
+	names := listNames(b, dir, opts)
+	for b.Loop() {
+		listNames(b, dir, opts)
+	}
+	b.ReportMetric(float64(b.N*names)/b.Elapsed().Seconds(), "names/s")
+}
+
+func listNames(b *testing.B, dir string, opts casctree.Options) (names int) {
+	st, err := casc.OpenPath(dir, casc.Options{Blocks: blockcache.New(64 << 20).View()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer st.Close()
+	tree, err := casctree.New(b.Context(), st, opts)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, name := range []string{"files", "unnamed"} {
+		dir, err := tree.Lookup(b.Context(), nodes.Root, name)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, err := range nodes.Walk(b.Context(), tree, dir.ID) {
+			if err != nil {
+				b.Fatal(err)
+			}
+			names++
+		}
+	}
+	return names
+}

@@ -28,6 +28,8 @@ type Tree struct {
 	// checked is when the folder was last looked at, in nanoseconds.
 	checked atomic.Int64
 	started time.Time
+	// localities is the latest locality, nil before the first.
+	localities atomic.Pointer[locality]
 }
 
 var _ nodes.Tree = (*Tree)(nil)

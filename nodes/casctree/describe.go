@@ -117,7 +117,7 @@ func (t *Tree) count(ctx context.Context) (c counts, err error) {
 		for in := t.table.filesIn(d); in.from < in.to; in.from++ {
 			e := t.table.entry(in.from)
 			switch {
-			case !t.isLocal(e):
+			case !t.local(in.from):
 				c.notLocal++
 			case e.flags()&flagEncrypted != 0 && t.lacksKey(e):
 				c.noKey++

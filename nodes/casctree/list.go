@@ -97,7 +97,7 @@ func (t *Tree) fileEntry(i int) nodes.Entry {
 // shown reports whether a file is listed: all files are with Options.Missing, else local
 // ones.
 func (t *Tree) shown(i int) bool {
-	return t.opts.Missing || t.isLocal(t.table.entry(i))
+	return t.opts.Missing || t.local(i)
 }
 
 // ReadDir implements [nodes.Tree].

@@ -13,7 +13,7 @@ import (
 	"lorefs/nodes"
 )
 
-// isLocal reports whether all data of a file is local.
+// isLocal searches the index for all data of a file.
 func (t *Tree) isLocal(e entry) bool {
 	flags := e.flags()
 	if flags&(flagForms|flagSpans|flagNoForm|flagFault) == 0 {
@@ -32,6 +32,29 @@ func (t *Tree) isLocal(e entry) bool {
 		return true
 	}
 	return all && slices.ContainsFunc(forms, has)
+}
+
+// Readable returns why a file can't be read, as far as that is known without reading it: that it
+// is not local, that the key of a part is not known, or that what names it is damaged.
+func (t *Tree) Readable(id nodes.ID) error {
+	k, i := splitID(id)
+	if k != kindFile || i >= t.table.nFiles {
+		return nil
+	}
+	e := t.table.entry(i)
+	var err error
+	switch {
+	case !t.local(i):
+		err = fmt.Errorf("%w: %w", nodes.ErrUnavailable, casc.ErrNotLocal)
+	case e.flags()&flagEncrypted != 0 && t.lacksKey(e):
+		err = nodes.ErrNoKey
+	default:
+		_, _, err = t.formsOf(e)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", t.name(id), err)
+	}
+	return nil
 }
 
 // formsOf returns the encoded forms of a file, any of which will do. ok is false if none is

@@ -244,21 +244,32 @@ func Open(ctx context.Context, src io.ReaderAt, size int64, opts Options) (*Log,
 	return l, nil
 }
 
-// Detect reports whether a file is a recorded session, from its beginning alone. Text
-// counts only if its first line that is no comment holds a packet. Open asks for less: it
-// assumes that the file is a recording, so it says what is wrong with such a line.
+// Detect returns the format of a recorded session, from its beginning alone, or 0. It does
+// not tell the versions of Alkahest apart. Text counts only if its first line that is no
+// comment holds a packet. Open asks for less: it assumes that the file is a recording, so it
+// says what is wrong with such a line.
 //
 // An error comes from reading.
-func Detect(src io.ReaderAt, size int64) (bool, error) {
+func Detect(src io.ReaderAt, size int64) (Format, error) {
 	w := newWindow(src, size)
 	head, err := w.upTo(0, headSize)
-	if err != nil || isTeraLog(head) || isAlkahest(head) || isFlat(w) {
-		return err == nil, err
+	switch {
+	case err != nil:
+		return 0, err
+	case isTeraLog(head):
+		return TeraLog, nil
+	case isAlkahest(head):
+		return Alkahest, nil
+	case isFlat(w):
+		return Flat, nil
+	case !isHex(head):
+		return 0, nil
 	}
-	if !isHex(head) {
-		return false, nil
+	is, err := beginsWithPacket(w)
+	if !is || err != nil {
+		return 0, err
 	}
-	return beginsWithPacket(w)
+	return Hex, nil
 }
 
 // located marks the offset of a FormatError as one in inflated data if it is.

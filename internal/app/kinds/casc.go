@@ -32,7 +32,7 @@ type cascStorage struct {
 }
 
 func cascKind() *Kind {
-	return &Kind{Name: CASCName, Noun: "a CASC storage", Plain: "files", is: isCASC, open: openCASC, verify: verifyCASC}
+	return &Kind{Name: CASCName, Noun: "a CASC storage", Plain: "files", IgnoresCase: true, is: isCASC, open: openCASC, verify: verifyCASC}
 }
 
 // isCASC reports whether a path leads to a storage, or to a file as only storages have.
@@ -160,6 +160,10 @@ func (c *cascStorage) Complete(name string) bool {
 
 // maxNotices is the largest number of problems that Notices returns.
 const maxNotices = 10
+
+// Readable returns why a file of the tree can't be read, as far as that is known without reading
+// it.
+func (c *cascStorage) Readable(file nodes.ID) error { return c.tree.Readable(file) }
 
 // QuickSizes is more than any storage has files: all sizes are in its tables.
 func (c *cascStorage) QuickSizes() int { return 1 << 24 }

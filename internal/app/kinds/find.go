@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"iter"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"lorefs/datacenter/query"
+	"lorefs/internal/pattern"
 	"lorefs/nodes"
 )
 
@@ -16,14 +18,33 @@ import (
 type Found struct {
 	nodes.Entry
 	Path string
+	By   By
 }
+
+// By says what has found an entry.
+type By uint8
+
+const (
+	// ByPath means that the user named it.
+	ByPath By = iota
+	ByQuery
+	ByPattern
+)
 
 // maxLinks is how many links are followed on the way to one entry.
 const maxLinks = 40
 
 // Find returns the entry at a path in the tree, with its size; "/" is the root. It follows
-// links.
-func (s *Source) Find(ctx context.Context, name string) (f Found, err error) {
+// links. On Windows a backslash separates names, unless it is part of one.
+func (s *Source) Find(ctx context.Context, name string) (Found, error) {
+	f, err := s.findSpelled(ctx, name)
+	if slashed := filepath.ToSlash(name); slashed != name && errors.Is(err, nodes.ErrNotExist) {
+		return s.findSpelled(ctx, slashed)
+	}
+	return f, err
+}
+
+func (s *Source) findSpelled(ctx context.Context, name string) (f Found, err error) {
 	f.Path = strings.TrimPrefix(path.Clean("/"+name), "/")
 	for range maxLinks {
 		var next string
@@ -81,35 +102,68 @@ func (e *NoMatchError) Error() string {
 	return e.Expr + ": there is no such path, and as a query it finds nothing"
 }
 
-// FindAll yields the entry at a path. In a data center a path that does not exist and begins
-// with / is an expression of package query, and FindAll yields all that it finds. An error comes
-// last: a [NoMatchError] if that is nothing. The source must not be edited, because queries are
-// answered by its file.
+// FindAll yields the entry at a path. If there is none, it takes the path for a query if it begins
+// with / and the source is a data center, else for a pattern if it has characters of one, and
+// yields all that is found. Sizes may be unknown. An error comes last: a [NoMatchError] if a query
+// finds nothing. The source must not be edited, because queries are answered by its file.
 func (s *Source) FindAll(ctx context.Context, name string) iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) {
 		f, err := s.Find(ctx, name)
 		d, ok := s.DataCenter()
-		if !ok || !strings.HasPrefix(name, "/") || !errors.Is(err, nodes.ErrNotExist) {
+		switch {
+		case !errors.Is(err, nodes.ErrNotExist):
 			yield(f, err)
-			return
-		}
-		expr, err := query.Compile(name)
-		if err != nil {
-			yield(f, fmt.Errorf("%s: there is no such path, and it is no query: %w", name, err))
-			return
-		}
-		found := false
-		for m, err := range expr.Run(ctx, d.dc) {
-			if err == nil {
-				found = true
-				f, err = s.Find(ctx, s.Kind.Plain+"/"+m.Path)
-			}
-			if !yield(f, err) || err != nil {
-				return
-			}
-		}
-		if !found {
-			yield(f, &NoMatchError{Expr: name, Unknown: expr.Unknown(d.dc.Names()), Names: d.dc.Names()})
+		case ok && strings.HasPrefix(name, "/"):
+			s.query(ctx, d, name, yield)
+		case pattern.Is(name):
+			s.match(ctx, name, yield)
+		default:
+			yield(f, err)
 		}
 	}
 }
+
+func (s *Source) query(ctx context.Context, d *DataCenter, name string, yield func(Found, error) bool) {
+	expr, err := query.Compile(name)
+	if err != nil {
+		yield(Found{}, fmt.Errorf("%s: there is no such path, and it is no query: %w", name, err))
+		return
+	}
+	found := false
+	for m, err := range expr.Run(ctx, d.dc) {
+		var f Found
+		if err == nil {
+			found = true
+			f, err = s.Find(ctx, s.Kind.Plain+"/"+m.Path)
+			f.By = ByQuery
+		}
+		if !yield(f, err) || err != nil {
+			return
+		}
+	}
+	if !found {
+		yield(Found{}, &NoMatchError{Expr: name, Unknown: expr.Unknown(d.dc.Names()), Names: d.dc.Names()})
+	}
+}
+
+// match yields what a pattern matches.
+func (s *Source) match(ctx context.Context, name string, yield func(Found, error) bool) {
+	p, err := s.Pattern(name)
+	if err != nil {
+		yield(Found{}, err)
+		return
+	}
+	found := false
+	for f, err := range s.Glob(ctx, p) {
+		found, f.By = true, ByPattern
+		if !yield(f, err) {
+			return
+		}
+	}
+	if !found {
+		yield(Found{}, fmt.Errorf("%s: %w", name, ErrNoMatch))
+	}
+}
+
+// ErrNoMatch means that a pattern matches nothing.
+var ErrNoMatch = nodes.Mark(errors.New("there is no such path, and as a pattern it matches nothing"), nodes.ErrNotExist)

@@ -29,6 +29,8 @@ type Kind struct {
 
 	// Links is the directory in which there are only links; empty if there is none.
 	Links string
+	// IgnoresCase says that lookups of names in another case succeed.
+	IgnoresCase bool
 	// Editable says that such sources can be edited.
 	Editable bool
 

@@ -25,6 +25,9 @@ type archive interface {
 	// Notices returns how the source has changed since it was opened, and faults that did
 	// not keep it from being opened.
 	Notices() []string
+	// Readable returns why a file of the tree can't be read, as far as that is known without
+	// reading it.
+	Readable(file nodes.ID) error
 	// QuickSizes returns how many files may be asked for their sizes at once. It is 0 if a
 	// file has to be rendered to know its size, like a picture, a mesh or a packet.
 	QuickSizes() int
@@ -50,6 +53,8 @@ type plain struct{}
 func (plain) Complete(string) bool { return true }
 func (plain) Notices() []string    { return nil }
 func (plain) QuickSizes() int      { return 0 }
+
+func (plain) Readable(nodes.ID) error { return nil }
 
 func (plain) unsaved(context.Context, *save.Journal, string) (lister, error) {
 	return nil, ErrReadOnly

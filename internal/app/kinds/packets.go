@@ -40,12 +40,26 @@ func isPackets(path string, info iofs.FileInfo) (bool, error) {
 	if !info.Mode().IsRegular() {
 		return false, nil
 	}
+	format, err := recordingFormat(path)
+	return format != 0, err
+}
+
+// recordingFormat returns the format of a file that is a recorded session, or 0.
+func recordingFormat(path string) (capture.Format, error) {
 	f, err := source.Open(path)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
-	is, err := capture.Detect(f, f.Size())
-	return is, errors.Join(err, f.Close())
+	f.AllowGrowth()
+	format, err := capture.Detect(f, f.Size())
+	return format, errors.Join(err, f.Close())
+}
+
+// IsBinaryRecording reports whether a file is a recorded session, and no text with packets in
+// hex digits.
+func IsBinaryRecording(path string) bool {
+	format, err := recordingFormat(path)
+	return err == nil && format != 0 && format != capture.Hex
 }
 
 // holdsDefinitions reports whether a folder has definitions or maps, or a folder directly
@@ -171,7 +185,7 @@ func (p *packets) grown(ctx context.Context) (*dissect.Recording, time.Time, err
 	was := p.now.Load()
 	size, err := p.file.Grown()
 	if err != nil {
-		return nil, time.Time{}, changed(err)
+		return nil, time.Time{}, &Error{Err: changed(err)}
 	}
 	log, err := was.Log().Grown(ctx, size)
 	if err == nil && log == was.Log() {
@@ -189,6 +203,15 @@ func (p *packets) grown(ctx context.Context) (*dissect.Recording, time.Time, err
 	}
 	p.now.Store(now)
 	return now, p.file.ModTime(), nil
+}
+
+// Notices tells that the recording ends within a packet.
+func (p *packets) Notices() []string {
+	r := p.now.Load()
+	if r == nil || r.Log().Info().Incomplete == nil {
+		return nil
+	}
+	return []string{"the recording does not end with a whole packet: " + r.Log().Info().Incomplete.Error()}
 }
 
 // Recording is a recorded session that may be growing.

@@ -43,7 +43,7 @@ func TestFullDisk(t *testing.T) {
 			}
 		}
 	}
-	r, err := treecopy.Write(t.Context(), files, to, treecopy.Options{Failed: func(path string, err error) error {
+	r, err := treecopy.Write(t.Context(), files, to, treecopy.Options{Failed: func(path string, _ treecopy.Reason, err error) error {
 		t.Errorf("told of %s: %v", path, err)
 		return nil
 	}})

@@ -30,7 +30,7 @@ var ErrTooMany = errors.New("there are too many files to count them first")
 // Measure returns how much [Copy] would write. If there are more than most files and
 // directories the error is [ErrTooMany].
 func Measure(ctx context.Context, tree nodes.Tree, from nodes.Entry, to string, most int, o Options) (Amount, error) {
-	m := &measuring{overwrite: o.Overwrite, most: most}
+	m := &measuring{overwrite: o.Overwrite, readable: o.Readable, most: most}
 	root, err := os.OpenRoot(to)
 	switch {
 	case err == nil:
@@ -58,6 +58,7 @@ type measuring struct {
 	// root is the folder, nil if it does not exist yet.
 	root      *os.Root
 	overwrite bool
+	readable  func(nodes.ID) error
 	most      int
 
 	// mu guards the fields below.
@@ -95,6 +96,9 @@ func (m *measuring) file(j job) error {
 			}
 			size = max(size-info.Size(), 0)
 		}
+	}
+	if j.entry.Kind == nodes.File && m.readable != nil && m.readable(j.entry.ID) != nil {
+		return m.count()
 	}
 	m.mu.Lock()
 	m.amount.Files++

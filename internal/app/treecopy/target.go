@@ -14,21 +14,25 @@ import (
 
 	"lorefs/internal/diskspace"
 	"lorefs/internal/links"
+	"lorefs/nodes"
 )
 
 // Options are the options of Copy and Write. The zero value is right.
 type Options struct {
 	// Overwrite replaces existing files.
 	Overwrite bool
-	// Without is the path of a directory that is left out. Default: none.
-	Without string
+	// Filter selects what is copied.
+	Filter Filter
+	// Readable returns why a file can't be read, as far as that is known without reading it.
+	// Such files do not count for the room on the disk. Default: all can.
+	Readable func(nodes.ID) error
 	// Replacing is called before an existing file is replaced. An error keeps the file as
 	// it is. Default: all may be replaced.
 	Replacing func(path string) error
 	// Failed is called for each file that could not be written. If it returns nil the
 	// others go on. Default: the first error ends it. A full or nearly full disk
 	// ([diskspace.IsFull]) always ends it, without a call.
-	Failed func(path string, err error) error
+	Failed func(path string, why Reason, err error) error
 	// Progress is called with the number of files and bytes done, from one goroutine at a
 	// time.
 	Progress func(files, bytes int64)
@@ -39,10 +43,28 @@ type Options struct {
 // Report counts what was written.
 type Report struct {
 	Files, Dirs, Bytes int64
-	// Failed counts the files that were not written, Present those of them that existed
-	// already.
-	Failed, Present int64
+	// The other files, by the reason why they are not written.
+	Present, Missing, NoKey, Damaged, Failed int64
 }
+
+// add counts a file that is not written.
+func (r *Report) add(why Reason) {
+	switch why {
+	case Present:
+		r.Present++
+	case Missing:
+		r.Missing++
+	case NoKey:
+		r.NoKey++
+	case Damaged:
+		r.Damaged++
+	case Failed:
+		r.Failed++
+	}
+}
+
+// Left returns how many files are not written.
+func (r *Report) Left() int64 { return r.Present + r.Missing + r.NoKey + r.Damaged + r.Failed }
 
 const (
 	dirPerm  = 0o777 // before the umask, as mkdir(1)
@@ -127,15 +149,13 @@ func (t *target) done(name string, n int64, err error) {
 		}
 		return
 	}
-	t.report.Failed++
 	if t.ctx.Err() != nil {
 		return // the context is the cause, not the file
 	}
-	if errors.Is(err, os.ErrExist) {
-		t.report.Present++
-	}
+	why := reasonOf(err)
+	t.report.add(why)
 	if t.o.Failed != nil && !diskspace.IsFull(err) {
-		err = t.o.Failed(name, err)
+		err = t.o.Failed(name, why, err)
 	} else {
 		err = fmt.Errorf("%s: %w", name, err)
 	}
@@ -187,9 +207,12 @@ func (t *target) write(name string, modTime time.Time, write func(io.Writer) (in
 	}
 	f, err := t.root.OpenFile(at, os.O_WRONLY|os.O_CREATE|os.O_EXCL, filePerm)
 	if err != nil {
-		return 0, err
+		return 0, present(err)
 	}
-	n, err = write(guarded{f, t.guard})
+	to := &guarded{w: f, guard: t.guard}
+	if n, err = write(to); err != nil && to.err == nil {
+		err = contentError{err}
+	}
 	if closeErr := f.Close(); err == nil {
 		err = closeErr
 	}
@@ -203,7 +226,7 @@ func (t *target) write(name string, modTime time.Time, write func(io.Writer) (in
 func (t *target) link(name, target string) error {
 	at, err := t.place(name)
 	if err == nil {
-		err = t.root.Symlink(target, at)
+		err = present(t.root.Symlink(target, at))
 	}
 	if err != nil {
 		return err
@@ -211,15 +234,17 @@ func (t *target) link(name, target string) error {
 	return t.settle(at, name, nil)
 }
 
-// guarded stops writing when the disk is nearly full.
+// guarded stops writing when the disk is nearly full, and keeps the error.
 type guarded struct {
 	w     io.Writer
 	guard *diskspace.Guard
+	err   error
 }
 
-func (g guarded) Write(p []byte) (int, error) {
-	if err := g.guard.Take(int64(len(p))); err != nil {
-		return 0, err
+func (g *guarded) Write(p []byte) (n int, err error) {
+	if err = g.guard.Take(int64(len(p))); err == nil {
+		n, err = g.w.Write(p)
 	}
-	return g.w.Write(p)
+	g.err = err
+	return n, err
 }

@@ -2,8 +2,10 @@ package treecopy
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"path"
 
 	"lorefs/nodes"
 )
@@ -21,13 +23,10 @@ func Copy(ctx context.Context, tree nodes.Tree, from nodes.Entry, to string, o O
 	}
 	defer t.close()
 	c := &copying{target: t, tree: tree}
-	w := &walk{ctx: t.ctx, cancel: t.cancel, tree: tree, dir: t.makeDir, file: func(j job, buf []byte) {
-		if j.entry.Kind == nodes.Link {
-			c.done(j.path, 0, c.copyLink(j))
-			return
-		}
-		c.file(j.path, j.entry.ModTime, func(w io.Writer) (int64, error) { return c.content(w, j.entry, buf) })
-	}}
+	w := &walk{ctx: t.ctx, cancel: t.cancel, tree: tree, dir: t.makeDir, file: c.one}
+	if o.Filter.File != nil {
+		w.dir = func(string) error { return nil }
+	}
 	w.run(from, o)
 	return t.end()
 }
@@ -37,11 +36,38 @@ type copying struct {
 	tree nodes.Tree
 }
 
+// one copies a file or a link.
+func (c *copying) one(j job, buf []byte) {
+	if err := c.ready(&j); err != nil {
+		c.done(j.path, 0, err)
+		return
+	}
+	if j.entry.Kind == nodes.Link {
+		c.done(j.path, 0, c.copyLink(j))
+		return
+	}
+	c.file(j.path, j.entry.ModTime, func(w io.Writer) (int64, error) { return c.content(w, j.entry, buf) })
+}
+
+// ready makes the directory of a file, if that was not made yet. It returns an error for a file
+// that is not installed, for which nothing has to be made. Other reasons are told by reading.
+func (c *copying) ready(j *job) error {
+	if j.entry.Kind == nodes.File && c.o.Readable != nil {
+		if err := c.o.Readable(j.entry.ID); errors.Is(err, nodes.ErrUnavailable) {
+			return contentError{err}
+		}
+	}
+	if dir := path.Dir(j.path); c.o.Filter.File != nil && dir != "." {
+		return c.folder(dir)
+	}
+	return nil
+}
+
 // copyLink makes a link with the target that one of the tree has.
 func (c *copying) copyLink(j job) error {
 	target, err := nodes.Readlink(c.ctx, c.tree, j.entry.ID)
 	if err != nil {
-		return err
+		return contentError{err}
 	}
 	return c.link(j.path, target)
 }

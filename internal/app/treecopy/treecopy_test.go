@@ -68,7 +68,7 @@ func TestCopy(t *testing.T) {
 	to := filepath.Join(t.TempDir(), "new", "folder")
 	var last int64
 	r, err := treecopy.Copy(t.Context(), tree, root(), to, treecopy.Options{Progress: func(n, _ int64) { last = n }})
-	if err != nil || r.Files != int64(len(files)) || r.Dirs != 3 || last != r.Files || r.Failed != 0 {
+	if err != nil || r.Files != int64(len(files)) || r.Dirs != 3 || last != r.Files || r.Left() != 0 {
 		t.Errorf("%+v, %d, %v", r, last, err)
 	}
 	same(t, onDisk(t, to), files)
@@ -114,7 +114,7 @@ func TestThereAlready(t *testing.T) {
 		t.Fatal(err)
 	}
 	var failed []string
-	o := treecopy.Options{Failed: func(path string, err error) error {
+	o := treecopy.Options{Failed: func(path string, _ treecopy.Reason, err error) error {
 		if !errors.Is(err, os.ErrExist) {
 			t.Error(err)
 		}
@@ -122,7 +122,7 @@ func TestThereAlready(t *testing.T) {
 		return nil
 	}}
 	r, err := treecopy.Copy(t.Context(), tree, root(), to, o)
-	if err != nil || r.Failed != 1 || !slices.Equal(failed, []string{"top"}) {
+	if err != nil || r.Left() != 1 || !slices.Equal(failed, []string{"top"}) {
 		t.Errorf("%+v, %v, %v", r, failed, err)
 	}
 	if got := onDisk(t, to)["top"]; got != "mine, and longer" {
@@ -162,11 +162,11 @@ func TestUnreadable(t *testing.T) {
 			}}
 			to := t.TempDir()
 			var failed []string
-			r, err := treecopy.Copy(t.Context(), bad, root(), to, treecopy.Options{Failed: func(path string, _ error) error {
+			r, err := treecopy.Copy(t.Context(), bad, root(), to, treecopy.Options{Failed: func(path string, _ treecopy.Reason, _ error) error {
 				failed = append(failed, path)
 				return nil
 			}})
-			if err != nil || r.Failed != 1 || !slices.Equal(failed, []string{"a/b/large"}) {
+			if err != nil || r.Left() != 1 || !slices.Equal(failed, []string{"a/b/large"}) {
 				t.Errorf("%+v, %v, %v", r, failed, err)
 			}
 			delete(files, "a/b/large") // and nothing partial is left
@@ -179,7 +179,7 @@ func TestFirstErrorEnds(t *testing.T) {
 	tree, _ := sample()
 	bad := flawed{tree, func(int64, string) (int, error) { return 0, errFlaw }}
 	r, err := treecopy.Copy(t.Context(), bad, root(), t.TempDir(), treecopy.Options{Workers: 1})
-	if !errors.Is(err, errFlaw) || r.Failed == 0 || r.Failed > 2 {
+	if !errors.Is(err, errFlaw) || r.Left() == 0 || r.Left() > 2 {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
@@ -238,12 +238,12 @@ func TestWrite(t *testing.T) {
 	same(t, onDisk(t, to), files)
 
 	var failed []string
-	o := treecopy.Options{Failed: func(path string, _ error) error {
+	o := treecopy.Options{Failed: func(path string, _ treecopy.Reason, _ error) error {
 		failed = append(failed, path)
 		return nil
 	}}
 	r, err = treecopy.Write(t.Context(), texts(map[string]string{"a": "other", "f": "new"}), to, o)
-	if err != nil || r.Files != 1 || r.Failed != 1 || r.Present != 1 || !slices.Equal(failed, []string{"a"}) {
+	if err != nil || r.Files != 1 || r.Left() != 1 || r.Present != 1 || !slices.Equal(failed, []string{"a"}) {
 		t.Errorf("%+v, %v, failed %v", r, err, failed)
 	}
 	files["f"] = "new"
@@ -295,9 +295,9 @@ func TestOverwrite(t *testing.T) {
 			}
 		}
 	}
-	o := treecopy.Options{Overwrite: true, Failed: func(string, error) error { return nil }}
+	o := treecopy.Options{Overwrite: true, Failed: func(string, treecopy.Reason, error) error { return nil }}
 	r, err := treecopy.Write(t.Context(), files, to, o)
-	if err != nil || r.Files != 3 || r.Failed != 1 || r.Present != 0 {
+	if err != nil || r.Files != 3 || r.Left() != 1 || r.Present != 0 {
 		t.Errorf("%+v, %v", r, err)
 	}
 	same(t, onDisk(t, to), map[string]string{"whole": "new", "broken": "old", "link": "new", "inside": "other"})
@@ -341,7 +341,7 @@ func TestLinksAndLateSizes(t *testing.T) {
 		t.Errorf("the new link leads to %q, %v", target, err)
 	}
 	to = t.TempDir()
-	if report, err := treecopy.Copy(t.Context(), tree, root(), to, treecopy.Options{Without: "dir"}); err != nil || report.Files != 1 {
+	if report, err := treecopy.Copy(t.Context(), tree, root(), to, treecopy.Options{Filter: treecopy.Filter{Dir: func(dir string) bool { return dir != "dir" }}}); err != nil || report.Files != 1 {
 		t.Errorf("%+v, %v", report, err)
 	}
 	if _, err := os.Lstat(filepath.Join(to, "dir")); !errors.Is(err, os.ErrNotExist) {
@@ -413,5 +413,100 @@ func TestMeasureEndless(t *testing.T) {
 	cancel()
 	if _, err := treecopy.Measure(ctx, tree, root(), t.TempDir(), 1000, treecopy.Options{}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// TestReasons checks that files which are not written are counted by the reason why.
+func TestReasons(t *testing.T) {
+	tree, _ := sample()
+	reasons := map[string]error{
+		"many/000": nodes.ErrUnavailable, "many/001": nodes.ErrNoKey, "many/002": errFlaw,
+		"many/003": fmt.Errorf("chunk 1: %w", nodes.ErrNoKey),
+	}
+	failing := map[nodes.ID]error{}
+	for w, err := range nodes.Walk(t.Context(), tree, nodes.Root) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if reason, ok := reasons[w.Path]; ok {
+			failing[w.ID] = reason
+		}
+	}
+	to := t.TempDir()
+	if err := os.WriteFile(filepath.Join(to, "top"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	why := map[string]treecopy.Reason{}
+	o := treecopy.Options{Failed: func(path string, reason treecopy.Reason, _ error) error {
+		why[path] = reason
+		return nil
+	}}
+	r, err := treecopy.Copy(t.Context(), unreadable{tree, failing}, root(), to, o)
+	if err != nil || r.Present != 1 || r.Missing != 1 || r.NoKey != 2 || r.Damaged != 1 || r.Failed != 0 || r.Left() != 5 {
+		t.Errorf("%+v, %v", r, err)
+	}
+	want := map[string]treecopy.Reason{
+		"top": treecopy.Present, "many/000": treecopy.Missing, "many/001": treecopy.NoKey,
+		"many/002": treecopy.Damaged, "many/003": treecopy.NoKey,
+	}
+	if !maps.Equal(why, want) {
+		t.Errorf("%v, want %v", why, want)
+	}
+}
+
+// unreadable is a tree with files that can't be read.
+type unreadable struct {
+	nodes.Tree
+	why map[nodes.ID]error
+}
+
+func (u unreadable) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (int, error) {
+	if err := u.why[id]; err != nil {
+		return 0, err
+	}
+	return u.Tree.ReadAt(ctx, id, p, off)
+}
+
+// TestNotWritten checks that a file that can't be made is no damage of the source.
+func TestNotWritten(t *testing.T) {
+	tree, _ := sample()
+	to := t.TempDir()
+	if err := os.WriteFile(filepath.Join(to, "a"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := treecopy.Options{
+		Filter: treecopy.Filter{File: func(path string) bool { return strings.HasPrefix(path, "a/") }},
+		Failed: func(string, treecopy.Reason, error) error { return nil },
+	}
+	r, err := treecopy.Copy(t.Context(), tree, root(), to, o)
+	if err != nil || r.Failed != 2 || r.Damaged != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestFilter checks that only what is taken is copied, measured and foretold, and that no other
+// directories are listed or made.
+func TestFilter(t *testing.T) {
+	tree, files := sample()
+	o := treecopy.Options{Filter: treecopy.Filter{
+		Dir: func(path string) bool {
+			if path != "a" && path != "a/b" && path != "many" {
+				t.Errorf("%s is asked for", path)
+			}
+			return path != "many"
+		},
+		File: func(path string) bool { return path == "a/b/large" },
+	}}
+	to := t.TempDir()
+	a, err := treecopy.Measure(t.Context(), tree, root(), to, 1000, o)
+	if err != nil || a.Files != 1 || a.Bytes != int64(len(files["a/b/large"])) {
+		t.Errorf("%+v, %v", a, err)
+	}
+	if _, err := treecopy.Copy(t.Context(), tree, root(), to, o); err != nil {
+		t.Fatal(err)
+	}
+	same(t, onDisk(t, to), map[string]string{"a/b/large": files["a/b/large"]})
+	if _, err := os.Stat(filepath.Join(to, "many")); err == nil {
+		t.Error("an empty directory is made")
 	}
 }

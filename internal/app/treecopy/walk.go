@@ -24,8 +24,7 @@ type walk struct {
 	ctx    context.Context //nolint:containedctx // it lives as long as run
 	cancel context.CancelCauseFunc
 	tree   nodes.Tree
-	// without is the path of a directory that is left out; it may be empty.
-	without string
+	filter Filter
 	// dir is called for each directory but the first, before its entries.
 	dir func(path string) error
 	// file is called for each file, with a buffer for reading it. Both are called in
@@ -48,7 +47,10 @@ func (w *walk) run(from nodes.Entry, o Options) {
 	if from.Kind != nodes.Dir {
 		first.path = from.Name
 	}
-	w.without = o.Without
+	w.filter = o.Filter
+	if first.path != "" && !w.filter.takes(first.path) {
+		return
+	}
 	w.queue.changed.L = &w.queue
 	w.queue.jobs = append(w.queue.jobs, first)
 	var all sync.WaitGroup
@@ -130,10 +132,14 @@ func (w *walk) list(dir job, buf []byte) error {
 			e.ModTime = dir.entry.ModTime
 		}
 		j := job{e, path.Join(dir.path, e.Name)}
-		if e.Kind == nodes.Dir {
-			if j.path == w.without {
+		switch {
+		case e.Kind != nodes.Dir:
+			if !w.filter.takes(j.path) {
 				continue
 			}
+		case !w.filter.enters(j.path):
+			continue
+		default:
 			if err := w.dir(j.path); err != nil {
 				return err
 			}

@@ -38,7 +38,9 @@ func Write(ctx context.Context, files iter.Seq[File], to string, o Options) (Rep
 		if t.ctx.Err() != nil {
 			break
 		}
-		jobs <- f
+		if o.Filter.takes(f.Path) {
+			jobs <- f
+		}
 	}
 	close(jobs)
 	workers.Wait()

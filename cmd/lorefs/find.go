@@ -1,0 +1,342 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"lorefs/internal/app/kinds"
+	"lorefs/internal/app/treecopy"
+	"lorefs/internal/jsonout"
+	"lorefs/internal/pattern"
+	"lorefs/internal/shown"
+	"lorefs/nodes"
+)
+
+// finding are the flags of find.
+type finding struct {
+	source        sourceFlags
+	names, paths  []string
+	regex, types  string
+	sizes         []string
+	missing       bool
+	zeros, asJSON bool
+}
+
+func newFind(log *slog.Logger) *cobra.Command {
+	var f finding
+	c := &cobra.Command{
+		Use:   "find SOURCE [PATH]",
+		Short: "find files and directories by name, kind and size",
+		Long: `find prints the paths of what lies below the directory PATH of SOURCE, or in all of it, in
+the order of the source. It prints a path as soon as it has found it, follows no links, and
+exits with 0 also if it finds nothing.
+
+All conditions have to hold. --name, --path and --size may be given again: of several names
+or paths one has to match, while all sizes have to hold.
+
+  lorefs find SOURCE files --name '*.blp' --size +1M
+  lorefs find SOURCE --path 'tree/ItemData/*/name'
+
+` + patternHelp + ` --name is for the last name of a path, and --path for
+all of it, from the root of SOURCE.
+
+--missing finds the files of a CASC storage that can't be read, also those that are not
+listed without it because they are not installed. --json says of each why: missing, no_key
+or damaged. Damage that is only found by reading a file is not looked for: lorefs verify
+does that.`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return exactArgs("SOURCE")(c, args)
+			}
+			return atMostArgs(2)(c, args)
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if f.missing {
+				f.source.casc.missing = missingShow
+			}
+			if f.zeros && f.asJSON {
+				return usageErrorf("--print0 goes without --json")
+			}
+			s, err := openShown(c.Context(), args[0], &f.source, log)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			dir := "/"
+			if len(args) > 1 {
+				dir = args[1]
+			}
+			r, err := f.search(c, s)
+			if err != nil {
+				return err
+			}
+			return cmp.Or(r.run(c.Context(), dir), s.Check(), complete(s, dir))
+		},
+	}
+	f.addSource(c.Flags())
+	c.Flags().StringArrayVar(&f.names, "name", nil, "`pattern` of the name")
+	c.Flags().StringArrayVar(&f.paths, "path", nil, "`pattern` of the path")
+	c.Flags().StringVar(&f.regex, "regex", "", "regular `expression` (RE2) that is somewhere in the path; ^ and $ are its ends")
+	c.Flags().StringVar(&f.types, "type", "", "`kinds`: f for files, d for directories, l for links, or several such as f,l")
+	c.Flags().StringArrayVar(&f.sizes, "size", nil, "`size` of files: +1M for more than that, -1M for less, 1M for just that")
+	c.Flags().BoolVarP(&f.zeros, "print0", "0", false, "end each path with a zero byte, for xargs -0")
+	addJSON(c, &f.asJSON, objectALine)
+	return c
+}
+
+// addSource adds the flags of sources. --missing has another meaning here.
+func (f *finding) addSource(flags *pflag.FlagSet) {
+	table := f.source.table()
+	i := slices.IndexFunc(table, func(o option) bool { return o.name == "missing" })
+	table[i].value, table[i].help = &f.missing, "find only what can't be read in a CASC storage"
+	f.source.addTo(flags, table)
+}
+
+// search is a find as it runs.
+type search struct {
+	lister
+	end   byte
+	names []*pattern.Pattern
+	paths []*pattern.Pattern
+	regex *regexp.Regexp
+	kinds []nodes.Kind
+	sizes []sizeTest
+	// missing is whether to find only what can't be read.
+	missing bool
+	talk    io.Writer
+	walked  int
+	// failed is whether something could not be found out.
+	failed  bool
+	flushed time.Time
+}
+
+// search returns a search by the flags.
+func (f *finding) search(c *cobra.Command, s *kinds.Source) (*search, error) {
+	r := &search{
+		lister: lister{out: bufio.NewWriter(c.OutOrStdout()), source: s, spell: spelling(c)},
+		end:    '\n', missing: f.missing, talk: c.ErrOrStderr(), flushed: time.Now(),
+	}
+	if f.zeros {
+		r.end, r.spell = 0, func(path string) string { return path }
+	}
+	if f.asJSON {
+		r.lines = jsonout.NewLines(r.out)
+	}
+	var err error
+	if r.names, err = patterns(s, "--name", f.names); err != nil {
+		return nil, err
+	}
+	for _, name := range f.names {
+		if strings.Contains(name, "/") {
+			return nil, usageErrorf("--name %s: a name has no slash; --path is for paths", name)
+		}
+	}
+	if r.paths, err = patterns(s, "--path", f.paths); err != nil {
+		return nil, err
+	}
+	if f.regex != "" {
+		if r.regex, err = compileRegex(s, f.regex); err != nil {
+			return nil, err
+		}
+	}
+	if r.kinds, err = parseKinds(f.types); err != nil {
+		return nil, err
+	}
+	for _, text := range f.sizes {
+		t, err := parseSizeTest(text)
+		if err != nil {
+			return nil, err
+		}
+		r.sizes = append(r.sizes, t)
+	}
+	return r, nil
+}
+
+// patterns compiles the patterns of a flag.
+func patterns(s *kinds.Source, flag string, texts []string) (all []*pattern.Pattern, err error) {
+	for _, text := range texts {
+		p, err := s.Pattern(text)
+		if err != nil {
+			return nil, usageErrorf("%s %w", flag, err)
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+func compileRegex(s *kinds.Source, text string) (*regexp.Regexp, error) {
+	spelled := text
+	if s.Kind.IgnoresCase {
+		spelled = "(?i)" + text
+	}
+	re, err := regexp.Compile(spelled)
+	if err != nil {
+		return nil, usageErrorf("--regex %s: %w", text, err)
+	}
+	return re, nil
+}
+
+func parseKinds(text string) (all []nodes.Kind, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	letters := map[string]nodes.Kind{"f": nodes.File, "d": nodes.Dir, "l": nodes.Link}
+	for letter := range strings.SplitSeq(text, ",") {
+		k, ok := letters[letter]
+		if !ok {
+			return nil, usageErrorf("--type %q: want f, d, l, or several of them with commas", text)
+		}
+		all = append(all, k)
+	}
+	return all, nil
+}
+
+// sizeTest is a value of --size: the sign of a size compared with bytes.
+type sizeTest struct {
+	bytes int64
+	sign  int
+}
+
+func parseSizeTest(text string) (t sizeTest, err error) {
+	number := text
+	if rest, ok := strings.CutPrefix(text, "+"); ok {
+		number, t.sign = rest, 1
+	} else if rest, ok := strings.CutPrefix(text, "-"); ok {
+		number, t.sign = rest, -1
+	}
+	var size byteSize
+	if err := size.Set(number); err != nil {
+		return t, usageErrorf("--size %q: want a number of bytes, or one with K, M or G, and + before it for more or - for less", text)
+	}
+	t.bytes = int64(size)
+	return t, nil
+}
+
+// run prints what is found at a path and below it.
+func (r *search) run(ctx context.Context, name string) error {
+	f, err := r.source.Find(ctx, name)
+	if err != nil {
+		return err
+	}
+	if f.Kind != nodes.Dir {
+		err = r.look(ctx, &f)
+	} else {
+		err = r.below(ctx, &f)
+	}
+	if err = cmp.Or(err, r.out.Flush()); err == nil && r.failed {
+		err = &commandError{code: exitFailure}
+	}
+	return err
+}
+
+func (r *search) below(ctx context.Context, dir *kinds.Found) error {
+	for f, err := range r.source.Walk(ctx, *dir, r.enter) {
+		if err == nil {
+			err = r.look(ctx, &f)
+		}
+		if err == nil {
+			err = r.pass()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// enter tells whether something in a directory may be found.
+func (r *search) enter(f *kinds.Found) bool {
+	return f.Kind == nodes.Dir &&
+		(r.paths == nil || slices.ContainsFunc(r.paths, func(p *pattern.Pattern) bool { return p.Below(f.Path) }))
+}
+
+// pass prints now and then what was found, as it may take long to find more.
+func (r *search) pass() error {
+	const often, after = 1 << 8, 200 * time.Millisecond
+	if r.walked++; r.walked%often != 0 || r.out.Buffered() == 0 || time.Since(r.flushed) < after {
+		return nil
+	}
+	r.flushed = time.Now()
+	return r.out.Flush()
+}
+
+// look prints an entry if it is what is sought. Finding a size may take long, so that comes last.
+func (r *search) look(ctx context.Context, f *kinds.Found) error {
+	if !r.fits(f) {
+		return nil
+	}
+	var why treecopy.Reason
+	if f.Kind == nodes.File && (r.missing || r.lines != nil) {
+		if err := r.source.Readable(f.ID); err != nil {
+			why = treecopy.ReasonOf(err)
+		}
+	}
+	if r.missing && why == "" {
+		return nil
+	}
+	if len(r.sizes) > 0 {
+		ok, err := r.fitsSize(ctx, f)
+		if err != nil {
+			return r.fail(ctx, fmt.Errorf("%s: %w", f.Path, err))
+		}
+		if !ok {
+			return nil
+		}
+	}
+	if r.lines != nil {
+		j, err := r.describe(ctx, f.Entry, f.Path)
+		if err != nil {
+			return r.fail(ctx, err)
+		}
+		j.Unreadable = string(why)
+		return r.lines.Write(j)
+	}
+	_, err := r.out.WriteString(r.spell(f.Path))
+	return cmp.Or(err, r.out.WriteByte(r.end))
+}
+
+// fail reports what could not be found out of one file, which keeps none of the others from being
+// found.
+func (r *search) fail(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	r.failed = true
+	shown.Fprintf(r.talk, "lorefs: %s\n", errorText(err))
+	return nil
+}
+
+func (r *search) fits(f *kinds.Found) bool {
+	matches := func(all []*pattern.Pattern, text string) bool {
+		return all == nil || slices.ContainsFunc(all, func(p *pattern.Pattern) bool { return p.Match(text) })
+	}
+	return (r.kinds == nil || slices.Contains(r.kinds, f.Kind)) && matches(r.names, f.Name) && matches(r.paths, f.Path) &&
+		(r.regex == nil || r.regex.MatchString(f.Path))
+}
+
+// fitsSize tells whether something is a file of a size that was asked for. It finds the size out.
+func (r *search) fitsSize(ctx context.Context, f *kinds.Found) (ok bool, err error) {
+	if f.Kind != nodes.File {
+		return false, nil
+	}
+	if f.Entry, err = nodes.WithSize(ctx, r.source.Tree, f.Entry); err != nil {
+		return false, err
+	}
+	for _, t := range r.sizes {
+		if cmp.Compare(f.Size, t.bytes) != t.sign {
+			return false, nil
+		}
+	}
+	return true, nil
+}
