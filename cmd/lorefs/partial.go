@@ -16,13 +16,13 @@ func tellPartial(c *cobra.Command, s *kinds.Source, ignored bool) error {
 	if len(partial) == 0 {
 		return nil
 	}
-	n := shown.Plural(int64(len(partial)), "file")
 	if ignored {
-		shown.Fprintf(c.ErrOrStderr(), "%s of them with zeros for blocks of unknown keys\n", n)
+		shown.Fprintf(c.ErrOrStderr(), "%d of them with zeros for blocks of unknown keys\n", len(partial))
 		return nil
 	}
 	for _, name := range partial {
 		shown.Fprintf(c.ErrOrStderr(), "lorefs: %s: there are zeros for blocks of unknown keys\n", name)
 	}
-	return fmt.Errorf("%s %s written with zeros for blocks of unknown keys", n, shown.Was(int64(len(partial))))
+	n := int64(len(partial))
+	return fmt.Errorf("%s %s written with zeros for blocks of unknown keys", shown.Plural(n, "file"), shown.Was(n))
 }

@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 
 	"lorefs/casc"
+	"lorefs/internal/app/treecopy"
 	"lorefs/internal/shown"
 	"lorefs/nodes"
 	"lorefs/nodes/casctree"
@@ -131,20 +132,9 @@ func describeFile(tr *casctree.Traced) *cascFile {
 		d.WithoutKey = append(d.WithoutKey, cascGap{g.Off, g.Size, g.Key.String()})
 	}
 	if tr.Err != nil {
-		d.Reason, d.Error = reasonOf(tr.Err), shown.Line(tr.Err)
+		d.Reason, d.Error = string(treecopy.ReasonOf(tr.Err)), shown.Line(tr.Err)
 	}
 	return d
-}
-
-// reasonOf returns why a file can't be read, in a word.
-func reasonOf(err error) string {
-	switch {
-	case errors.Is(err, nodes.ErrUnavailable):
-		return "missing"
-	case errors.Is(err, nodes.ErrNoKey):
-		return "no_key"
-	}
-	return "damaged"
 }
 
 func describeRow(f *casc.File) cascRootEntry {
