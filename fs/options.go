@@ -3,7 +3,6 @@ package fs
 import (
 	"errors"
 	"log/slog"
-	"os"
 	"time"
 )
 
@@ -51,15 +50,6 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	if o.FsName == "" {
 		o.FsName = fsType
-	}
-	if o.UID == nil {
-		o.UID = new(uint32(os.Getuid()))
-	}
-	if o.GID == nil {
-		o.GID = new(uint32(os.Getgid()))
-	}
-	if o.Umask == nil {
-		o.Umask = new(uint32(defaultUmask))
 	}
 	if o.MaxInodes == 0 {
 		o.MaxInodes = DefaultMaxInodes

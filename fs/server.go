@@ -8,6 +8,7 @@ import (
 	"fmt"
 	iofs "io/fs"
 	"log/slog"
+	"os"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -139,12 +140,20 @@ func (s *Server) abandon(below uint64) error {
 	return nil
 }
 
+// given returns what an option says, or its default.
+func given(option *uint32, other uint32) uint32 {
+	if option == nil {
+		return other
+	}
+	return *option
+}
+
 func newMount(tree nodes.Tree, o Options) *mount {
 	m := &mount{
 		tree:  tree,
-		uid:   *o.UID,
-		gid:   *o.GID,
-		umask: *o.Umask,
+		uid:   given(o.UID, uint32(os.Getuid())),
+		gid:   given(o.GID, uint32(os.Getgid())),
+		umask: given(o.Umask, defaultUmask),
 		usage: tree.Usage(),
 	}
 	if x, ok := nodes.Xattrs(tree); ok && !o.NoXattr {
