@@ -23,8 +23,12 @@ import (
 var update = flag.Bool("update", false, "write what the scripts' cmp commands see into the scripts")
 
 func TestMain(m *testing.M) {
+	program := main
+	if os.Getenv(wineProgram) != "" {
+		program = underWine
+	}
 	testscript.Main(cleaning{m}, map[string]func(){
-		"lorefs": main,
+		"lorefs": program,
 		// The names under which mount(8) starts the program.
 		"mount.lorefs":      main,
 		"mount.fuse.lorefs": main,
@@ -70,6 +74,9 @@ func runScripts(t *testing.T, dir string) {
 func setupScript(env *testscript.Env) error {
 	for _, key := range []string{"LOREFS_KEY", "LOREFS_IV"} {
 		env.Setenv(key, "")
+	}
+	for _, key := range []string{wineProgram, winePrefix} {
+		env.Setenv(key, os.Getenv(key))
 	}
 	env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 	env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, "cache"))
