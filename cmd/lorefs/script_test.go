@@ -62,8 +62,11 @@ func runScripts(t *testing.T, dir string) {
 		Dir: dir, RequireExplicitExec: true, RequireUniqueNames: true, UpdateScripts: *update,
 		Setup: setupScript, Cmds: scriptCommands,
 		Condition: func(cond string) (bool, error) {
-			if cond == "root" {
+			switch cond {
+			case "root":
 				return os.Geteuid() == 0, nil
+			case "wine":
+				return os.Getenv(wineProgram) != "", nil
 			}
 			return false, errors.New("unknown condition " + cond)
 		},
