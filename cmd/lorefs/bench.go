@@ -187,7 +187,7 @@ func (b *benchRun) readAll(ctx context.Context, s *kinds.Source) error {
 		if err != nil {
 			return err
 		}
-		seconds := time.Since(start).Seconds()
+		seconds := max(time.Since(start).Seconds(), 1e-6) // a clock of Windows may not have ticked
 		switch {
 		case row == rowWalk:
 			b.add(row, float64(p.entries)/seconds)

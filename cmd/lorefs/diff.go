@@ -242,6 +242,16 @@ func (s *sides) packed(ctx context.Context, dir string, template func(string) (*
 	return d.File(), nil
 }
 
+// removeTemp removes the folder of packed sheets. It removes the files by themselves, since
+// os.RemoveAll can't where Windows has no POSIX deletion, as under wine.
+func (s *sides) removeTemp() error {
+	files, err := os.ReadDir(s.temp)
+	for _, f := range files {
+		err = errors.Join(err, os.Remove(filepath.Join(s.temp, f.Name())))
+	}
+	return errors.Join(err, os.Remove(s.temp))
+}
+
 func (s *sides) check() error {
 	for _, o := range s.opened {
 		if err := o.Check(); err != nil {
@@ -257,7 +267,7 @@ func (s *sides) close() error {
 		errs = append(errs, o.Close())
 	}
 	if s.temp != "" {
-		errs = append(errs, os.RemoveAll(s.temp))
+		errs = append(errs, s.removeTemp())
 	}
 	return errors.Join(errs...)
 }

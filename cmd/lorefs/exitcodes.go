@@ -57,21 +57,20 @@ func exitMeanings() []exitMeaning {
 
 // exitHelp returns the table for a terminal.
 func exitHelp() string {
-	var b strings.Builder
+	text := "Exit codes:\n"
 	for _, e := range exitMeanings() {
 		means := strings.ReplaceAll(strings.ReplaceAll(e.means, "`", ""), "\n", "\n       ")
-		b.WriteString(fmt.Sprintf("\n  %-3d  %s", e.code, means))
+		text += fmt.Sprintf("\n  %-3d  %s", e.code, means)
 	}
-	return "Exit codes:\n" + b.String()
+	return text
 }
 
 // exitRoff returns the table as a section of a man page.
 func exitRoff() string {
-	var b strings.Builder
-	b.WriteString(".SH EXIT STATUS\n")
+	text := ".SH EXIT STATUS\n"
 	for _, e := range exitMeanings() {
 		means := strings.NewReplacer("`", "", "\n", " ", "-", `\-`).Replace(e.means)
-		b.WriteString(fmt.Sprintf(".TP\n\\fB%d\\fP\n%s\n", e.code, means))
+		text += fmt.Sprintf(".TP\n\\fB%d\\fP\n%s\n", e.code, means)
 	}
-	return b.String()
+	return text
 }

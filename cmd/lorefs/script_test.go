@@ -23,8 +23,12 @@ import (
 var update = flag.Bool("update", false, "write what the scripts' cmp commands see into the scripts")
 
 func TestMain(m *testing.M) {
+	program := main
+	if os.Getenv(wineProgram) != "" {
+		program = underWine
+	}
 	testscript.Main(cleaning{m}, map[string]func(){
-		"lorefs": main,
+		"lorefs": program,
 		// The names under which mount(8) starts the program.
 		"mount.lorefs":      main,
 		"mount.fuse.lorefs": main,
@@ -58,8 +62,11 @@ func runScripts(t *testing.T, dir string) {
 		Dir: dir, RequireExplicitExec: true, RequireUniqueNames: true, UpdateScripts: *update,
 		Setup: setupScript, Cmds: scriptCommands,
 		Condition: func(cond string) (bool, error) {
-			if cond == "root" {
+			switch cond {
+			case "root":
 				return os.Geteuid() == 0, nil
+			case "wine":
+				return os.Getenv(wineProgram) != "", nil
 			}
 			return false, errors.New("unknown condition " + cond)
 		},
@@ -70,6 +77,9 @@ func runScripts(t *testing.T, dir string) {
 func setupScript(env *testscript.Env) error {
 	for _, o := range allOptions() {
 		env.Setenv(o.variable(), "")
+	}
+	for _, key := range []string{wineProgram, winePrefix} {
+		env.Setenv(key, os.Getenv(key))
 	}
 	env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
 	env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))

@@ -194,7 +194,7 @@ func (t *target) settle(at, name string, err error) error {
 		err = t.root.Rename(at, name)
 	}
 	if err != nil {
-		err = errors.Join(err, t.root.Remove(at))
+		err = errors.Join(err, t.remove(at))
 	}
 	return err
 }
