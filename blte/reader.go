@@ -34,8 +34,8 @@ type Options struct {
 	// Decrypted is called once, before the first content of an encrypted chunk is returned,
 	// or of one that may contain encrypted chunks. The MD5s cover encrypted bytes, so a
 	// wrong key would go unnoticed without this check. Decrypted may read the file by
-	// CopyChunk. If it fails, reads return its error and the next read calls it again. It
-	// is not called if the table has the MD5s of decoded chunks. Default: no check.
+	// CopyChunk. If it fails, reads return its error and the next read calls it again,
+	// unless a key is missing. It is not called if the table has the MD5s of decoded chunks. Default: no check.
 	Decrypted func(*Reader) error
 }
 
@@ -48,9 +48,14 @@ type Reader struct {
 	// load is loadBlock as a value. It is made once, so that reads allocate nothing.
 	load  func(n uint64) ([]byte, error)
 	large largeChunks
-	asked struct {
+	gaps  gaps
+	// unproven is for ReadFilledAt.
+	unproven lastBlock
+	asked    struct {
 		mu   sync.Mutex // held while Options.Decrypted runs
 		done bool
+		// noKey is the error of Decrypted if a key is missing, which stays so.
+		noKey error
 	}
 }
 
@@ -111,13 +116,15 @@ func (r *Reader) Header() *Header { return r.head }
 // ReadAt reads the decoded file. It stops before the first byte of a chunk that can't be
 // decoded, with a *FormatError that says which chunk and where. If the key of a chunk is
 // not known the error matches ErrNoKey.
-func (r *Reader) ReadAt(p []byte, off int64) (int, error) {
+func (r *Reader) ReadAt(p []byte, off int64) (int, error) { return r.readAt(p, off, false) }
+
+func (r *Reader) readAt(p []byte, off int64, fill bool) (int, error) {
 	if off < 0 {
 		return 0, errors.New("blte: negative offset")
 	}
 	done := 0
 	for i := r.find(off); done < len(p) && i < len(r.head.Chunks); i++ {
-		n, err := r.readChunk(p[done:], i, off+int64(done)-r.head.Chunks[i].DecodedOff)
+		n, err := r.readChunk(p[done:], i, off+int64(done)-r.head.Chunks[i].DecodedOff, fill)
 		done += n
 		if err != nil {
 			return done, err
@@ -129,13 +136,16 @@ func (r *Reader) ReadAt(p []byte, off int64) (int, error) {
 	return done, nil
 }
 
-// readChunk copies the content of chunk i from byte at on.
-func (r *Reader) readChunk(p []byte, i int, at int64) (int, error) {
+// readChunk copies the content of chunk i from byte at on. fill is for ReadFilledAt.
+func (r *Reader) readChunk(p []byte, i int, at int64, fill bool) (int, error) {
 	large, err := r.inPlace(i)
 	if err != nil {
 		return 0, err
 	}
 	if large == nil {
+		if fill {
+			return r.fillChunk(p, i, at)
+		}
 		content, err := r.chunk(i)
 		if err != nil {
 			return 0, err
@@ -185,6 +195,9 @@ func (r *Reader) find(off int64) int {
 }
 
 func (r *Reader) chunk(i int) ([]byte, error) {
+	if err := r.gaps.of(i); err != nil {
+		return nil, err
+	}
 	return r.opts.Blocks.Block(r.opts.FirstBlock+uint64(i), r.load)
 }
 
@@ -218,6 +231,9 @@ var encodedBuffers = sync.Pool{New: func() any { return new([maxPooled]byte) }}
 
 // loadBlock loads the chunk of block n for the cache, unless Options.Decrypted fails.
 func (r *Reader) loadBlock(n uint64) ([]byte, error) {
+	if err := r.unprovable(int(n - r.opts.FirstBlock)); err != nil {
+		return nil, err
+	}
 	content, mode, err := r.loadChunk(int(n - r.opts.FirstBlock))
 	if err == nil && (mode == ModeEncrypted || mode == ModeFrame) {
 		err = r.askDecrypted()
@@ -228,6 +244,22 @@ func (r *Reader) loadBlock(n uint64) ([]byte, error) {
 	return content, nil
 }
 
+// unprovable returns the error of Options.Decrypted for chunk i, if that is known before the
+// chunk is loaded.
+func (r *Reader) unprovable(i int) error {
+	r.asked.mu.Lock()
+	err := r.asked.noKey
+	r.asked.mu.Unlock()
+	if err == nil {
+		return nil
+	}
+	var mode [1]byte
+	if readErr := readat.Full(r.src, mode[:], r.head.Chunks[i].Off); readErr != nil || mode[0] != ModeEncrypted && mode[0] != ModeFrame || isGap(i, err) {
+		return nil
+	}
+	return err
+}
+
 func (r *Reader) askDecrypted() error {
 	if r.opts.Decrypted == nil || r.head.Long {
 		return nil
@@ -235,10 +267,13 @@ func (r *Reader) askDecrypted() error {
 	r.asked.mu.Lock()
 	defer r.asked.mu.Unlock()
 	if r.asked.done {
-		return nil
+		return r.asked.noKey
 	}
 	err := r.opts.Decrypted(r)
-	r.asked.done = err == nil
+	if errors.Is(err, ErrNoKey) {
+		r.asked.noKey = err
+	}
+	r.asked.done = err == nil || r.asked.noKey != nil
 	return err
 }
 
@@ -273,7 +308,11 @@ func (r *Reader) decodeChunk(i int, raw []byte) ([]byte, error) {
 	}
 	content, err := decoder{keys: r.opts.Keys}.decodeSummed(raw, i, r.head)
 	if err != nil {
-		return nil, r.fail(i, err)
+		err = r.fail(i, err)
+		if errors.Is(err, ErrNoKey) {
+			r.gaps.add(i, err)
+		}
+		return nil, err
 	}
 	return content, nil
 }

@@ -29,13 +29,21 @@ type decoded interface {
 	io.ReaderAt
 	Size() int64
 	MissingKey() (blte.KeyName, bool, error)
+	Gaps() ([]blte.Gap, error)
 	ReadPlainAt(p []byte, off int64) bool
 }
+
+// filled has zeros for chunks whose key is not known.
+type filled struct{ *blte.Reader }
+
+func (f filled) ReadAt(p []byte, off int64) (int, error) { return f.ReadFilledAt(p, off) }
 
 // raw is the content of a file that is stored plain, not as BLTE.
 type raw struct{ *readat.Checked }
 
 func (raw) MissingKey() (blte.KeyName, bool, error) { return 0, false, nil }
+
+func (raw) Gaps() ([]blte.Gap, error) { return nil, nil }
 
 func (raw) ReadPlainAt([]byte, int64) bool { return false }
 
@@ -100,6 +108,25 @@ func (c *Content) MissingKey() (blte.KeyName, bool, error) {
 		}
 	}
 	return 0, false, nil
+}
+
+// Gaps returns the parts of the content, in order, that lack an encryption key: with
+// Options.FillMissingKeys zeros are read there. It may have to decode the file.
+func (c *Content) Gaps() (all []blte.Gap, err error) {
+	for i := range c.parts {
+		at := &c.parts[i]
+		gaps, err := at.Gaps()
+		if err != nil {
+			return nil, fmt.Errorf("casc: %w", err)
+		}
+		for _, g := range gaps {
+			from, to := max(g.Off, at.at), min(g.Off+g.Size, at.at+at.size)
+			if from < to {
+				all = append(all, blte.Gap{Off: at.off + from - at.at, Size: to - from, Key: g.Key})
+			}
+		}
+	}
+	return all, nil
 }
 
 // ReadAll reads the whole content, which may have at most limit bytes.

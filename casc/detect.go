@@ -18,10 +18,8 @@ func Detect(dir string) (bool, error) {
 }
 
 func detect(fsys iofs.FS) (bool, error) {
-	for _, name := range []string{".build.info", ".build.db"} {
-		if at, err := findName(fsys, ".", name); err != nil || at != "" {
-			return at != "", err
-		}
+	if has, err := hasBuildFile(fsys); has || err != nil {
+		return has, err
 	}
 	data, err := findData(fsys)
 	if errors.Is(err, iofs.ErrNotExist) {
@@ -42,6 +40,18 @@ func detect(fsys iofs.FS) (bool, error) {
 	}
 	files, err := idxFiles(fsys, archives)
 	return len(files) > 0 || holdsKeys(fsys, archives), err
+}
+
+// buildFiles are the files that say which build is installed.
+var buildFiles = []string{".build.info", ".build.db"}
+
+func hasBuildFile(fsys iofs.FS) (bool, error) {
+	for _, name := range buildFiles {
+		if at, err := findName(fsys, ".", name); err != nil || at != "" {
+			return at != "", err
+		}
+	}
+	return false, nil
 }
 
 // holdsKeys reports whether a folder has folders named after the first byte of a key.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"sync/atomic"
 
@@ -33,6 +34,38 @@ func (f *forms) openFirst() error {
 		errs = append(errs, err)
 	}
 	return whyNoForm(errs)
+}
+
+// fullest returns the forms with all bytes or, if every form lacks some for want of a key,
+// the one that lacks the fewest, and what that lacks.
+func (f *forms) fullest() (kept []func() (decoded, error), gaps []blte.Gap, err error) {
+	least := int64(math.MaxInt64)
+	var errs []error
+	for _, open := range f.all {
+		d, err := open()
+		var lacks []blte.Gap
+		if err == nil {
+			lacks, err = d.Gaps()
+		}
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		n := int64(0)
+		for _, g := range lacks {
+			n += g.Size
+		}
+		switch {
+		case n < least:
+			least, kept, gaps = n, append(kept[:0], open), lacks
+		case n == 0:
+			kept = append(kept, open)
+		}
+	}
+	if kept == nil {
+		return nil, nil, whyNoForm(errs)
+	}
+	return kept, gaps, nil
 }
 
 // whyNoForm joins the errors of all forms. It leaves out those that are not local if others
@@ -104,6 +137,12 @@ func (f *forms) MissingKey() (name blte.KeyName, missing bool, err error) {
 }
 
 var errMissingKey = errors.New("a key is missing")
+
+// Gaps returns what the form lacks that lacks the fewest bytes.
+func (f *forms) Gaps() ([]blte.Gap, error) {
+	_, gaps, err := f.fullest()
+	return gaps, err
+}
 
 func (f *forms) ReadPlainAt(p []byte, off int64) bool {
 	d, err := f.all[f.now.Load()]()

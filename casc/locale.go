@@ -58,6 +58,18 @@ func ParseLocale(name string) (Locale, error) {
 	return 0, fmt.Errorf("casc: no locale is called %q", name)
 }
 
+// Fallback returns the languages that stand for those of the set where a game has nothing in
+// them: US English for British English, and Portuguese of Brazil for that of Portugal.
+func (l Locale) Fallback() (stand Locale) {
+	if l&LocaleEnGB != 0 {
+		stand |= LocaleEnUS
+	}
+	if l&LocalePtPT != 0 {
+		stand |= LocalePtBR
+	}
+	return stand &^ l
+}
+
 // String returns the languages of the set with bars between, and unknown bits in hex.
 func (l Locale) String() string {
 	var names []string
@@ -103,4 +115,12 @@ func (f ContentFlags) Rank() int {
 		return 1
 	}
 	return 0
+}
+
+// LocaleNames returns the names of all languages.
+func LocaleNames() (names []string) {
+	for _, l := range localeNames {
+		names = append(names, l.name)
+	}
+	return names
 }

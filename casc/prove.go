@@ -64,11 +64,7 @@ func (s *Storage) contentKeyOf(key []byte) (Key, error) {
 		return ckey, nil
 	}
 	// Its ESpec does not say that it is encrypted, or can't be read.
-	keys, err := s.encoding.contentKeys(func(ekey Key) bool { return bytes.HasPrefix(ekey[:], key) })
-	if ckey, ok := keys.find(key); ok {
-		return ckey, nil
-	}
-	return Key{}, err
+	return s.ContentKeyOf(key)
 }
 
 // encryptedKeys returns the content keys of files that may be encrypted, when they are

@@ -32,11 +32,17 @@ type Options struct {
 	Keys blte.KeyRing
 	// Names are for roots without names.
 	Names *ListFile
-	// Locale leaves out files that are only for other languages. Default: all files.
+	// Locale leaves out files that are only for other languages than this one and its
+	// Fallback. Default: all files.
 	Locale Locale
 	// Blocks keeps decoded chunks, numbered by encoding key, and parts of the local index.
 	// Default: each open file keeps one chunk, and the index stays in memory.
 	Blocks blte.BlockCache
+	// FillMissingKeys makes files readable that have chunks whose key is not known: zeros
+	// stand for those chunks, and Content.Gaps says where. Such a file can't be compared with
+	// its content key. What the storage itself needs is never filled, and Verify ignores the
+	// option. Default: reading such a chunk is an error.
+	FillMissingKeys bool
 	// Index keeps the table of all indexes of a mirror for the next run. Default: the table
 	// is made anew each time.
 	Index IndexStore
@@ -301,7 +307,7 @@ type encodingFile struct {
 }
 
 func (f *encodingFile) open() (*Content, error) {
-	d, err := f.storage.open(encoded{key: f.ref.EKey[:], ckey: f.ref.CKey, blocks: f.storage.opts.Blocks})
+	d, err := f.storage.open(encoded{key: f.ref.EKey[:], ckey: f.ref.CKey, access: access{blocks: f.storage.opts.Blocks}})
 	if err != nil {
 		return nil, fmt.Errorf("casc: %w", err)
 	}

@@ -10,7 +10,7 @@ import (
 // Content reads a whole file by its content key. It makes a Storage a Loader. It does not
 // cache chunks, because tables may be larger than any cache.
 func (s *Storage) Content(ckey Key) ([]byte, error) {
-	c, err := s.openContent(ckey, nil)
+	c, err := s.openContent(ckey, access{})
 	if err != nil {
 		return nil, err
 	}
@@ -20,7 +20,7 @@ func (s *Storage) Content(ckey Key) ([]byte, error) {
 // Encoded reads a whole file by its encoding key, as OpenEncoded does. It does not cache
 // chunks.
 func (s *Storage) Encoded(prefix []byte) ([]byte, error) {
-	c, err := s.openEncoded(prefix, nil)
+	c, err := s.openEncoded(prefix, access{})
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (x *nameIndex) build(files []File) {
 
 // Lookup finds the file with a name: an exact match, or else one that differs only in case.
 // Slashes may be backslashes. If there are several it takes the lowest ContentFlags.Rank
-// and then the first in PreferredLocale. If there is none the error matches ErrNotFound.
+// and then the first in PreferredLocale or, failing that, in its Fallback. If there is none the error matches ErrNotFound.
 func (s *Storage) Lookup(name string) (File, error) {
 	files, err := s.Files()
 	if err != nil {
@@ -153,10 +153,13 @@ func (s *Storage) rank(f *File, name string) int {
 	}
 	rank := 1
 	if f.Name == name {
-		rank += 8
+		rank += 16
 	}
-	rank += 2 * (2 - f.Flags.Rank())
-	if f.Locale == 0 || f.Locale&s.PreferredLocale() != 0 {
+	rank += 4 * (2 - f.Flags.Rank())
+	switch preferred := s.PreferredLocale(); {
+	case f.Locale == 0 || f.Locale&preferred != 0:
+		rank += 2
+	case f.Locale&preferred.Fallback() != 0:
 		rank++
 	}
 	return rank

@@ -54,9 +54,19 @@ type encoded struct {
 	ckey Key
 	// size is the decoded size, 0 if it is not known.
 	size int64
+	access
+}
+
+// access says how an encoded file is read. The zero value is for the storage itself.
+type access struct {
 	// blocks caches its chunks, if it is not nil.
 	blocks blte.BlockCache
+	// fill has zeros for chunks of unknown keys.
+	fill bool
 }
+
+// users returns the access of users to files.
+func (s *Storage) users() access { return access{s.opts.Blocks, s.opts.FillMissingKeys} }
 
 // open opens an encoded file.
 func (s *Storage) open(e encoded) (decoded, error) {
@@ -83,8 +93,12 @@ func (s *Storage) open(e encoded) (decoded, error) {
 	if e.blocks != nil {
 		opts.Blocks, opts.FirstBlock = e.blocks, s.blocks.first(key)
 	}
-	if l.decoded, err = blte.NewReader(p, p.size, opts); err != nil {
+	r, err := blte.NewReader(p, p.size, opts)
+	if err != nil {
 		return nil, l.fail(err)
+	}
+	if l.decoded = r; e.fill {
+		l.decoded = filled{r}
 	}
 	return l, nil
 }
@@ -110,6 +124,15 @@ func (l *located) ReadAt(p []byte, off int64) (int, error) {
 		err = l.fail(err)
 	}
 	return n, err
+}
+
+// Gaps implements decoded.
+func (l *located) Gaps() ([]blte.Gap, error) {
+	all, err := l.decoded.Gaps()
+	if err != nil {
+		err = l.fail(err)
+	}
+	return all, err
 }
 
 func (l *located) fail(err error) error {
@@ -160,7 +183,7 @@ func (s *Storage) Open(f *File) (*Content, error) {
 	c := &Content{}
 	for i := range f.Spans {
 		sp := &f.Spans[i]
-		d, err := s.open(encoded{key: sp.EKey[:sp.KeySize], ckey: sp.CKey, size: sp.ContentSize, blocks: s.opts.Blocks})
+		d, err := s.open(encoded{key: sp.EKey[:sp.KeySize], ckey: sp.CKey, size: sp.ContentSize, access: s.users()})
 		if err != nil {
 			return nil, fmt.Errorf("casc: span %d of %d: %w", i, len(f.Spans), err)
 		}
@@ -184,17 +207,17 @@ func (s *Storage) OpenName(name string) (*Content, error) {
 // OpenContent opens a file by its content key, in any encoded form that is local and whole.
 // The error may match ErrNotFound or ErrNotLocal.
 func (s *Storage) OpenContent(ckey Key) (*Content, error) {
-	return s.openContent(ckey, s.opts.Blocks)
+	return s.openContent(ckey, s.users())
 }
 
-func (s *Storage) openContent(ckey Key, blocks blte.BlockCache) (*Content, error) {
+func (s *Storage) openContent(ckey Key, as access) (*Content, error) {
 	entry, err := s.encoding.Find(ckey)
 	if err != nil {
 		return nil, fmt.Errorf("casc: %w", err)
 	}
 	var all []encoded
 	for i := range entry.EKeys {
-		all = append(all, encoded{key: entry.EKeys[i][:], ckey: ckey, size: entry.Size, blocks: blocks})
+		all = append(all, encoded{key: entry.EKeys[i][:], ckey: ckey, size: entry.Size, access: as})
 	}
 	d, err := s.openForms(all)
 	if err != nil {
@@ -209,7 +232,7 @@ func (s *Storage) openContent(ckey Key, blocks blte.BlockCache) (*Content, error
 func (s *Storage) OpenForms(ckey Key, keys [][]byte, size int64) (*Content, error) {
 	var all []encoded
 	for _, key := range keys {
-		all = append(all, encoded{key: key, ckey: ckey, size: size, blocks: s.opts.Blocks})
+		all = append(all, encoded{key: key, ckey: ckey, size: size, access: s.users()})
 	}
 	d, err := s.openForms(all)
 	if err != nil {
@@ -227,6 +250,14 @@ func (s *Storage) openForms(all []encoded) (decoded, error) {
 	for i := range all {
 		f.all = append(f.all, sync.OnceValues(func() (decoded, error) { return s.open(all[i]) }))
 	}
+	if all[0].fill {
+		// Otherwise it would depend on what is read at once which form has the zeros.
+		kept, _, err := f.fullest()
+		if err != nil {
+			return nil, err
+		}
+		f.all = kept
+	}
 	if err := f.openFirst(); err != nil {
 		return nil, err
 	}
@@ -236,14 +267,14 @@ func (s *Storage) openForms(all []encoded) (decoded, error) {
 // OpenEncoded opens a file by its encoding key, or at least the first ShortKeySize bytes of
 // it. If its decoded size is known from nowhere, the whole file is decoded.
 func (s *Storage) OpenEncoded(prefix []byte) (*Content, error) {
-	return s.openEncoded(prefix, s.opts.Blocks)
+	return s.openEncoded(prefix, s.users())
 }
 
-func (s *Storage) openEncoded(prefix []byte, blocks blte.BlockCache) (*Content, error) {
+func (s *Storage) openEncoded(prefix []byte, as access) (*Content, error) {
 	if len(prefix) < ShortKeySize || len(prefix) > len(Key{}) {
 		return nil, fmt.Errorf("casc: encoding key %x: expected %d to %d bytes", prefix, ShortKeySize, len(Key{}))
 	}
-	d, err := s.open(encoded{key: prefix, blocks: blocks})
+	d, err := s.open(encoded{key: prefix, access: as})
 	if err != nil {
 		return nil, fmt.Errorf("casc: %w", err)
 	}
@@ -328,7 +359,7 @@ func (s *Storage) statEncoded(key []byte, size int64) (Info, error) {
 			return missing, nil
 		}
 	}
-	d, err := s.open(encoded{key: key, size: size, blocks: s.opts.Blocks})
+	d, err := s.open(encoded{key: key, size: size, access: access{blocks: s.opts.Blocks}})
 	if err != nil {
 		return Info{}, err
 	}

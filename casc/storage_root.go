@@ -8,7 +8,7 @@ import (
 )
 
 // Walk yields the files that the root names, in its order, without those that are only for
-// other languages than Options.Locale. Names are the root's own, without the list file.
+// other languages than Options.Locale and its Fallback. Names are the root's own, without the list file.
 // Walk reads the root each time and keeps nothing of it. An error comes last.
 func (s *Storage) Walk() iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {
@@ -18,12 +18,13 @@ func (s *Storage) Walk() iter.Seq2[File, error] {
 			return
 		}
 		defer s.noteProblems(root)
+		locale := s.opts.Locale | s.opts.Locale.Fallback()
 		for f, err := range root.Files() {
 			if err != nil {
 				yield(File{}, fmt.Errorf("%s root: %w", root.Kind(), err))
 				return
 			}
-			if s.opts.Locale != 0 && f.Locale != 0 && f.Locale&s.opts.Locale == 0 {
+			if locale != 0 && f.Locale != 0 && f.Locale&locale == 0 {
 				continue
 			}
 			if !yield(f, nil) {
@@ -167,8 +168,11 @@ func (s *Storage) installRoot() (Root, error) {
 // Locale is Options.Locale.
 func (s *Storage) Locale() Locale { return s.opts.Locale }
 
-// rootFaults returns the faults from the last reading of the root.
-func (s *Storage) rootFaults() []error {
+// FillsMissingKeys is Options.FillMissingKeys.
+func (s *Storage) FillsMissingKeys() bool { return s.opts.FillMissingKeys }
+
+// RootFaults returns the faults from the last reading of the root.
+func (s *Storage) RootFaults() []error {
 	s.root.mu.Lock()
 	defer s.root.mu.Unlock()
 	return slices.Clone(s.root.faults)

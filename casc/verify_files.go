@@ -27,7 +27,7 @@ func (v *verifier) files() error {
 		}
 		v.checked++
 	}
-	for _, err := range v.s.rootFaults() {
+	for _, err := range v.s.RootFaults() {
 		if err := v.report(Finding{Kind: kindOf(err), What: err.Error()}); err != nil {
 			return err
 		}

@@ -113,6 +113,10 @@ func (a Attribute) Float() float32 { return math.Float32frombits(a.bits) }
 // Bool returns the value of a Bool.
 func (a Attribute) Bool() bool { return a.bits != 0 }
 
+// Bits returns the 32 bits that are stored for the value. Those of a String say where its text is:
+// one text may be in several places.
+func (a Attribute) Bits() uint32 { return a.bits }
+
 // stringAddress returns the address of a String's text in the values.
 func (a Attribute) stringAddress() Address { return a.raw().value() }
 

@@ -10,23 +10,40 @@ import (
 	"lorefs/nodes"
 )
 
-// edits is the additional state of a mount whose tree can be changed.
+// watched is the additional state of a mount whose tree changes, also if only by itself.
+type watched struct {
+	// changes counts all changes, told only those that the tree made by itself.
+	changes, told changes
+	notices       notices
+}
+
+// watch makes the state for a tree, nil if it doesn't change.
+func watch(tree nodes.Tree) *watched {
+	t, ok := nodes.Changes(tree)
+	if !ok {
+		return nil
+	}
+	w := &watched{}
+	w.notices.init()
+	t.Watch(w.notice)
+	return w
+}
+
+// edits is the additional state of a mount whose tree can be changed through it.
 type edits struct {
+	*watched
 	tree nodes.Mutable
 	// setter is nil if extended attributes can't be set.
 	setter nodes.XattrSetter
-	// changes counts all changes, told only those that the tree made by itself.
-	changes, told changes
-	open          openFiles
-	notices       notices
-	refs          refs
-	dead          deadDirs
+	open   openFiles
+	refs   refs
+	dead   deadDirs
 }
 
 var errNotMutable = errors.New("the source cannot be changed: it has to be mounted read-only")
 
 // newEdits makes the edits that o asks for: nil for a read-only mount.
-func newEdits(tree nodes.Tree, o Options) (*edits, error) {
+func newEdits(tree nodes.Tree, w *watched, o Options) (*edits, error) {
 	if !o.ReadWrite {
 		return nil, nil //nolint:nilnil // nil is what a mount has that is read-only
 	}
@@ -34,24 +51,22 @@ func newEdits(tree nodes.Tree, o Options) (*edits, error) {
 	if !ok {
 		return nil, errNotMutable
 	}
-	e := &edits{tree: t}
+	e := &edits{watched: w, tree: t}
 	if s, ok := nodes.XattrSets(tree); ok && !o.NoXattr {
 		e.setter = s
 	}
 	e.open.init()
-	e.notices.init()
 	e.refs.init()
-	t.Watch(e.notice)
 	return e, nil
 }
 
 // notice is called by the tree when caches may have become wrong.
-func (e *edits) notice(c nodes.Change) {
-	e.changes.begin()
-	e.told.begin()
-	e.notices.add(c)
-	e.told.end()
-	e.changes.end()
+func (w *watched) notice(c nodes.Change) {
+	w.changes.begin()
+	w.told.begin()
+	w.notices.add(c)
+	w.told.end()
+	w.changes.end()
 }
 
 // changes decides whether an answer may be cached, or was computed while something changed.
@@ -76,17 +91,17 @@ func (c *changes) now() uint64 { return c.ended.Load() }
 // since.
 func (c *changes) unchanged(since uint64) bool { return c.begun.Load() == since }
 
-// now and holds report whether an answer may be cached, see [changes]. All answers of a
-// read-only tree may.
+// now and holds report whether an answer may be cached, see [changes]. All answers of a tree
+// that doesn't change may.
 func (m *mount) now() uint64 {
-	if m.edits == nil {
+	if m.watched == nil {
 		return 0
 	}
-	return m.edits.changes.now()
+	return m.watched.changes.now()
 }
 
 func (m *mount) holds(since uint64) bool {
-	return m.edits == nil || m.edits.changes.unchanged(since)
+	return m.watched == nil || m.watched.changes.unchanged(since)
 }
 
 // refs counts how often the kernel was told of each node. When it has forgotten all of

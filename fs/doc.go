@@ -26,6 +26,9 @@
 //
 // # Changes
 //
+// A tree may change by itself ([nodes.Changing]), as a recording does that grows: it reports
+// that, and the kernel is told. Open files are read on behind their former end.
+//
 // With [Options.ReadWrite] the tree is a [nodes.Mutable]. Reading then costs little more:
 // OPEN is sent for each open(2), and the kernel asks once for the attributes of what was
 // read. Everything else stays cached for a day, because there are only two sources of

@@ -25,12 +25,13 @@ import (
 func editFront(t *testing.T, tree nodes.Mutable) *front {
 	t.Helper()
 	o := Options{MaxInodes: -1, ReadWrite: true, Logger: slog.New(slog.DiscardHandler)}
-	e, err := newEdits(tree, o)
+	w := watch(tree)
+	e, err := newEdits(tree, w, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := newMount(tree, o)
-	m.edits = e
+	m.edits, m.watched = e, w
 	return newFront(m, o)
 }
 

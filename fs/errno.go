@@ -53,6 +53,7 @@ var errnos = []struct {
 	// Only the log can say what exactly did not fit.
 	{nodes.ErrNotPermitted, syscall.EPERM, odd},
 	{nodes.ErrInvalid, syscall.EINVAL, odd},
+	{nodes.ErrNameTooLong, syscall.ENAMETOOLONG, odd},
 	{nodes.ErrTooLarge, syscall.EFBIG, odd},
 	{nodes.ErrNoSpace, syscall.ENOSPC, odd},
 	{syscall.ENOSPC, syscall.ENOSPC, odd},

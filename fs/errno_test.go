@@ -43,6 +43,7 @@ func TestErrno(t *testing.T) {
 		{nodes.ErrCross, syscall.EXDEV, answer},
 		{nodes.ErrNotPermitted, syscall.EPERM, odd},
 		{fmt.Errorf("7: %w", nodes.ErrInvalid), syscall.EINVAL, odd},
+		{fmt.Errorf("a name of 249 bytes: %w", nodes.ErrNameTooLong), syscall.ENAMETOOLONG, odd},
 		{nodes.ErrTooLarge, syscall.EFBIG, odd},
 		{nodes.ErrNoSpace, syscall.ENOSPC, odd},
 		{&os.PathError{Op: "write", Path: "journal", Err: syscall.ENOSPC}, syscall.ENOSPC, odd},

@@ -46,7 +46,7 @@ func (f *front) Init(s *fuse.Server) {
 	f.statelessDirs = !f.m.statefulDirs && hasNoOpendir(s.KernelSettings())
 	f.background.Go(func() { f.m.prune(f.life, s) })
 	f.background.Go(func() { f.m.primer.run(f.life, f.m, s) })
-	if f.m.edits != nil {
+	if f.m.watched != nil {
 		f.background.Go(func() { f.m.notify(f.life, s) })
 	}
 }
@@ -192,7 +192,7 @@ func (f *front) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.D
 		f.m.fill(&eo.Attr, e.ID, &attr)
 		if st := f.lookup(cancel, &in.InHeader, e.Name, eo); !st.Ok() {
 			*eo = fuse.EntryOut{}
-		} else if f.m.edits != nil {
+		} else if f.m.watched != nil {
 			full = append(full, eo)
 		}
 		return true

@@ -60,6 +60,16 @@ func (o *openFiles) of(id nodes.ID) []*handle {
 	return slices.Clone(o.handles[id])
 }
 
+// len returns how many handles there are.
+func (o *openFiles) len() (n int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, handles := range o.handles {
+		n += len(handles)
+	}
+	return n
+}
+
 // unlessOpen calls f if nobody has the file open for writing. Opening it for writing waits
 // until f is done.
 func (o *openFiles) unlessOpen(id nodes.ID, f func()) {

@@ -22,9 +22,12 @@ type mount struct {
 	tree nodes.Tree
 	root *node
 	// xattrs is nil if there are none to show, edits if the mount is read-only.
-	xattrs   nodes.Xattrer
-	edits    *edits
+	xattrs nodes.Xattrer
+	edits  *edits
+	// watched is nil if the tree doesn't change.
+	watched  *watched
 	uid, gid uint32
+	umask    uint32
 	usage    nodes.Usage
 	counters counters
 	errors   errorLog
@@ -47,11 +50,11 @@ type node struct {
 }
 
 const (
-	// The mode bits for reading, and those added for writing.
+	// The mode bits for reading, and those added for writing. The umask takes some away.
 	dirMode   = 0o555
 	fileMode  = 0o444
 	linkMode  = 0o777 // never checked: the mode of the target counts
-	writeMode = 0o200
+	writeMode = 0o222
 	// blockSize is the unit of sizes in statfs(2).
 	blockSize = 4096
 	// nameMax is the longest name, in bytes.
@@ -85,7 +88,7 @@ func (m *mount) mode(attr *nodes.Attr) uint32 {
 	if attr.Writable && m.edits != nil {
 		mode |= writeMode
 	}
-	return mode
+	return mode &^ m.umask
 }
 
 func (n *node) id() nodes.ID { return nodes.ID(n.StableAttr().Ino) }
@@ -132,6 +135,9 @@ func (n *node) Lookup(ctx context.Context, name string, out *fuse.EntryOut) (*fu
 }
 
 func (n *node) find(ctx context.Context, name string, out *fuse.EntryOut) syscall.Errno {
+	if len(name) > nameMax {
+		return syscall.ENAMETOOLONG
+	}
 	e, err := n.m.tree.Lookup(ctx, n.id(), name)
 	if err == nil {
 		err = checkEntry(&e)

@@ -122,10 +122,10 @@ func (m *mount) notify(ctx context.Context, k dropper) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-m.edits.notices.wake:
-			batch, all, upto := m.edits.notices.take()
+		case <-m.watched.notices.wake:
+			batch, all, upto := m.watched.notices.take()
 			m.guard("dropping what has changed", func() { d.deliver(ctx, batch, all) })
-			m.edits.notices.finish(upto)
+			m.watched.notices.finish(upto)
 		case <-late:
 			late = nil
 			m.guard("dropping what has changed", d.repeat)
@@ -162,7 +162,7 @@ func (d *delivery) deliver(ctx context.Context, batch map[nodes.Change]struct{},
 			d.entries(ctx, c.Dir, c.Name, known[c.Dir])
 		}
 		if c.ID != 0 {
-			d.inode(c.ID)
+			d.inode(c.ID, c.From)
 		}
 	}
 }
@@ -213,7 +213,7 @@ func (d *delivery) entries(ctx context.Context, dir nodes.ID, name string, n *no
 			d.entry(ctx, dir, child, n)
 		}
 	}
-	d.inode(dir)
+	d.inode(dir, 0)
 }
 
 // entry drops a name, unless it still is the directory that the kernel knows: that may be
@@ -230,9 +230,10 @@ func (d *delivery) entry(ctx context.Context, dir nodes.ID, name string, n *node
 	d.kernel.EntryNotify(uint64(dir), name)
 }
 
-// inode drops attributes and content. The content of a directory is its listing.
-func (d *delivery) inode(id nodes.ID) {
-	if d.kernel.InodeNotify(uint64(id), 0, 0) == fuse.ENOENT && len(d.late) < maxNotices {
+// inode drops attributes, and the content from a place on. The content of a directory is its
+// listing.
+func (d *delivery) inode(id nodes.ID, from int64) {
+	if d.kernel.InodeNotify(uint64(id), from, 0) == fuse.ENOENT && len(d.late) < maxNotices {
 		d.late = append(d.late, id)
 	}
 }

@@ -3,6 +3,7 @@ package fs
 import (
 	"errors"
 	"log/slog"
+	"os"
 	"time"
 )
 
@@ -10,14 +11,21 @@ import (
 // entries leaves the process at about 70 MB, half of which is garbage not yet collected.
 const DefaultMaxInodes = 48 << 10
 
+// defaultUmask lets everybody read, as far as they are let in.
+const defaultUmask = 0o022
+
 // Options are the settings of a mount. The zero value is right for most.
 type Options struct {
 	// FsName is the source that mount(8) and df(1) show; "lorefs" if empty.
 	FsName string
 	// AllowOther lets other users than the mounting one see the mount. The kernel then
-	// checks permissions: everybody may read, and with ReadWrite only the mounting user may
-	// write.
+	// checks permissions: unless the options below say otherwise, everybody may read, and with
+	// ReadWrite only the mounting user may write.
 	AllowOther bool
+	// UID and GID are those of all files; nil means those of this process.
+	UID, GID *uint32
+	// Umask has the bits that no file has; nil means 022.
+	Umask *uint32
 	// ReadWrite makes the mount writable. The tree must be a [nodes.Mutable].
 	ReadWrite bool
 	// MaxInodes is how many inodes the kernel may hold before the oldest unused ones are
@@ -44,6 +52,15 @@ func (o Options) withDefaults() Options {
 	if o.FsName == "" {
 		o.FsName = fsType
 	}
+	if o.UID == nil {
+		o.UID = new(uint32(os.Getuid()))
+	}
+	if o.GID == nil {
+		o.GID = new(uint32(os.Getgid()))
+	}
+	if o.Umask == nil {
+		o.Umask = new(uint32(defaultUmask))
+	}
 	if o.MaxInodes == 0 {
 		o.MaxInodes = DefaultMaxInodes
 	}
@@ -57,6 +74,9 @@ func (o Options) withDefaults() Options {
 // use somewhere else (a bind mount, another mount namespace, a file that is open after a
 // lazy unmount), so that it must be served on.
 var ErrDetached = errors.New("it is detached, but still in use elsewhere")
+
+// ErrUsed is returned by [Server.Expire] if something has used the mount.
+var ErrUsed = errors.New("it was used meanwhile")
 
 var (
 	// ErrDead means that the process that served a mount has ended.
@@ -79,6 +99,8 @@ type Stats struct {
 	// The same for Creates (of files and directories), Removes (of both), Renames,
 	// Setattrs, Writes, Flushes, Syncs and Releases. They are 0 at a read-only mount.
 	Creates, Removes, Renames, Setattrs, Writes, Flushes, Syncs, Releases uint64
+	// Writers is how many times files are open for writing now.
+	Writers int
 	// ReadBytes is the number of bytes returned by Reads.
 	ReadBytes uint64
 	// Forgets counts inodes that the kernel dropped, Pruned those that it was asked to
@@ -94,6 +116,13 @@ type Stats struct {
 	// LastErrors are the latest errors, newest last. An error stays until twenty others
 	// have come.
 	LastErrors []ErrorRecord
+}
+
+// Used counts the requests of programs that use the mount. A look at its statistics, as df(1)
+// takes it now and then, is none.
+func (s *Stats) Used() uint64 {
+	return s.Lookups + s.Getattrs + s.Opens + s.Opendirs + s.Readdirs + s.Reads + s.Xattrs +
+		s.Creates + s.Removes + s.Renames + s.Setattrs + s.Writes + s.Flushes + s.Syncs + s.Releases
 }
 
 // ErrorRecord is an error of a mount.

@@ -118,22 +118,29 @@ func (j *priming) dir(ctx context.Context, dir nodes.ID) {
 // made to wait. A change that is reported before the check at the end makes file take the
 // store back. The notice of a later change comes after the store and drops it.
 func (j *priming) file(ctx context.Context, e *nodes.Entry) (goOn bool) {
-	edits := j.m.edits
-	if edits == nil {
+	switch {
+	case j.m.watched == nil:
 		return j.store(ctx, e)
+	case j.m.edits == nil:
+		return j.storeWatched(ctx, e)
 	}
 	goOn = true
-	edits.open.unlessOpen(e.ID, func() {
-		since := edits.told.now()
-		attr, err := j.m.tree.Attr(ctx, e.ID)
-		if err != nil || attr.Size != e.Size || attr.Removed {
-			return
-		}
-		goOn = j.store(ctx, e)
-		if !edits.told.unchanged(since) {
-			edits.notices.add(nodes.Change{ID: e.ID})
-		}
-	})
+	j.m.edits.open.unlessOpen(e.ID, func() { goOn = j.storeWatched(ctx, e) })
+	return goOn
+}
+
+// storeWatched is store for a tree that may change meanwhile.
+func (j *priming) storeWatched(ctx context.Context, e *nodes.Entry) (goOn bool) {
+	w := j.m.watched
+	since := w.told.now()
+	attr, err := j.m.tree.Attr(ctx, e.ID)
+	if err != nil || attr.Size != e.Size || attr.Removed {
+		return true
+	}
+	goOn = j.store(ctx, e)
+	if !w.told.unchanged(since) {
+		w.notices.add(nodes.Change{ID: e.ID})
+	}
 	return goOn
 }
 

@@ -8,10 +8,10 @@ import (
 	"fmt"
 	iofs "io/fs"
 	"log/slog"
-	"os"
 	"runtime/debug"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -41,8 +41,10 @@ type Server struct {
 	m   *mount
 	// done is closed when the mount is gone and everything has ended.
 	done chan struct{}
-	// unmounting is held by Unmount.
+	// unmounting is held by Unmount and Expire.
 	unmounting sync.Mutex
+	// marked is what was Used when MarkUnused was called last.
+	marked atomic.Uint64
 }
 
 // Mount mounts tree on dir and returns when it can be used. ctx is only for mounting, not
@@ -56,7 +58,8 @@ func Mount(ctx context.Context, dir string, tree nodes.Tree, o Options) (*Server
 }
 
 func mountTree(ctx context.Context, dir string, tree nodes.Tree, o Options) (*Server, error) {
-	edits, err := newEdits(tree, o)
+	w := watch(tree)
+	edits, err := newEdits(tree, w, o)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +78,7 @@ func mountTree(ctx context.Context, dir string, tree nodes.Tree, o Options) (*Se
 		return nil, err
 	}
 	m := newMount(tree, o)
-	m.edits = edits
+	m.edits, m.watched = edits, w
 	server, err := fuse.NewServer(newFront(m, o), dir, &mountOptions(m, o).MountOptions)
 	if err != nil {
 		return nil, errors.Join(mountError(err), clearDead(dir))
@@ -139,8 +142,9 @@ func (s *Server) abandon(below uint64) error {
 func newMount(tree nodes.Tree, o Options) *mount {
 	m := &mount{
 		tree:  tree,
-		uid:   uint32(os.Getuid()),
-		gid:   uint32(os.Getgid()),
+		uid:   *o.UID,
+		gid:   *o.GID,
+		umask: *o.Umask,
 		usage: tree.Usage(),
 	}
 	if x, ok := nodes.Xattrs(tree); ok && !o.NoXattr {
@@ -211,13 +215,13 @@ func mountOptions(m *mount, o Options) *fusefs.Options {
 	fo.Options = []string{"nosuid", "nodev"}
 	if m.edits == nil {
 		fo.Options = append(fo.Options, "ro")
-	} else {
+	} else if !o.oldKernel {
+		fo.ExtraCapabilities |= fuse.CAP_ATOMIC_O_TRUNC
+	}
+	if m.watched != nil {
 		// The tree may create names by itself. If only the directory is known and not the
 		// name, the kernel can't be told to drop the missing name from its cache.
 		fo.NegativeTimeout = nil
-		if !o.oldKernel {
-			fo.ExtraCapabilities |= fuse.CAP_ATOMIC_O_TRUNC
-		}
 	}
 	if o.AllowOther {
 		fo.Options = append(fo.Options, "default_permissions")
@@ -276,6 +280,59 @@ func (s *Server) Unmount() error {
 	return nil
 }
 
+// MarkUnused is where the time begins that [Server.Expire] looks back on. While files are open
+// or in use the error matches [syscall.EBUSY].
+func (s *Server) MarkUnused() error {
+	// The kernel forgets an earlier mark when somebody looks at the mount.
+	if dev, err := deviceOf(s.dir); err != nil || dev != s.dev {
+		return err // another mount is on top
+	}
+	st := s.Stats()
+	s.marked.Store(st.Used())
+	if st.Writers > 0 {
+		return syscall.EBUSY
+	}
+	if err := systemExpire(s.dir); !errors.Is(err, syscall.EAGAIN) && !errors.Is(err, errNoExpiry) {
+		return err
+	}
+	return nil
+}
+
+// Expire unmounts if nothing has used the mount since the last [Server.MarkUnused]; otherwise
+// it returns [ErrUsed], or an error that matches [syscall.EBUSY] while files are open or in
+// use. Only to root the kernel tells of uses that it served from its cache.
+func (s *Server) Expire() error {
+	st := s.Stats()
+	if st.Used() != s.marked.Load() {
+		return ErrUsed
+	}
+	err := s.expire()
+	if errors.Is(err, errNoExpiry) {
+		return s.Unmount()
+	}
+	return err
+}
+
+func (s *Server) expire() error {
+	s.unmounting.Lock()
+	defer s.unmounting.Unlock()
+	if s.ended() {
+		return nil
+	}
+	switch err := systemExpire(s.dir); {
+	case errors.Is(err, syscall.EAGAIN):
+		return ErrUsed
+	case err != nil:
+		return err
+	case !s.endsWithin(endTimeout):
+		return ErrDetached
+	}
+	return nil
+}
+
+// errNoExpiry means that the system does not know what is used, or does not tell this user.
+var errNoExpiry = errors.New("the system tells nothing of the use of mounts")
+
 // unmountDead is for a mount whose connection was aborted: it has no server any more, but
 // still has its place.
 func (s *Server) unmountDead() error {
@@ -308,6 +365,9 @@ func (s *Server) Stats() Stats { return s.m.stats() }
 func (m *mount) stats() Stats {
 	st := m.counters.stats()
 	st.Inodes = m.inodes.len()
+	if m.edits != nil {
+		st.Writers = m.edits.open.len()
+	}
 	st.Errors, st.LastErrors = m.errors.records()
 	return st
 }

@@ -48,6 +48,9 @@ func abort(string) error { return errors.New("unmount it by force") }
 
 func systemUnmount(dir string) error { return syscall.Unmount(dir, 0) }
 
+// systemExpire is not possible here.
+func systemExpire(string) error { return errNoExpiry }
+
 // Detach removes a mount from the file tree at once, also if its server is dead.
 func Detach(dir string) error {
 	if err := syscall.Unmount(dir, unix.MNT_FORCE); err != nil {

@@ -157,7 +157,7 @@ func checkUserMayMount(dir string) error {
 		return nil
 	}
 	if err := unix.Access(fuseDevice, unix.R_OK|unix.W_OK); err != nil {
-		return fmt.Errorf("users cannot mount on this system: %s: %w", fuseDevice, err)
+		return fmt.Errorf("users cannot mount on this system: %s: %w; ask an administrator to allow it, or to mount; lorefs ls, cat and export need no mount", fuseDevice, err)
 	}
 	if err := unix.Access(dir, unix.W_OK); err != nil {
 		return fmt.Errorf("users can mount only on directories that they may write to: %w", err)
@@ -208,6 +208,16 @@ func systemUnmount(dir string) error {
 	err := unix.Unmount(dir, unix.UMOUNT_NOFOLLOW)
 	if errors.Is(err, syscall.EPERM) {
 		err = fusermount("-u", "--", dir)
+	}
+	return err
+}
+
+// systemExpire unmounts a mount that nobody has used since the call before. The first call,
+// and one after a use, returns EAGAIN.
+func systemExpire(dir string) error {
+	err := unix.Unmount(dir, unix.MNT_EXPIRE|unix.UMOUNT_NOFOLLOW)
+	if errors.Is(err, syscall.EPERM) || errors.Is(err, syscall.EINVAL) {
+		return errNoExpiry
 	}
 	return err
 }

@@ -31,6 +31,12 @@ func (*Server) Wait() {}
 // Unmount unmounts.
 func (*Server) Unmount() error { return errUnsupported() }
 
+// MarkUnused does nothing.
+func (*Server) MarkUnused() error { return errUnsupported() }
+
+// Expire unmounts.
+func (*Server) Expire() error { return errUnsupported() }
+
 // Stats returns the counters as they are now.
 func (*Server) Stats() Stats { return Stats{} }
 

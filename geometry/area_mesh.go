@@ -137,7 +137,7 @@ func (t areaGeoJSON) appendLines(dst []byte, n int, oneWay bool) []byte {
 	dst = append(dst, `]},"properties":{"from":`...)
 	dst = appendInt(dst, n)
 	if oneWay {
-		dst = append(dst, `,"oneWay":true`...)
+		dst = append(dst, `,"one_way":true`...)
 	}
 	return append(dst, `}}`...)
 }

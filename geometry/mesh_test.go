@@ -158,7 +158,7 @@ func TestAreaGeoJSON(t *testing.T) {
 				}
 				Properties struct {
 					Node, From *int
-					OneWay     bool
+					OneWay     bool `json:"one_way"`
 				}
 			}
 		}
@@ -252,22 +252,22 @@ func TestStatistics(t *testing.T) {
 		return nil
 	})
 	want := `{
- "rawBytes": 925456,
+ "raw_bytes": 925456,
  "volumes": 964,
- "emptyCells": 920638,
- "maxVolumesPerCell": 2,
- "cellsByVolumes": [
+ "empty_cells": 920638,
+ "max_volumes_per_cell": 2,
+ "cells_by_volumes": [
   920638,
   960,
   2
  ],
- "minZ": -3,
- "maxZ": 7,
- "openSky": 1,
- "noHeight": 1,
+ "min_z": -3,
+ "max_z": 7,
+ "open_sky": 1,
+ "no_height": 1,
  "overlapping": 1,
  "descending": 1,
- "emptySquares": 14279
+ "empty_squares": 14279
 }
 `
 	if got := string(geometry.StatisticsOfZone(z).AppendJSON(nil)); got != want {

@@ -13,26 +13,26 @@ const OpenSky = 32767
 // ZoneStatistics are figures of a zone. Lengths are position units.
 type ZoneStatistics struct {
 	// RawBytes is the size of the decompressed zone.
-	RawBytes int `json:"rawBytes"`
+	RawBytes int `json:"raw_bytes"`
 	// Volumes counts all volumes, EmptyCells the cells without one, and MaxVolumes the
 	// volumes of the fullest cell.
 	Volumes    int `json:"volumes"`
-	EmptyCells int `json:"emptyCells"`
-	MaxVolumes int `json:"maxVolumesPerCell"`
+	EmptyCells int `json:"empty_cells"`
+	MaxVolumes int `json:"max_volumes_per_cell"`
 	// CellsByVolumes[n] counts the cells of n volumes.
-	CellsByVolumes []int `json:"cellsByVolumes"`
+	CellsByVolumes []int `json:"cells_by_volumes"`
 	// MinZ and MaxZ are the lowest and the highest floor; nil without volumes.
-	MinZ *int `json:"minZ"`
-	MaxZ *int `json:"maxZ"`
+	MinZ *int `json:"min_z"`
+	MaxZ *int `json:"max_z"`
 	// OpenSky counts the volumes with nothing above them, NoHeight those without room.
-	OpenSky  int `json:"openSky"`
-	NoHeight int `json:"noHeight"`
+	OpenSky  int `json:"open_sky"`
+	NoHeight int `json:"no_height"`
 	// Overlapping counts the volumes that reach above the floor of the next in their cell,
 	// Descending those that are not below it.
 	Overlapping int `json:"overlapping"`
 	Descending  int `json:"descending"`
 	// EmptySquares counts the squares whose cells are all empty.
-	EmptySquares int `json:"emptySquares"`
+	EmptySquares int `json:"empty_squares"`
 }
 
 // StatisticsOfZone computes the figures of a zone.
@@ -84,30 +84,30 @@ func (s *ZoneStatistics) addCell(volumes Volumes) {
 // AreaStatistics are figures of an area. Lengths are position units.
 type AreaStatistics struct {
 	// RawBytes is the size of the decompressed area.
-	RawBytes int `json:"rawBytes"`
+	RawBytes int `json:"raw_bytes"`
 	Nodes    int `json:"nodes"`
 	Edges    int `json:"edges"`
 	Zones    int `json:"zones"`
 	// OneWay counts the edges without an edge back.
-	OneWay int `json:"oneWayEdges"`
+	OneWay int `json:"one_way_edges"`
 	// NodesByEdges[n] counts the nodes with n edges.
-	NodesByEdges [MaxEdges + 1]int `json:"nodesByEdges"`
+	NodesByEdges [MaxEdges + 1]int `json:"nodes_by_edges"`
 	// EdgesByBit counts the edges of each direction.
-	EdgesByBit [MaxEdges]int `json:"edgesByBit"`
+	EdgesByBit [MaxEdges]int `json:"edges_by_bit"`
 	// Min and Max are the corners of the box around all nodes; nil without nodes.
 	Min *[3]float32 `json:"min"`
 	Max *[3]float32 `json:"max"`
 	// LongestEdge is the length of the longest edge.
-	LongestEdge float64 `json:"longestEdge"`
+	LongestEdge float64 `json:"longest_edge"`
 	// Parts counts the parts of the graph without an edge between them, and LargestPart the
 	// nodes of the largest.
 	Parts       int `json:"parts"`
-	LargestPart int `json:"nodesOfLargestPart"`
+	LargestPart int `json:"nodes_of_largest_part"`
 	// EmptySquares counts squares without nodes, MaxSquare the nodes of the fullest square,
 	// Unlisted the nodes that are in no square.
-	EmptySquares int `json:"emptySquares"`
-	MaxSquare    int `json:"maxNodesPerSquare"`
-	Unlisted     int `json:"nodesInNoSquare"`
+	EmptySquares int `json:"empty_squares"`
+	MaxSquare    int `json:"max_nodes_per_square"`
+	Unlisted     int `json:"nodes_in_no_square"`
 }
 
 // StatisticsOfArea computes the figures of an area.

@@ -15,6 +15,7 @@ const (
 	CapSetXattr                  // [XattrSetter]
 	CapEdit                      // [Mutable]
 	CapLink                      // [Linker]
+	CapChange                    // [Changing]
 )
 
 // Capable is implemented by trees that have more methods than they can use.
@@ -31,6 +32,9 @@ func XattrSets(tree Tree) (XattrSetter, bool) { return able[XattrSetter](tree, C
 
 // Edits returns the tree as a [Mutable] if it can be changed.
 func Edits(tree Tree) (Mutable, bool) { return able[Mutable](tree, CapEdit) }
+
+// Changes returns the tree as a [Changing] if it changes by itself, or others change it.
+func Changes(tree Tree) (Changing, bool) { return able[Changing](tree, CapChange) }
 
 // Links returns the tree as a [Linker] if it has symbolic links.
 func Links(tree Tree) (Linker, bool) { return able[Linker](tree, CapLink) }
@@ -56,6 +60,9 @@ func capsOf(tree Tree) (c Caps) {
 	}
 	if _, ok := Links(tree); ok {
 		c |= CapLink
+	}
+	if _, ok := Changes(tree); ok {
+		c |= CapChange
 	}
 	return c
 }

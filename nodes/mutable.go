@@ -43,7 +43,7 @@ type Mutable interface {
 }
 
 // Changing is a tree that changes while it is shown. Besides a [Mutable] that is one which
-// shows what others edit.
+// shows what others edit, or a source that grows.
 type Changing interface {
 	// Watch has f called for each change that a caller would not expect from its own call,
 	// so that it can drop what it has cached. f must not block and must not call the tree.
@@ -98,8 +98,10 @@ type XattrSetter interface {
 
 // Change says what a cache may hold that is no longer true.
 type Change struct {
-	// ID is the node whose content or attributes changed, or 0.
+	// ID is the node whose content, listing or attributes changed, or 0.
 	ID ID
+	// From says that the content of ID before it is what it was.
+	From int64
 	// Dir is the directory in which Name was added, removed or given to another node, or 0.
 	// An empty Name means any name.
 	Dir  ID
@@ -116,6 +118,8 @@ var (
 	ErrNotPermitted = errors.New("not possible in such a source")
 	// ErrInvalid means a value or a name that the source cannot hold.
 	ErrInvalid = errors.New("not a value that fits")
+	// ErrNameTooLong means a name that is longer than the source, or a file system, can hold.
+	ErrNameTooLong = errors.New("the name is too long")
 	// ErrTooLarge means a value or a number of entries above what the source can hold.
 	ErrTooLarge = errors.New("more than the source can hold")
 	// ErrNoSpace means that there is no room left for changes.

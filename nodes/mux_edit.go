@@ -128,7 +128,7 @@ func (m *mux) Forget(id ID) {
 
 func (m *mux) Watch(f func(Change)) {
 	for i, v := range m.views {
-		t, ok := v.tree.(Changing)
+		t, ok := Changes(v.tree)
 		if !ok {
 			continue
 		}

@@ -8,25 +8,87 @@ import (
 
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/mounted"
+	"lorefs/internal/app/save"
+	"lorefs/internal/jsonout"
 	"lorefs/internal/shown"
 )
 
 // nothingEdited says that there was nothing to do.
 const nothingEdited = "nothing was edited that is not saved"
 
+// telling prints what came of edits.
+type telling struct {
+	out io.Writer
+	// lines is where JSON goes, or nil if people read it.
+	lines *jsonout.Lines
+	// dir is the mount point as the user calls it, and name its [daemon.Name]; both are empty for
+	// a source that is not mounted. stays says that it stays mounted.
+	dir, name string
+	stays     bool
+}
+
+func newTelling(out io.Writer, asJSON bool) *telling {
+	t := &telling{out: out}
+	if asJSON {
+		t.lines = jsonout.NewLines(out)
+	}
+	return t
+}
+
+// editsOutcome is what came of edits, as --json prints it.
+type editsOutcome struct {
+	Mountpoint string `json:"mountpoint,omitempty"`
+	// Saved has a report of each source that was saved.
+	Saved []save.Report `json:"saved"`
+	// Begun is what unmount --lazy will save once nobody uses the mount, and Discarded what
+	// --discard gave up or, with --lazy, will give up.
+	Begun     []mounted.Begun `json:"begun"`
+	Discarded []mounted.Begun `json:"discarded"`
+	// LeftOut is what was not saved.
+	kinds.LeftOut
+}
+
+// printJSON prints an answer as JSON.
+func (t *telling) printJSON(a *mounted.Answer) error {
+	o := editsOutcome{
+		Mountpoint: t.name, Saved: []save.Report{}, Begun: asList(a.Begun), Discarded: asList(a.Discarded), LeftOut: a.Left,
+	}
+	for _, r := range a.Saved {
+		if r.Path != "" {
+			o.Saved = append(o.Saved, r)
+		}
+	}
+	o.Refused, o.Failed = asList(o.Refused), asList(o.Failed)
+	o.Scratch.Names, o.Strays.Names = asList(o.Scratch.Names), asList(o.Strays.Names)
+	return t.lines.Write(o)
+}
+
+// asList returns a list that is not null in JSON.
+func asList[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
 // told prints an answer, first the texts that were not saved, and returns the error of the
-// command. mount is where the source is still mounted, or "".
-func told(w io.Writer, a *mounted.Answer, mount string) error {
-	printTexts(w, &a.Left, ": ")
-	err := printSaved(w, a, mount)
-	printFiles(w, &a.Left, ": ")
+// command.
+func (t *telling) told(a *mounted.Answer) error {
+	var err error
+	if t.lines != nil {
+		err = t.printJSON(a)
+	} else {
+		printTexts(t.out, &a.Left, ": ")
+		err = t.printSaved(a)
+		printFiles(t.out, &a.Left, ": ")
+	}
 	switch {
 	case a.Unsaved:
 		return errors.Join(err, &commandError{code: exitUnsaved, err: errors.New(a.Error)})
 	case a.Error != "":
 		return errors.Join(err, errors.New(a.Error))
-	case a.Saved != nil && !a.Wrote():
-		_, err := fmt.Fprintln(w, nothingEdited)
+	case a.Saved != nil && !a.Wrote() && t.lines == nil:
+		_, err := fmt.Fprintln(t.out, nothingEdited)
 		return err
 	}
 	return err
@@ -34,7 +96,7 @@ func told(w io.Writer, a *mounted.Answer, mount string) error {
 
 // printSaved prints what was saved, and how to undo that: one line for all sources, because
 // it ends the mount of all.
-func printSaved(w io.Writer, a *mounted.Answer, mount string) error {
+func (t *telling) printSaved(a *mounted.Answer) error {
 	var kept []string
 	for _, r := range a.Saved {
 		if r.Path == "" {
@@ -48,14 +110,18 @@ func printSaved(w io.Writer, a *mounted.Answer, mount string) error {
 		if r.Problem != "" {
 			text += shown.Text(r.Problem) + "\n"
 		}
-		if _, err := io.WriteString(w, text); err != nil {
+		if _, err := io.WriteString(t.out, text); err != nil {
 			return err
 		}
 	}
 	if kept == nil {
 		return nil
 	}
-	_, err := shown.Fprintf(w, "to go back: %s\n", wayBack(kept, mount))
+	mount := ""
+	if t.stays {
+		mount = t.dir
+	}
+	_, err := shown.Fprintf(t.out, "to go back: %s\n", wayBack(kept, mount))
 	return err
 }
 
@@ -78,31 +144,43 @@ func wayBack(files []string, mount string) string {
 
 // toldBegun prints an answer for a caller who does not wait for the end, and returns the
 // error of the command.
-func toldBegun(w io.Writer, a *mounted.Answer, dir string) error {
-	printTexts(w, &a.Left, ": ")
+func (t *telling) toldBegun(a *mounted.Answer) error {
+	err := t.printBegun(a)
+	if unsaved := unsavedTexts(&a.Left, "at the end "+shown.They(a.Left.Texts())+" put into "+a.Kept); unsaved != nil {
+		return errors.Join(err, unsaved)
+	}
+	return err
+}
+
+func (t *telling) printBegun(a *mounted.Answer) error {
+	if t.lines != nil {
+		return t.printJSON(a)
+	}
+	printTexts(t.out, &a.Left, ": ")
 	for _, b := range a.Begun {
 		what := shown.Plural(b.Edits, "edit") + " of " + b.Path
 		if b.Converts != "" {
 			what += ", in the layout " + b.Converts
 		}
-		if _, err := shown.Fprintf(w, "%s: the save begins once no program uses the mount\n", what); err != nil {
+		if _, err := shown.Fprintf(t.out, "%s: the save begins once no program uses the mount\n", what); err != nil {
 			return err
 		}
 	}
 	if a.Begun != nil {
-		if _, err := shown.Fprintf(w, "lorefs status %s shows how far the save is; afterwards lorefs journal list has what could not be saved\n", shown.Shell(dir)); err != nil {
+		if _, err := shown.Fprintf(t.out, "lorefs status %s shows how far the save is; afterwards lorefs journal list has what could not be saved\n", shown.Shell(t.dir)); err != nil {
 			return err
 		}
 	}
-	printFiles(w, &a.Left, ": ")
-	if err := unsavedTexts(&a.Left, "at the end "+shown.They(a.Left.Texts())+" put into "+a.Kept); err != nil {
-		return err
-	}
+	printFiles(t.out, &a.Left, ": ")
 	return nil
 }
 
 // toldDiscarded prints what was given up, and returns the error of the command.
-func toldDiscarded(w io.Writer, a *mounted.Answer) error {
+func (t *telling) toldDiscarded(a *mounted.Answer) error {
+	if t.lines != nil {
+		return errors.Join(t.printJSON(a), failureOf(a))
+	}
+	w := t.out
 	for _, d := range a.Discarded {
 		if d.Edits > 0 {
 			shown.Fprintf(w, "gave up %s of %s\n", shown.Plural(d.Edits, "edit"), d.Path)

@@ -20,6 +20,7 @@ import (
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/mounted"
 	"lorefs/internal/app/output"
+	"lorefs/internal/jsonout"
 	"lorefs/internal/shown"
 )
 
@@ -80,7 +81,7 @@ judged against what those before it leave.`,
 	flags.BoolVar(&f.dryRun, "dry-run", false, "change nothing, and print what would become of each part")
 	flags.BoolVarP(&f.reverse, "reverse", "R", false, "take back what the patches do")
 	flags.BoolVar(&f.stat, "stat", false, "print counts for each sheet")
-	flags.BoolVar(&f.asJSON, "json", false, "print an object a line for each part: patch, line, kind, path, name, outcome, reason")
+	addJSON(c, &f.asJSON, objectALine+" for each part of the patches")
 	flags.BoolVar(&f.write.NoBackup, "no-backup", false, "do not keep a replaced file as NAME.bak")
 	f.write.level = defaultLevel
 	return c
@@ -231,7 +232,7 @@ func (f *applying) onCopy(c *cobra.Command, path string, patches []*patch.Patch)
 	rejectsErr := f.writeRejects(ctx, results)
 	err = f.print(c, results)
 	if err == nil && f.out != "" && !f.asJSON {
-		err = sayWritten(c, f.out)
+		err = sayWritten(c, f.out, false)
 	}
 	return errors.Join(err, rejectsErr, f.outcome(results))
 }
@@ -275,23 +276,23 @@ func (f *applying) onFile(c *cobra.Command, path string, patches []*patch.Patch)
 		return &mounted.SaveError{Failed: failed, Ended: true}
 	}
 	if !f.asJSON {
-		err = printSaved(c.OutOrStdout(), &mounted.Answer{Saved: reports}, "")
+		err = newTelling(c.OutOrStdout(), false).printSaved(&mounted.Answer{Saved: reports})
 	}
 	return errors.Join(err, f.outcome(results))
 }
 
 // onMount applies patches to what is mounted.
 func (f *applying) onMount(c *cobra.Command, dir string, patches []*patch.Patch) error {
-	name, err := daemon.Name(dir)
+	m, err := mountAt(dir)
 	if err != nil {
 		return err
 	}
-	results, a, err := mounted.Apply(c.Context(), name, &mounted.Patching{Patches: patches, DryRun: f.dryRun})
+	results, a, err := mounted.Apply(c.Context(), m.name, &mounted.Patching{Patches: patches, DryRun: f.dryRun})
 	switch {
 	case c.Context().Err() != nil:
 		return &commandError{code: exitInterrupted, err: errInterrupted, hint: "lorefs edits " + shown.Shell(dir) + " shows what was applied: of each patch all or nothing"}
 	case errors.Is(err, daemon.ErrNone):
-		return absent(dir, name)
+		return absent(m)
 	case err == nil:
 		err = failureOf(&a)
 	}
@@ -337,11 +338,12 @@ func (f *applying) writeRejects(ctx context.Context, results []*patch.Result) er
 // print prints what came of the patches. Conflicts go to stderr.
 func (f *applying) print(c *cobra.Command, results []*patch.Result) error {
 	out := bufio.NewWriter(c.OutOrStdout())
+	lines := jsonout.NewLines(out)
 	for _, r := range results {
 		for _, it := range r.Items {
 			switch {
 			case f.asJSON:
-				if err := shown.JSONLines(out).Encode(itemOf(r, &it)); err != nil {
+				if err := lines.Write(itemOf(r, &it)); err != nil {
 					return err
 				}
 			case it.Reason != "":
@@ -392,7 +394,7 @@ func itemOf(r *patch.Result, it *patch.Item) appliedItem {
 	b := &r.Patch.Blocks[it.Block]
 	j := appliedItem{
 		Patch: r.Patch.Name, Line: it.At, Kind: b.Kind.String(), Path: b.Path.Text,
-		Outcome: it.Outcome.String(), Reason: it.Reason,
+		Outcome: jsonout.Word(it.Outcome.String()), Reason: it.Reason,
 	}
 	if b.Kind == patch.Change {
 		j.Name = b.Lines[it.Line].Label()

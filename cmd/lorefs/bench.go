@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"compress/zlib"
 	"context"
 	"crypto/aes"
@@ -23,6 +22,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/cfb"
+	"lorefs/internal/jsonout"
 	"lorefs/internal/shown"
 	"lorefs/nodes"
 )
@@ -75,7 +75,7 @@ beyond this machine. It uses a cache folder of its own.`,
 	b.source.add(c.Flags())
 	c.Flags().IntVar(&b.repeat, "repeat", 3, "runs of each measurement")
 	c.Flags().Int64Var(&b.entries, "entries", 250_000, "files and directories to walk and read at most")
-	c.Flags().BoolVar(&b.asJSON, "json", false, "print JSON")
+	addJSON(c, &b.asJSON, oneObject)
 	return c
 }
 
@@ -86,6 +86,9 @@ func (b *benchRun) run(ctx context.Context) error {
 	}
 	defer os.RemoveAll(dir)
 	b.source.cacheBase = dir
+	if _, err := b.source.kindOf(b.path); err != nil { // takes the settings as well
+		return err
+	}
 	debug.SetMemoryLimit(int64(b.source.cacheSize) + baseMemory) // the limit of a mount
 	for range b.repeat {
 		if err := os.RemoveAll(filepath.Join(dir, "lorefs")); err != nil {
@@ -118,7 +121,7 @@ func (b *benchRun) open(ctx context.Context, row string, do func(*kinds.Source) 
 	if b.below == "" {
 		b.below = benchedOf(ctx, s)
 	}
-	l := lister{out: bufio.NewWriter(io.Discard), source: s, spell: func(name string) string { return name }}
+	l := newLister(io.Discard, s, func(name string) string { return name })
 	if err := l.list(ctx, b.below); err != nil {
 		return err
 	}
@@ -247,23 +250,24 @@ func ownPeak() (bytes int64) {
 	return bytes << 10
 }
 
-// The rows of the table.
+// The names of the rows.
 const (
-	rowFloor     = "decrypt and inflate alone"
-	rowOpen      = "first open, until PATH is listed"
-	rowOpenAgain = "open again"
-	rowFirstRead = "read the first file"
-	rowWalk      = "walk, names and sizes"
-	rowRead      = "walk and read all files"
-	rowBytes     = "the same in bytes"
-	rowMemory    = "memory at its peak"
+	rowFloor     = "inflate"
+	rowOpen      = "open"
+	rowOpenAgain = "open_again"
+	rowFirstRead = "read_first"
+	rowWalk      = "walk"
+	rowRead      = "read"
+	rowBytes     = "read_bytes"
+	rowMemory    = "memory"
 
 	perSecond = "/s"
 )
 
-// measured is a row of the table. Ratio is Best divided by that of the row Of; both may be
-// empty.
+// measured is a row of the table. Ratio is Best divided by that of the row with the name Of; both
+// may be empty.
 type measured struct {
+	Name   string  `json:"name"`
 	What   string  `json:"what"`
 	Unit   string  `json:"unit"`
 	Best   float64 `json:"best"`
@@ -272,16 +276,25 @@ type measured struct {
 	Of     string  `json:"of,omitempty"`
 }
 
+// benched are the measurements as --json prints them.
+type benched struct {
+	Source string `json:"source"`
+	// Path is the directory that was measured, and Entries how many entries of it at most.
+	Path         string     `json:"path"`
+	Entries      int64      `json:"entries"`
+	Measurements []measured `json:"measurements"`
+}
+
 // benchRows are all rows in their order.
 var benchRows = []measured{
-	{What: rowFloor, Unit: "s"},
-	{What: rowOpen, Unit: "s", Of: rowFloor},
-	{What: rowOpenAgain, Unit: "s", Of: rowFloor},
-	{What: rowFirstRead, Unit: "s"},
-	{What: rowWalk, Unit: "entries" + perSecond},
-	{What: rowRead, Unit: "files" + perSecond},
-	{What: rowBytes, Unit: "MB" + perSecond},
-	{What: rowMemory, Unit: "MiB"},
+	{Name: rowFloor, What: "decrypt and inflate alone", Unit: "s"},
+	{Name: rowOpen, What: "first open, until PATH is listed", Unit: "s", Of: rowFloor},
+	{Name: rowOpenAgain, What: "open again", Unit: "s", Of: rowFloor},
+	{Name: rowFirstRead, What: "read the first file", Unit: "s"},
+	{Name: rowWalk, What: "walk, names and sizes", Unit: "entries" + perSecond},
+	{Name: rowRead, What: "walk and read all files", Unit: "files" + perSecond},
+	{Name: rowBytes, What: "the same in bytes", Unit: "MB" + perSecond},
+	{Name: rowMemory, What: "memory at its peak", Unit: "MiB"},
 }
 
 func (b *benchRun) add(row string, value float64) { b.values[row] = append(b.values[row], value) }
@@ -290,7 +303,7 @@ func (b *benchRun) add(row string, value float64) { b.values[row] = append(b.val
 func (b *benchRun) results() (rows []measured) {
 	best := map[string]float64{}
 	for _, m := range benchRows {
-		values := slices.Sorted(slices.Values(b.values[m.What]))
+		values := slices.Sorted(slices.Values(b.values[m.Name]))
 		if len(values) == 0 {
 			continue
 		}
@@ -298,7 +311,7 @@ func (b *benchRun) results() (rows []measured) {
 		if strings.HasSuffix(m.Unit, perSecond) {
 			m.Best = values[len(values)-1]
 		}
-		if best[m.What] = m.Best; best[m.Of] > 0 {
+		if best[m.Name] = m.Best; best[m.Of] > 0 {
 			m.Ratio = m.Best / best[m.Of]
 		} else {
 			m.Of = ""
@@ -310,18 +323,24 @@ func (b *benchRun) results() (rows []measured) {
 
 func (b *benchRun) print(w io.Writer) error {
 	if b.asJSON {
-		return shown.JSONDocument(w).Encode(b.results())
+		return jsonout.Object(w, benched{b.path, b.below, b.entries, b.results()})
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	shown.Fprintf(t, "at most %d entries of %s\t\tbest\tmedian\t\n", b.entries, b.below)
 	for _, m := range b.results() {
 		ratio := ""
 		if m.Of != "" {
-			ratio = figure(m.Ratio) + " x " + m.Of
+			ratio = figure(m.Ratio) + " x " + whatOf(m.Of)
 		}
 		shown.Fprintf(t, "%s\t%s\t%s\t%s\t%s\n", m.What, m.Unit, figure(m.Best), figure(m.Median), ratio)
 	}
 	return t.Flush()
+}
+
+// whatOf returns what a row measures.
+func whatOf(name string) string {
+	i := slices.IndexFunc(benchRows, func(m measured) bool { return m.Name == name })
+	return benchRows[i].What
 }
 
 // figure returns three digits, or all before the point.

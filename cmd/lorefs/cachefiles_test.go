@@ -21,7 +21,7 @@ import (
 	"lorefs/geometry"
 	"lorefs/geometry/geomtest"
 	"lorefs/internal/app/sample"
-	"lorefs/internal/shown"
+	"lorefs/internal/jsonout"
 	"lorefs/nodes"
 )
 
@@ -49,7 +49,7 @@ func shownBy(ctx context.Context, path, cache string) (map[string]string, error)
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	if all["info"], err = shown.JSONText(d); err != nil {
+	if all["info"], err = jsonout.Text(d); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	for _, v := range s.Views {

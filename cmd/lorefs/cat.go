@@ -95,6 +95,13 @@ func (c *catting) all(ctx context.Context, name string) error {
 }
 
 func (c *catting) one(ctx context.Context, f *kinds.Found) error {
+	if t, can := c.source.Tree.(nodes.Streamer); can {
+		if _, ok, err := t.Stream(ctx, f.ID, c.out); err != nil {
+			return fmt.Errorf("%s: %w", f.Path, err)
+		} else if ok {
+			return nil
+		}
+	}
 	e, err := nodes.WithSize(ctx, c.source.Tree, f.Entry)
 	if err == nil {
 		// Hide ReadFrom: bufio.Writer keeps an error of the reader, and returns it again.

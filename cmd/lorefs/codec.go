@@ -33,14 +33,19 @@ type codecFlags struct {
 func (f *codecFlags) add(flags *pflag.FlagSet) {
 	f.addTo(flags, f.table())
 	flags.StringVar(&f.def, "def", "", "`file` with the definition of the packets, instead of --definitions")
-	flags.StringVar(&f.name, "name", "", "NAME or NAME.VERSION of the packets")
 	flags.Uint16Var(&f.code, "code", 0, "operation code of the packets (default: their own)")
 	flags.BoolVar(&f.padded, "padded", false, "with --def: the packets have a counter and a checksum")
 }
 
 // codec opens the definitions that the flags name.
 func (f *codecFlags) codec(c *cobra.Command, writing bool) (*packetjson.Codec, error) {
-	read, err := f.parse()
+	if err := f.settle("", kinds.PacketsName); err != nil {
+		return nil, err
+	}
+	if f.def != "" {
+		f.ignoreFolder()
+	}
+	read, err := f.parse(&f.optionSet)
 	if err != nil {
 		return nil, err
 	}
@@ -74,11 +79,22 @@ func (f *codecFlags) codec(c *cobra.Command, writing bool) (*packetjson.Codec, e
 	return k, nil
 }
 
+// ignoreFolder passes over settings that are for a folder of definitions.
+func (f *codecFlags) ignoreFolder() {
+	for name, value := range map[string]*string{"definitions": &f.definitions, "platform": &f.platform} {
+		if f.from[name] != "" {
+			*value = ""
+		}
+	}
+}
+
 // checkChoice checks that the flags select one way to read packets.
 func (f *codecFlags) checkChoice() error {
 	switch {
-	case (f.def == "") == (f.definitions == ""):
-		return usageErrorf("--def or --definitions has to say how packets are read, and not both")
+	case f.def == "" && f.definitions == "":
+		return usageErrorf("--definitions FOLDER is missing, or --def FILE: it says how packets are read")
+	case f.def != "" && f.definitions != "":
+		return usageErrorf("--def and --definitions exclude each other: both say how packets are read")
 	case f.def != "" && f.name != "":
 		return usageErrorf("--name goes with --definitions: --def is one definition already")
 	case f.def != "" && f.platform != "":

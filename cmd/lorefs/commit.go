@@ -10,25 +10,31 @@ import (
 )
 
 func newCommit() *cobra.Command {
-	return &cobra.Command{
-		Use:   "commit MOUNTPOINT",
+	asJSON := false
+	c := &cobra.Command{
+		Use:   "commit PATH",
 		Short: "save the edits now, and stay mounted",
-		Args:  exactArgs("MOUNTPOINT"),
+		Long:  "commit saves what is edited in the mount that PATH is in: its mount point, or any file or\ndirectory in it.",
+		Args:  exactArgs("PATH"),
 		RunE: func(c *cobra.Command, args []string) error {
-			name, err := daemon.Name(args[0])
+			m, err := mountAt(args[0])
 			if err != nil {
 				return err
 			}
 			p := newSaving()
-			a, conn, err := mounted.Talk(name, daemon.Request{Do: daemon.Commit}, p.meanwhile)
+			a, conn, err := mounted.Talk(m.name, daemon.Request{Do: daemon.Commit}, p.meanwhile)
 			p.finish()
 			if errors.Is(err, daemon.ErrNone) {
-				return absent(args[0], name)
+				return absent(m)
 			}
 			if err != nil {
 				return err
 			}
-			return errors.Join(told(c.OutOrStdout(), &a, args[0]), conn.Close())
+			t := newTelling(c.OutOrStdout(), asJSON)
+			t.dir, t.name, t.stays = m.dir, m.name, true
+			return errors.Join(t.told(&a), conn.Close())
 		},
 	}
+	addJSON(c, &asJSON, objectALine)
+	return c
 }

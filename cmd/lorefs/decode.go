@@ -1,23 +1,35 @@
 package main
 
 import (
+	"io"
+	"log/slog"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/packetjson"
 	"lorefs/protocol"
 )
 
-func newDecode() *cobra.Command {
+func newDecode(log *slog.Logger) *cobra.Command {
 	var f codecFlags
+	var session sessionFlags
 	c := &cobra.Command{
-		Use:   "decode [HEX | FILE | -]",
+		Use:   "decode [SESSION | HEX | FILE | -]",
 		Short: "turn packets into JSON",
-		Long: `decode reads packets, header included, as hex digits, and prints each as a line of
-JSON, which encode turns into the same bytes again. HEX is one packet. FILE has one in
-each line, or is one packet as bytes, as a mount shows it. Without an argument, or with -,
-decode reads lines from stdin. Spaces between the digits are ignored.
+		Long: `decode prints the packets of a recorded session, each as a line of JSON, which encode
+turns into the same bytes again. The lines are those of the files in packets/ of a mount.
+--name, --from and --to select some of them; both ends are included, numbers begin with 0,
+and --name ignores case. With --follow, decode goes on while the session is being recorded.
+It is an error then if the file is cut or replaced.
+
+  lorefs decode --definitions DIR --name 'S_*CHAT*' --follow SESSION
+
+decode also reads packets, header included, as hex digits. HEX is one packet. FILE has one
+in each line, or is one packet as bytes, as a mount shows it. Without an argument, or with
+-, decode reads lines from stdin. Spaces between the digits are ignored.
 
 The definition is that of --def, or one of --definitions: that of --name, else of the
 name before the digits, else of the packet's code by the map of --revision.
@@ -27,14 +39,26 @@ A field of fixed size behind a string, bytes or an array may be decoded by a gue
 decode warns on stderr, and the packet has a member "guessed" with the names of such
 fields. If a packet or an element has a name twice, the second one gets a number: id#2.
 
-A packet that can't be decoded is skipped; the exit code is 1 then.`,
+A packet in hex that can't be decoded is skipped; the exit code is 1 then. One of a session
+is printed with its error and its bytes in hex.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
+			digits, isHex := hexWords(args)
+			if !isHex && len(args) == 1 && isSession(args[0]) {
+				return decodeSession(c, args[0], &session, &f, log)
+			}
+			if name := session.given(c); name != "" {
+				return usageErrorf("--%s goes with a recorded session, and not with packets in hex", name)
+			}
+			if len(session.names) > 1 {
+				return usageErrorf("--name is given twice: packets in hex are of one name")
+			}
+			f.name = strings.Join(session.names, "")
 			codec, err := f.codec(c, false)
 			if err != nil {
 				return err
 			}
-			if digits, ok := hexWords(args); ok {
+			if isHex {
 				text, err := codec.DecodeLine(nil, digits)
 				if err != nil {
 					return withHint(err)
@@ -46,8 +70,24 @@ A packet that can't be decoded is skipped; the exit code is 1 then.`,
 		},
 	}
 	f.add(c.Flags())
+	session.add(c)
 	c.Flags().BoolVar(&f.strict, "strict", false, "refuse what no server or client writes, though it can be read")
 	return c
+}
+
+// isSession reports whether a file is a recorded session, and neither text nor one packet.
+func isSession(path string) bool {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return false // reading a pipe would take its packets away
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false // to be told by who reads it
+	}
+	defer f.Close()
+	head := make([]byte, protocol.MaxPacket+1)
+	n, _ := io.ReadFull(f, head)
+	return !packetjson.IsPacket(head[:n]) && kinds.IsBinaryRecording(path)
 }
 
 // hexWords joins arguments that are the hex digits of one packet. A file with such a name

@@ -18,7 +18,7 @@ import (
 	"lorefs/datacenter/sheets/xsd"
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/output"
-	"lorefs/internal/shown"
+	"lorefs/internal/jsonout"
 )
 
 // differing are the flags of diff.
@@ -29,17 +29,21 @@ type differing struct {
 	// asPatch prints a patch instead.
 	asPatch bool
 	out     *bufio.Writer
+	lines   *jsonout.Lines
 }
 
 func newDiff(log *slog.Logger) *cobra.Command {
 	var f differing
 	c := &cobra.Command{
 		Use:   "diff A B",
-		Short: "show which nodes and attributes differ between two data centers",
+		Short: "show what differs between two data centers, or two builds of a CASC storage",
 		Long: `diff prints what differs between two data centers, or a data center and a folder of
 sheets, by the paths below tree/. Lines with - are in A, lines with + in B. Behind a node
-that was added or removed stands how many nodes and attributes it has. diff exits with 1
-if anything differs. The order of the names and the layout are not compared.
+that was added or removed stands how many nodes and attributes it has. The order of the
+names and the layout are not compared.
+
+diff exits with 0 if nothing differs, with 1 if anything does, and with 2 or more if it
+could not compare them.
 
 B may also be the mount of A, or its sheets/: what differs are then its edits, which diff
 prints at once and as lorefs edits does.
@@ -48,14 +52,28 @@ With --patch, what makes B of A is printed as a patch, which lorefs apply applie
 or to another version of it. It is text to read, edit and keep beside a mod:
 
   lorefs diff --patch old.dat modded.dat > mod.lorepatch
-  lorefs apply new.dat mod.lorepatch`,
-		Args: exactArgs("A", "B"),
+  lorefs apply new.dat mod.lorepatch
+
+Of two CASC storages, or with --build OLD,NEW of two builds in one storage A, diff prints
+which files were added, removed or changed. It compares the content keys in the roots and
+reads no file, so files need not be installed. Roots without content keys have encoding
+keys: what differs by those was changed, or only encoded anew.`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 && f.builds() != nil {
+				return nil
+			}
+			return exactArgs("A", "B")(c, args)
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if f.asPatch && (f.asJSON || f.opts != diff.Options{}) {
 				return usageErrorf("--patch goes with neither --json nor --ignore-*")
 			}
 			f.out = bufio.NewWriter(c.OutOrStdout())
-			done, n, err := f.mount(c, args[0], args[1])
+			f.lines = jsonout.NewLines(f.out)
+			done, n, err := f.storages(c, args, log)
+			if !done {
+				done, n, err = f.mount(c, args[0], args[1])
+			}
 			if !done {
 				n, err = f.run(c.Context(), args[0], args[1], log)
 			}
@@ -63,13 +81,13 @@ or to another version of it. It is text to read, edit and keep beside a mod:
 				err = flushErr
 			}
 			if err == nil && n > 0 {
-				err = &commandError{code: exitFailure}
+				return &commandError{code: exitFailure}
 			}
-			return err
+			return asTrouble(err)
 		},
 	}
-	f.source.addDataCenter(c.Flags())
-	c.Flags().BoolVar(&f.asJSON, "json", false, "print an object a line: kind, path, new_path, old, new, entries")
+	f.source.addDiffable(c.Flags())
+	addJSON(c, &f.asJSON, objectALine)
 	c.Flags().BoolVar(&f.asPatch, "patch", false, "print a patch for lorefs apply")
 	c.Flags().BoolVar(&f.opts.IgnoreOrder, "ignore-order", false, "ignore another order of siblings")
 	c.Flags().BoolVar(&f.opts.IgnoreKeys, "ignore-keys", false, "ignore key definitions")
@@ -77,9 +95,18 @@ or to another version of it. It is text to read, edit and keep beside a mod:
 	return c
 }
 
+// asTrouble returns the error of a comparison that failed, whose code is never that of a
+// difference.
+func asTrouble(err error) error {
+	if err == nil || exitCode(err) != exitFailure {
+		return err
+	}
+	return &commandError{code: exitUsage, err: err, hint: asCommandError(err).hint}
+}
+
 // mount is run for a source and its mount.
 func (f *differing) mount(c *cobra.Command, a, b string) (done bool, n int64, err error) {
-	if m, _ := mountIn(b); m != nil && f.opts != (diff.Options{}) {
+	if m, err := mountIn(b); err == nil && m != nil && f.opts != (diff.Options{}) {
 		return true, 0, usageErrorf("--ignore-* goes with two files: %s is in a mount", b)
 	}
 	return diffMount(c, a, b, &listing{asJSON: f.asJSON, patch: f.asPatch})
@@ -118,7 +145,7 @@ func (f *differing) run(ctx context.Context, a, b string, log *slog.Logger) (n i
 
 func (f *differing) print(d *diff.Difference) error {
 	if f.asJSON {
-		return shown.JSONLines(f.out).Encode(d)
+		return f.lines.Write(d)
 	}
 	_, err := f.out.Write(d.Append(f.out.AvailableBuffer()))
 	return err

@@ -8,47 +8,29 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lorefs/internal/app/daemon"
 	"lorefs/internal/shown"
 )
-
-// mountIn returns the mount of lorefs that a path is in, and the path inside of it. It
-// returns nil if there is none.
-func mountIn(path string) (m *mountOf, inside string) {
-	name, err := daemon.Name(path)
-	if err != nil {
-		return nil, ""
-	}
-	up := name
-	if ours, err := daemon.Mounted(name); err != nil || !ours {
-		if up = mountAbove(name); up == "" {
-			return nil, ""
-		}
-	}
-	inside, err = filepath.Rel(up, name)
-	if err != nil {
-		return nil, ""
-	}
-	return &mountOf{dir: up, name: up}, inside
-}
 
 // diffMount compares a source with a mount of it: what differs are its edits, which nobody
 // has to look for in millions of files. done is false if neither a nor b is in a mount. It
 // refuses everything else in a mount, and folders that hold a whole one.
 func diffMount(c *cobra.Command, a, b string, l *listing) (done bool, n int64, err error) {
 	for _, path := range []string{a, b} {
-		m, inside := mountIn(path)
+		m, err := mountIn(path)
+		if err != nil {
+			return true, 0, err
+		}
 		if m == nil {
 			if err := refuseTree(path); err != nil {
 				return true, 0, err
 			}
 			continue
 		}
-		if inside != "." && inside != "sheets" {
+		if m.inside != "." && m.inside != "sheets" {
 			return true, 0, wrongDiff(fmt.Errorf("%s is in the mount on %s, which can only be compared as a whole", path, m.name),
 				"lorefs edits %s lists what is edited there", m.name)
 		}
-		s, err := askStatus(m.name)
+		s, err := askStatus(&mountOf{dir: m.name, name: m.name})
 		if err != nil {
 			return true, 0, err
 		}

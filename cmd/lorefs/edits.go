@@ -7,7 +7,6 @@ import (
 	"io"
 	iofs "io/fs"
 	"log/slog"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -27,18 +26,23 @@ type listing struct {
 }
 
 func (l *listing) add(c *cobra.Command) {
-	l.source.add(c.Flags())
-	c.Flags().BoolVar(&l.asJSON, "json", false, "print an object a line: kind, path, new_path, old, new, entries")
+	l.source.addEditable(c.Flags())
+	addJSON(c, &l.asJSON, objectALine)
 	c.Flags().BoolVar(&l.patch, "patch", false, "print a patch of a data center, as diff --patch does")
 	c.MarkFlagsMutuallyExclusive("json", "patch")
 }
 
 func (l *listing) format() kinds.EditsFormat {
-	switch {
-	case l.asJSON:
-		return kinds.EditsJSON
-	case l.patch:
+	if l.patch {
 		return kinds.EditsPatch
+	}
+	return format(l.asJSON)
+}
+
+// format returns the format in which edits are printed.
+func format(asJSON bool) kinds.EditsFormat {
+	if asJSON {
+		return kinds.EditsJSON
 	}
 	return kinds.EditsText
 }
@@ -114,47 +118,6 @@ func (l *listing) none(ctx context.Context, w io.Writer, path string) error {
 	return err
 }
 
-// mountOf is a mount that can be asked, and the source that a user means by it.
-type mountOf struct {
-	// dir is the mount point as the user calls it, and name its [daemon.Name].
-	dir, name string
-	// source is empty if the user named the mount point.
-	source string
-}
-
-// mountFor returns the mount at a path, or the one through which the source at a path is
-// edited. It returns nil if there is none.
-func mountFor(path string) (*mountOf, error) {
-	name, err := daemon.Name(path)
-	if err != nil {
-		return nil, kinds.Unreadable(path, err)
-	}
-	if there, err := daemon.StateOf(name); err == nil && there != daemon.None {
-		return &mountOf{dir: path, name: name}, nil
-	}
-	if up := mountAbove(name); up != "" {
-		return nil, nothingThere(path, name)
-	}
-	if name, err = daemon.EditedBy(path); err != nil || name == "" {
-		return nil, nil //nolint:nilerr,nilnil // the source may be gone, but not its journal
-	}
-	source, err := filepath.Abs(path)
-	if err == nil {
-		source, err = filepath.EvalSymlinks(source)
-	}
-	return &mountOf{dir: name, name: name, source: source}, err
-}
-
-// mountAbove returns the mount point of lorefs above a [daemon.Name], empty if there is none.
-func mountAbove(name string) string {
-	for up := filepath.Dir(name); up != filepath.Dir(up); up = filepath.Dir(up) {
-		if ours, err := daemon.Mounted(up); err == nil && ours {
-			return up
-		}
-	}
-	return ""
-}
-
 // ask prints the edits of a mount, and returns how many there are.
 func (l *listing) ask(c *cobra.Command, m *mountOf) (int64, error) {
 	a, err := m.talk(c.OutOrStdout(), daemon.Request{Do: daemon.Edits, Source: m.source, Format: string(l.format())})
@@ -166,21 +129,6 @@ func (l *listing) ask(c *cobra.Command, m *mountOf) (int64, error) {
 			shown.Plural(n, "text"), shown.Was(n), shown.Shell(m.dir), shown.Verb(n, "it", "them"))
 	}
 	return a.Edits, nil
-}
-
-// talk sends a request, and writes the output that comes back.
-func (m *mountOf) talk(w io.Writer, r daemon.Request) (*mounted.Answer, error) {
-	a, conn, err := mounted.Talk(m.name, r, func(a *mounted.Answer) error {
-		_, err := w.Write(a.Data)
-		return err
-	})
-	switch {
-	case errors.Is(err, daemon.ErrNone):
-		return nil, absent(m.dir, m.name)
-	case err != nil:
-		return nil, err
-	}
-	return &a, errors.Join(failureOf(&a), conn.Close())
 }
 
 // failureOf returns the error of an answer, or nil.

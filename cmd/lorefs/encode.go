@@ -32,5 +32,6 @@ A packet that can't be encoded is skipped; the exit code is 1 then.`,
 		},
 	}
 	f.add(c.Flags())
+	c.Flags().StringVar(&f.name, "name", "", "NAME or NAME.VERSION of the packets")
 	return c
 }

@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	iofs "io/fs"
 	"strings"
+	"syscall"
 
 	"lorefs/casc"
 	"lorefs/datacenter/query"
+	"lorefs/datacenter/sheets/pack"
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/mounted"
 	"lorefs/internal/app/output"
@@ -106,6 +109,12 @@ func asCommandError(err error) *commandError {
 		}
 		return explainSource(err)
 	}
+	if errors.Is(err, pack.ErrNoSheets) {
+		return &commandError{code: exitUnknown, err: err}
+	}
+	if e, ok := errors.AsType[*iofs.PathError](err); ok && errors.Is(e.Err, syscall.ENOTDIR) {
+		err = fmt.Errorf("%s: a file is where a folder should be", e.Path)
+	}
 	return &commandError{code: exitFailure, err: err}
 }
 
@@ -150,8 +159,9 @@ func explainUnsaved(err *kinds.UnsavedError) *commandError {
 
 // explainSource explains why a source can't be read or edited.
 func explainSource(err error) *commandError {
-	if errors.Is(err, capture.ErrUnknown) {
-		return &commandError{code: exitKey, err: err}
+	_, static := errors.AsType[*casc.StaticError](err)
+	if static || errors.Is(err, capture.ErrUnknown) || errors.Is(err, kinds.ErrUnknown) {
+		return &commandError{code: exitUnknown, err: err}
 	}
 	return cmp.Or(explainChoice(err), explainEdits(err), &commandError{code: exitSource, err: err})
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,7 @@ import (
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/treecopy"
 	"lorefs/internal/pattern"
+	"lorefs/internal/shown"
 	"lorefs/nodes"
 )
 
@@ -22,7 +24,7 @@ type exporting struct {
 	files  filing
 	chosen selecting
 	ignore string
-	asJSON bool
+	format string
 	links  bool
 	dryRun bool
 }
@@ -70,6 +72,9 @@ nothing if the disk has no room for it. It stops when only a hundredth of the di
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
+			if f.dryRun && f.files.asJSON {
+				return usageErrorf("--dry-run prints paths, and goes without --json")
+			}
 			if err := f.parseIgnored(); err != nil {
 				return err
 			}
@@ -78,10 +83,11 @@ nothing if the disk has no room for it. It stops when only a hundredth of the di
 				return err
 			}
 			defer s.Close()
+			if err := f.checkFormat(c, s, len(args) > 2); err != nil {
+				return err
+			}
 			switch {
-			case f.asJSON && len(args) > 2:
-				return usageErrorf("--json is for all sheets: it goes with no PATH")
-			case f.asJSON:
+			case f.format == formatJSON:
 				return f.sheetsAsJSON(ctx, c, s, args[1])
 			case len(args) > 2:
 				return f.run(ctx, c, s, args[2], args[1])
@@ -89,12 +95,18 @@ nothing if the disk has no room for it. It stops when only a hundredth of the di
 			return f.run(ctx, c, s, s.Kind.Exports, args[1])
 		},
 	}
-	f.source.addTo(c.Flags(), append(f.source.table(), option{
-		name: "ignore", kinds: []string{kinds.CASCName}, value: &f.ignore,
-		help: "`reasons` that are no failure if a file of a CASC storage can't be read for them: no-key, missing, or both with a comma",
-	}))
-	c.Flags().BoolVar(&f.asJSON, "json", false, "write each sheet of a data center as one JSON document instead, a node a line")
-	c.Flags().BoolVar(&f.links, "links", false, "write links, too")
+	f.source.add(c.Flags())
+	f.source.addTo(c.Flags(), []option{
+		{
+			name: "format", typed: true, kinds: []string{kinds.DataCenterName}, words: formatWords, value: &f.format,
+			help: "`format` of the sheets of a data center: xml (default), or json: a document a sheet, a node a line",
+		},
+		{name: "links", typed: true, kinds: []string{kinds.DataCenterName}, value: &f.links, help: "write links, too"},
+		{
+			name: "ignore", typed: true, kinds: []string{kinds.CASCName}, value: &f.ignore,
+			help: "`reasons` that are no failure if a file of a CASC storage can't be read for them: no-key, missing, or both with a comma",
+		},
+	})
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "write nothing, and print the paths of the files that would be written")
 	f.chosen.add(c.Flags())
 	f.files.add(c)
@@ -118,7 +130,7 @@ func (f *exporting) run(ctx context.Context, c *cobra.Command, s *kinds.Source, 
 	if err != nil {
 		return err
 	}
-	f.files.readable = s.Readable
+	f.files.readable, f.files.partial = s.Readable, s.Partial
 	if f.files.selection, err = f.chosen.of(s, c.InOrStdin(), glob); err != nil {
 		return err
 	}
@@ -189,6 +201,32 @@ func (f *exporting) planned(ctx context.Context, s *kinds.Source, from kinds.Fou
 			}
 		}
 	}
+}
+
+// The values of --format.
+const (
+	formatXML  = "xml"
+	formatJSON = "json"
+)
+
+var formatWords = []string{formatXML, formatJSON}
+
+// checkFormat returns an error for a --format that does not go with what is exported. It tells
+// those of it who want JSON documents by --json, as they were had once.
+func (f *exporting) checkFormat(c *cobra.Command, s *kinds.Source, path bool) error {
+	_, sheets := s.DataCenter()
+	switch {
+	case f.format == "" && sheets && !path && f.files.asJSON:
+		shown.Fprintf(c.ErrOrStderr(), "lorefs: --json prints what was written; --format json writes the sheets as JSON, and --format xml as XML\n")
+		return nil
+	case f.format == "":
+		return nil
+	case !slices.Contains(formatWords, f.format):
+		return usageErrorf("--format %q is unknown: want %s", f.format, orList(formatWords))
+	case path:
+		return usageErrorf("--format is for all sheets: it goes with no PATH")
+	}
+	return nil
 }
 
 // withoutLinks leaves out links. It returns an error if there is nothing else at a path.

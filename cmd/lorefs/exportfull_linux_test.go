@@ -56,7 +56,7 @@ func TestExportFillsDisk(t *testing.T) {
 		want string
 	}{
 		{[]string{"export", bomb, disk + "/sheets"}, "nothing was written"},
-		{[]string{"export", "--json", bomb, disk + "/json"}, "the disk is nearly full"},
+		{[]string{"export", "--format", "json", bomb, disk + "/json"}, "the disk is nearly full"},
 		{[]string{"export", bomb, disk + "/tree", "tree"}, "the disk is nearly full"},
 	} {
 		var stderr bytes.Buffer

@@ -15,6 +15,7 @@ import (
 	"lorefs/internal/app/output"
 	"lorefs/internal/app/treecopy"
 	"lorefs/internal/diskspace"
+	"lorefs/internal/jsonout"
 	"lorefs/internal/shown"
 	"lorefs/nodes"
 )
@@ -22,11 +23,14 @@ import (
 // filing are the flags of commands that write many files to a folder.
 type filing struct {
 	overwrite bool
+	asJSON    bool
 	selection
 	// ignored are reasons for leaving out files that are no failure.
 	ignored ignoring
 	// readable is that of the source, or nil.
 	readable func(nodes.ID) error
+	// partial is that of the source, or nil.
+	partial func(context.Context, nodes.ID) bool
 	// files is the number of files, or -1 if it is unknown.
 	files int64
 }
@@ -36,6 +40,7 @@ const mostPresent = 5
 
 func (f *filing) add(c *cobra.Command) {
 	f.files = -1
+	addJSON(c, &f.asJSON, oneObject+" with what was written")
 	c.Flags().BoolVar(&f.overwrite, "overwrite", false, "replace existing files")
 }
 
@@ -70,7 +75,7 @@ func (f *filing) foresee(ctx context.Context, c *cobra.Command, s *kinds.Source,
 }
 
 func (f *filing) options() treecopy.Options {
-	return treecopy.Options{Overwrite: f.overwrite, Filter: f.Filter, Readable: f.readable}
+	return treecopy.Options{Overwrite: f.overwrite, Filter: f.Filter, Readable: f.readable, Partial: f.partial}
 }
 
 // foretell prints what would be written.
@@ -83,8 +88,7 @@ func (f *filing) foretell(c *cobra.Command, s *kinds.Source, to string, files it
 	if err = cmp.Or(err, out.Flush(), s.Check()); err != nil {
 		return err
 	}
-	f.tell(c, &r, " would be written")
-	return f.outcome(c, &r)
+	return errors.Join(f.tell(c, to, &r, true), f.outcome(c, &r))
 }
 
 // run writes files of a source by write. It reports those that are not written, and how many
@@ -123,17 +127,37 @@ func (f *filing) run(c *cobra.Command, s *kinds.Source, to string, write func(tr
 	if err != nil {
 		return err
 	}
-	f.tell(c, &r, "")
-	return f.outcome(c, &r)
+	return errors.Join(f.tell(c, to, &r, false), f.outcome(c, &r))
 }
 
-// tell prints how many files were written and, by reason, how many not.
-func (f *filing) tell(c *cobra.Command, r *treecopy.Report, written string) {
+// filed is what was written to a folder, as --json prints it.
+type filed struct {
+	Path  string `json:"path"`
+	Files int64  `json:"files"`
+	Bytes int64  `json:"bytes"`
+	// The others were not written: because there are such files, they are not installed, their
+	// key is not known, the source is damaged, or they could not be made.
+	Present int64 `json:"present"`
+	Missing int64 `json:"missing"`
+	NoKey   int64 `json:"no_key"`
+	Damaged int64 `json:"damaged"`
+	Failed  int64 `json:"failed"`
+	// Partial counts those of Files that have zeros for blocks whose key is not known.
+	Partial int64 `json:"partial"`
+}
+
+// tell prints how many files were written, or would be, and, by reason, how many not.
+func (f *filing) tell(c *cobra.Command, to string, r *treecopy.Report, would bool) error {
+	if f.asJSON && !would {
+		return jsonout.Object(c.OutOrStdout(), filed{to, r.Files, r.Bytes, r.Present, r.Missing, r.NoKey, r.Damaged, r.Failed, r.Partial})
+	}
 	line := shown.Plural(r.Files, "file")
 	if r.Bytes != nodes.UnknownSize {
 		line += ", " + shown.Plural(r.Bytes, "byte")
 	}
-	line += written
+	if would {
+		line += " would be written"
+	}
 	var left []string
 	for _, reason := range []struct {
 		files int64
@@ -149,10 +173,14 @@ func (f *filing) tell(c *cobra.Command, r *treecopy.Report, written string) {
 			left = append(left, fmt.Sprintf("%d %s", reason.files, reason.why))
 		}
 	}
+	if r.Partial > 0 {
+		line += fmt.Sprintf("; %d of them with zeros for blocks without a key", r.Partial)
+	}
 	if len(left) > 0 {
 		line += "; left out: " + strings.Join(left, ", ")
 	}
-	shown.Fprintf(c.ErrOrStderr(), "%s\n", line)
+	_, err := shown.Fprintf(c.ErrOrStderr(), "%s\n", line)
+	return err
 }
 
 // outcome returns an error for files that were not written, or nil.
@@ -170,6 +198,9 @@ func (f *filing) outcome(c *cobra.Command, r *treecopy.Report) error {
 		if f.ignored[why] {
 			left -= files
 		}
+	}
+	if left == 0 && r.Partial > 0 && !f.ignored[treecopy.NoKey] {
+		return fmt.Errorf("%s %s zeros for blocks without a key", shown.Plural(r.Partial, "file"), shown.Verb(r.Partial, "has", "have"))
 	}
 	if left == 0 {
 		return nil

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"fmt"
@@ -17,7 +16,6 @@ import (
 
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/treecopy"
-	"lorefs/internal/jsonout"
 	"lorefs/internal/pattern"
 	"lorefs/internal/shown"
 	"lorefs/nodes"
@@ -53,7 +51,7 @@ all of it, from the root of SOURCE.
 
 --missing finds the files of a CASC storage that can't be read, also those that are not
 listed without it because they are not installed. --json says of each why: missing, no_key
-or damaged. Damage that is only found by reading a file is not looked for: lorefs verify
+or damaged, or partial with --fill-missing-keys. Damage that is only found by reading a file is not looked for: lorefs verify
 does that.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -91,7 +89,7 @@ does that.`,
 	c.Flags().StringVar(&f.types, "type", "", "`kinds`: f for files, d for directories, l for links, or several such as f,l")
 	c.Flags().StringArrayVar(&f.sizes, "size", nil, "`size` of files: +1M for more than that, -1M for less, 1M for just that")
 	c.Flags().BoolVarP(&f.zeros, "print0", "0", false, "end each path with a zero byte, for xargs -0")
-	c.Flags().BoolVar(&f.asJSON, "json", false, "print an object a line: name, kind, size, mtime, inode, path, target of a link, and why a file can't be read")
+	addJSON(c, &f.asJSON, objectALine)
 	return c
 }
 
@@ -106,7 +104,6 @@ func (f *finding) addSource(flags *pflag.FlagSet) {
 // search is a find as it runs.
 type search struct {
 	lister
-	json  *jsonout.Lines
 	end   byte
 	names []*pattern.Pattern
 	paths []*pattern.Pattern
@@ -125,15 +122,13 @@ type search struct {
 // search returns a search by the flags.
 func (f *finding) search(c *cobra.Command, s *kinds.Source) (*search, error) {
 	r := &search{
-		lister: lister{out: bufio.NewWriter(c.OutOrStdout()), source: s, spell: spelling(c)},
+		lister: newLister(c.OutOrStdout(), s, spelling(c)),
 		end:    '\n', missing: f.missing, talk: c.ErrOrStderr(), flushed: time.Now(),
 	}
 	if f.zeros {
 		r.end, r.spell = 0, func(path string) string { return path }
 	}
-	if f.asJSON {
-		r.json = jsonout.NewLines(r.out)
-	}
+	r.asJSON = f.asJSON
 	var err error
 	if r.names, err = patterns(s, "--name", f.names); err != nil {
 		return nil, err
@@ -278,9 +273,11 @@ func (r *search) look(ctx context.Context, f *kinds.Found) error {
 		return nil
 	}
 	var why treecopy.Reason
-	if f.Kind == nodes.File && (r.missing || r.json != nil) {
+	if f.Kind == nodes.File && (r.missing || r.asJSON) {
 		if err := r.source.Readable(f.ID); err != nil {
 			why = treecopy.ReasonOf(err)
+		} else if r.source.Partial(ctx, f.ID) {
+			why = treecopy.Partial
 		}
 	}
 	if r.missing && why == "" {
@@ -295,16 +292,22 @@ func (r *search) look(ctx context.Context, f *kinds.Found) error {
 			return nil
 		}
 	}
-	if r.json != nil {
+	if r.asJSON {
 		j, err := r.describe(ctx, f.Entry, f.Path)
 		if err != nil {
 			return r.fail(ctx, err)
 		}
-		j.Unreadable = string(why)
-		return r.json.Write(j)
+		return r.lines.Write(foundEntry{j, why})
 	}
 	_, err := r.out.WriteString(r.spell(f.Path))
 	return cmp.Or(err, r.out.WriteByte(r.end))
+}
+
+// foundEntry is an entry as --json prints it.
+type foundEntry struct {
+	jsonEntry
+	// Unreadable is why a file can't be read, as far as that is known without reading it.
+	Unreadable treecopy.Reason `json:"unreadable,omitempty"`
 }
 
 // fail reports what could not be found out of one file, which keeps none of the others from being

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,12 +29,15 @@ func isMountHelper(argv []string) bool {
 }
 
 func isCommand(name string) bool {
+	if name == cobra.ShellCompRequestCmd || name == cobra.ShellCompNoDescRequestCmd {
+		return true // a shell asks for completion
+	}
 	return slices.ContainsFunc(newRoot().Commands(), func(c *cobra.Command) bool { return c.Name() == name })
 }
 
 // runMountHelper mounts, with the flags and exit codes of a mount helper.
 func runMountHelper(ctx context.Context, argv []string) int {
-	c := newMountHelper(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	c := newMountHelper(newLogging().log)
 	c.SetArgs(argv[1:])
 	switch code := runCommand(ctx, c); code {
 	case exitOK:
@@ -62,10 +64,10 @@ func newMountHelper(log *slog.Logger) *cobra.Command {
 		SilenceErrors: true,
 		Args:          exactArgs("SOURCE", "MOUNTPOINT"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := f.applyLists(options, rules); err != nil || fake {
+			if err := f.source.apply(options, rules); err != nil || fake {
 				return err
 			}
-			return f.mount(c.Context(), args[0], args[1], log)
+			return f.mount(c.Context(), c.OutOrStdout(), args[0], args[1], log)
 		},
 	}
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageErrorf("%w", err) })

@@ -1,37 +1,65 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"log/slog"
 
 	"github.com/spf13/cobra"
 
-	"lorefs/internal/shown"
+	"lorefs/internal/app/kinds"
+	"lorefs/internal/jsonout"
 )
 
 func newInfo(log *slog.Logger) *cobra.Command {
 	var f sourceFlags
 	asJSON := false
 	c := &cobra.Command{
-		Use:   "info SOURCE",
-		Short: "show header, counts and versions",
-		Args:  exactArgs("SOURCE"),
+		Use:   "info SOURCE [PATH]",
+		Short: "show header, counts and versions, or where a file comes from",
+		Long: `info prints what SOURCE is: its header, counts and versions.
+
+With PATH, a file as a mount of a CASC storage would show it, info prints where its
+content comes from: its entries in the root, content key, encoding keys, how it is
+encoded (ESpec), archive and offset. It reads the file and says why that fails if so.`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) < 1 {
+				return exactArgs("SOURCE")(c, args)
+			}
+			return atMostArgs(2)(c, args)
+		},
 		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				f.casc.missing = missingShow // so that it can say of a file that it is not installed
+			}
 			s, err := openShown(c.Context(), args[0], &f, log)
 			if err != nil {
 				return err
 			}
 			defer s.Close()
-			d, err := s.Describe()
+			d, err := describe(c.Context(), s, args[1:])
 			if err != nil {
 				return err
 			}
 			if !asJSON {
 				return d.Print(c.OutOrStdout())
 			}
-			return shown.JSONDocument(c.OutOrStdout()).Encode(d)
+			return jsonout.Object(c.OutOrStdout(), d)
 		},
 	}
 	f.add(c.Flags())
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	addJSON(c, &asJSON, oneObject)
 	return c
+}
+
+// describe describes a source, or the file of it at the path in args.
+func describe(ctx context.Context, s *kinds.Source, args []string) (kinds.Description, error) {
+	if len(args) == 0 {
+		return s.Describe()
+	}
+	d, err := s.DescribeFile(ctx, args[0])
+	if errors.Is(err, kinds.ErrNotDescribed) {
+		err = usageErrorf("%w", err)
+	}
+	return d, err
 }

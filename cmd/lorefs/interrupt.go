@@ -21,9 +21,13 @@ import (
 const (
 	// endsItself marks commands that handle signals themselves.
 	endsItself = "ends itself"
-	// goesOn says what goes on after the command has ended. %s stands for its mount point.
+	// goesOn says what goes on after the command has ended. %s stands for its argument, and the
+	// blank before it.
 	goesOn = "goes on"
 )
+
+// stoppedWaiting is what goes on after a command that waits for a save.
+const stoppedWaiting = "stopped waiting; the save goes on, lorefs status%s shows it"
 
 // errInterrupted is the error of an interrupted command that has nothing more to say.
 var errInterrupted = errors.New("interrupted")
@@ -88,7 +92,11 @@ func endOnSignal(c *cobra.Command, args []string) {
 		<-signals
 		hint := c.Annotations[goesOn]
 		if hint != "" {
-			hint = fmt.Sprintf(hint, shown.Shell(args[0]))
+			of := ""
+			if len(args) > 0 {
+				of = " " + shown.Shell(args[0])
+			}
+			hint = fmt.Sprintf(hint, of)
 		}
 		if term.IsTerminal(int(os.Stderr.Fd())) {
 			fmt.Fprintln(os.Stderr) // a bar may be there

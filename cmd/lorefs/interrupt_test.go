@@ -34,7 +34,7 @@ func TestInterrupted(t *testing.T) {
 	}
 	for _, args := range [][]string{
 		{"export", data, out("a"), "sheets"},
-		{"export", "--json", data, out("b")},
+		{"export", "--format", "json", data, out("b")},
 		{"export", in("world"), out("c")},
 		{"export", in("game"), out("d"), "files"},
 		{"schema", data, out("e")},

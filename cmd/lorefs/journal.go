@@ -18,6 +18,7 @@ import (
 	"lorefs/internal/app/mounted"
 	"lorefs/internal/app/save"
 	"lorefs/internal/filelock"
+	"lorefs/internal/jsonout"
 	"lorefs/internal/shown"
 )
 
@@ -25,8 +26,8 @@ func newJournal(log *slog.Logger) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "journal",
 		Short: "list, show, save or give up edits that a crash left behind",
-		Args:  exactArgs(),
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+		Args:  cobra.ArbitraryArgs,
+		RunE:  runParent,
 	}
 	c.AddCommand(newJournalList(), interruptible(newJournalReplay(log)), newJournalDrop(),
 		interruptible(newJournalShow(log)))
@@ -47,10 +48,16 @@ func newJournalList() *cobra.Command {
 			if !asJSON {
 				return printJournals(c.OutOrStdout(), list)
 			}
-			return shown.JSONDocument(c.OutOrStdout()).Encode(list)
+			lines := jsonout.NewLines(c.OutOrStdout())
+			for _, j := range list {
+				if err := lines.Write(j); err != nil {
+					return err
+				}
+			}
+			return nil
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	addJSON(c, &asJSON, objectALine)
 	return c
 }
 
@@ -73,23 +80,27 @@ func printJournals(w io.Writer, list []save.Journal) error {
 func newJournalReplay(log *slog.Logger) *cobra.Command {
 	var f sourceFlags
 	o := kinds.EditOptions{Logger: log}
+	asJSON := false
 	c := &cobra.Command{
 		Use:   "replay SOURCE",
 		Short: "apply the edits in a source's journal again, and save them",
 		Args:  exactArgs("SOURCE"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return replayJournal(c.Context(), c.OutOrStdout(), args[0], &f, o)
+			return replayJournal(c.Context(), newTelling(c.OutOrStdout(), asJSON), args[0], &f, &o)
 		},
 	}
-	f.add(c.Flags())
-	c.Flags().IntVar(&o.Quality, "quality", 0, helpQuality)
-	c.Flags().BoolVar(&o.NoBackup, "no-backup", false, "do not keep the old source as NAME.bak")
+	f.addEditable(c.Flags())
+	f.addTo(c.Flags(), []option{
+		qualityOption(&o.Quality),
+		{name: "no-backup", kinds: editedKinds, value: &o.NoBackup, help: "do not keep the old source as NAME.bak"},
+	})
+	addJSON(c, &asJSON, objectALine)
 	c.Flags().BoolVar(&o.Salvage, "salvage", false,
 		"of a damaged journal, take the edits ahead of the damage, and keep it as NAME.journal.damaged")
 	return c
 }
 
-func replayJournal(ctx context.Context, w io.Writer, path string, f *sourceFlags, o kinds.EditOptions) error {
+func replayJournal(ctx context.Context, t *telling, path string, f *sourceFlags, o *kinds.EditOptions) error {
 	layout, err := datacenter.ParseLayout(f.layout)
 	if err != nil {
 		return usageErrorf("%w", err)
@@ -103,7 +114,7 @@ func replayJournal(ctx context.Context, w io.Writer, path string, f *sourceFlags
 		return err
 	}
 	defer s.Close()
-	if err := makeEditable(ctx, s, o); err != nil {
+	if err := makeEditable(ctx, s, *o); err != nil {
 		return err
 	}
 	if s.Replayed() == 0 {
@@ -117,7 +128,7 @@ func replayJournal(ctx context.Context, w io.Writer, path string, f *sourceFlags
 		err = &commandError{code: exitUnsaved, err: &mounted.SaveError{Failed: failed}, hint: "the journal is kept"}
 	}
 	a := mounted.AnswerOf(reports, s.LeftOut(), err, errorText)
-	toldErr := told(w, &a, "")
+	toldErr := t.told(&a)
 	if err != nil {
 		return err // it may still be a known one, such as an interrupt
 	}
@@ -158,7 +169,8 @@ else what the journal notes of the file.`,
 }
 
 func newJournalDrop() *cobra.Command {
-	return &cobra.Command{
+	asJSON := false
+	c := &cobra.Command{
 		Use:   "drop SOURCE",
 		Short: "give up the edits in a source's journal",
 		Long: "drop gives up the edits in the journal of a source. The source need not exist any more:\n" +
@@ -177,8 +189,21 @@ func newJournalDrop() *cobra.Command {
 			case err != nil:
 				return err
 			}
+			if asJSON {
+				return jsonout.Object(c.OutOrStdout(), droppedJournal{j.Path, j.Source, j.Edits})
+			}
 			_, err = shown.Fprintf(c.OutOrStdout(), "gave up %s of %s\n", shown.Plural(j.Edits, "edit"), cmp.Or(j.Source, j.Path))
 			return err
 		},
 	}
+	addJSON(c, &asJSON, oneObject)
+	return c
+}
+
+// droppedJournal is a journal that was given up, as --json prints it.
+type droppedJournal struct {
+	// Path is that of the journal.
+	Path   string `json:"path"`
+	Source string `json:"source,omitempty"`
+	Edits  int    `json:"edits"`
 }

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"iter"
 	"log/slog"
 	"path"
@@ -13,13 +14,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"lorefs/internal/app/kinds"
-	"lorefs/internal/shown"
+	"lorefs/internal/jsonout"
 	"lorefs/nodes"
 )
 
 func newLs(log *slog.Logger) *cobra.Command {
 	var f sourceFlags
-	var l lister
+	long, recursive, asJSON := false, false, false
 	c := &cobra.Command{
 		Use:   "ls SOURCE [PATH]",
 		Short: "list a directory without mounting",
@@ -53,7 +54,8 @@ query instead:
 			if len(args) > 1 {
 				dir = args[1]
 			}
-			l.out, l.source, l.spell = bufio.NewWriter(c.OutOrStdout()), s, spelling(c)
+			l := newLister(c.OutOrStdout(), s, spelling(c))
+			l.long, l.recursive, l.asJSON = long, recursive, asJSON
 			if err := l.list(c.Context(), dir); err != nil {
 				return cmp.Or(l.out.Flush(), explainPath(err))
 			}
@@ -61,9 +63,9 @@ query instead:
 		},
 	}
 	f.add(c.Flags())
-	c.Flags().BoolVarP(&l.long, "long", "l", false, "show kind, size and time as well")
-	c.Flags().BoolVarP(&l.recursive, "recursive", "R", false, "list what is in directories, too, but not what links lead to")
-	c.Flags().BoolVar(&l.asJSON, "json", false, "print an object a line: name, kind, size, mtime, inode, path and, of a link, target")
+	c.Flags().BoolVarP(&long, "long", "l", false, "show kind, size and time as well")
+	c.Flags().BoolVarP(&recursive, "recursive", "R", false, "list what is in directories, too, but not what links lead to")
+	addJSON(c, &asJSON, objectALine)
 	return c
 }
 
@@ -75,11 +77,18 @@ Patterns for a CASC storage ignore case.`
 // lister prints entries.
 type lister struct {
 	out                     *bufio.Writer
+	lines                   *jsonout.Lines
 	source                  *kinds.Source
 	long, recursive, asJSON bool
 	spell                   func(string) string
 	// headed is whether a directory was told of.
 	headed bool
+}
+
+// newLister returns a lister that prints names as spell spells them.
+func newLister(w io.Writer, s *kinds.Source, spell func(string) string) lister {
+	out := bufio.NewWriter(w)
+	return lister{out: out, lines: jsonout.NewLines(out), source: s, spell: spell}
 }
 
 // list prints what is at a path, or all that a query or a pattern finds.
@@ -166,7 +175,7 @@ func (l *lister) show(ctx context.Context, e nodes.Entry, name, at string) error
 		return err
 	}
 	if l.asJSON {
-		return shown.JSONLines(l.out).Encode(j)
+		return l.lines.Write(j)
 	}
 	arrow := ""
 	if j.Target != "" {
@@ -191,6 +200,7 @@ func (l *lister) describe(ctx context.Context, e nodes.Entry, at string) (j json
 	return j, nil
 }
 
+// jsonEntry is an entry as --json prints it.
 type jsonEntry struct {
 	Name  string    `json:"name"`
 	Kind  string    `json:"kind"`
@@ -200,9 +210,6 @@ type jsonEntry struct {
 	// Path is the path in the mount, and Target where a link leads.
 	Path   string `json:"path"`
 	Target string `json:"target,omitempty"`
-	// Unreadable is why a file can't be read, as far as find looks: a reason as export counts
-	// them.
-	Unreadable string `json:"unreadable,omitempty"`
 }
 
 func kindName(k nodes.Kind) string {

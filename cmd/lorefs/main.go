@@ -2,14 +2,17 @@
 // mount. README.md describes how to use it.
 //
 // Only this package deals with users: with flags, the environment, standard output and exit
-// codes. Each subcommand has a file of its own. options.go has the table behind flags, -o
-// and the environment. source.go opens sources, and explains why one can't be read. Package
-// internal/app/kinds knows the kinds of sources, internal/app/mounted what a mount answers, and
-// internal/app/daemon how a mount lives in the background.
+// codes. Each subcommand has a file of its own. options.go has the table behind flags, -o,
+// the environment and the file of settings (settings.go), the help (help.go) and completion
+// (completion.go). mountof.go finds mounts by paths. source.go opens sources, and explains why
+// one can't be read. Package internal/app/kinds knows the kinds of sources, internal/app/mounted
+// what a mount answers, and internal/app/daemon how a mount lives in the background.
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"io"
 	"os"
 
@@ -17,28 +20,6 @@ import (
 	"golang.org/x/term"
 
 	"lorefs/internal/shown"
-)
-
-// Exit codes. README.md lists them. Scripts rely on them, so they don't change.
-const (
-	exitOK = 0
-	// exitFailure means that the command could not do everything, or verify found something.
-	exitFailure = 1
-	// exitUsage means a wrong flag or argument.
-	exitUsage = 2
-	// exitSource means that the source does not exist, is of no known kind, or is damaged.
-	exitSource = 3
-	// exitKey means that none of the keys opens the source.
-	exitKey = 4
-	// exitMountpoint means that the mount point can't be used.
-	exitMountpoint = 5
-	// exitBusy means that the mount is in use and was not unmounted.
-	exitBusy = 6
-	// exitUnsaved means that something was not saved, or edits could not be replayed. The
-	// message says where they are kept.
-	exitUnsaved = 7
-	// exitInterrupted means that a signal ended the command early.
-	exitInterrupted = 130
 )
 
 func main() { os.Exit(run(context.Background(), os.Args)) }
@@ -57,16 +38,43 @@ func run(ctx context.Context, argv []string) int {
 // unescaped, nor does data if stdout is a terminal: both may hold what others wrote.
 func runCommand(ctx context.Context, c *cobra.Command) int {
 	c.SetErr(shown.NewWriter(os.Stderr))
-	stdout := shown.NewWriter(io.Discard)
+	out := &stdout{to: os.Stdout, closed: stdoutClosed()}
+	c.SetOut(out)
+	screen := shown.NewWriter(out)
 	if term.IsTerminal(int(os.Stdout.Fd())) {
-		stdout = shown.NewWriter(os.Stdout)
-		c.SetOut(stdout)
+		c.SetOut(screen)
+	}
+	if c.HasSubCommands() {
+		refuseUnknown(c)
 	}
 	err := c.ExecuteContext(ctx)
-	if closeErr := stdout.Close(); err == nil {
-		err = closeErr
+	return report(cmp.Or(err, screen.Close(), out.err))
+}
+
+// stdout is standard output. It remembers its first error: a command that could not print
+// has failed, also if it does not look at what printing returns, as help does not.
+type stdout struct {
+	to io.Writer
+	// closed says that the process was started without a standard output.
+	closed bool
+	err    error
+}
+
+// errClosed is the error of a standard output that is closed.
+var errClosed = errors.New("standard output is closed: nothing could be printed")
+
+// Write implements [io.Writer].
+func (o *stdout) Write(p []byte) (n int, err error) {
+	switch {
+	case len(p) == 0:
+		return 0, nil
+	case o.closed:
+		err = errClosed
+	default:
+		n, err = o.to.Write(p)
 	}
-	return report(err)
+	o.err = cmp.Or(o.err, err)
+	return n, err
 }
 
 // report prints an error on stderr and returns the exit code.

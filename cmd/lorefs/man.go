@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -24,6 +25,7 @@ lorefs.1, lorefs-mount.1, … Their date is SOURCE_DATE_EPOCH, if that is set.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			root := c.Root()
 			root.DisableAutoGenTag = true // the tag has the date of the run
+			root.Long = strings.TrimSuffix(root.Long, exitHelp())
 			asMarkdown(root)
 			_, err := treecopy.Write(c.Context(), manPages(root), args[0], treecopy.Options{Overwrite: true, Workers: 1})
 			if err != nil {
@@ -38,7 +40,7 @@ lorefs.1, lorefs-mount.1, … Their date is SOURCE_DATE_EPOCH, if that is set.`,
 func manPages(c *cobra.Command) iter.Seq[treecopy.File] {
 	return func(yield func(treecopy.File) bool) {
 		for _, sub := range c.Commands() {
-			if !sub.IsAvailableCommand() || sub.IsAdditionalHelpTopicCommand() {
+			if !sub.IsAvailableCommand() && !sub.IsAdditionalHelpTopicCommand() {
 				continue
 			}
 			for page := range manPages(sub) {
@@ -50,10 +52,25 @@ func manPages(c *cobra.Command) iter.Seq[treecopy.File] {
 		yield(treecopy.File{
 			Path: strings.ReplaceAll(c.CommandPath(), " ", "-") + ".1",
 			Write: func(_ context.Context, w io.Writer) error {
-				return doc.GenMan(c, &doc.GenManHeader{Section: "1", Source: "lorefs", Manual: "lorefs"}, w)
+				return writePage(c, w)
 			},
 		})
 	}
+}
+
+// writePage writes the page of a command, with the exit codes before what else to see.
+func writePage(c *cobra.Command, w io.Writer) error {
+	var page bytes.Buffer
+	if err := doc.GenMan(c, &doc.GenManHeader{Section: "1", Source: "lorefs", Manual: "lorefs"}, &page); err != nil {
+		return err
+	}
+	const last = ".SH SEE ALSO\n"
+	text, others, found := strings.Cut(page.String(), last)
+	if found {
+		others = last + others
+	}
+	_, err := io.WriteString(w, text+exitRoff()+others)
+	return err
 }
 
 // plain escapes plain text for Markdown.

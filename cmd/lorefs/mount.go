@@ -4,9 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	iofs "io/fs"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -15,6 +20,7 @@ import (
 	"lorefs/internal/app/daemon"
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/mounted"
+	"lorefs/internal/jsonout"
 	"lorefs/internal/links"
 )
 
@@ -27,34 +33,35 @@ type mountFlags struct {
 	noBackup   bool
 	quality    int
 	logFile    string
+	mkdir      bool
+	idle       time.Duration
+	uid, gid   maybeID
+	umask      maybeMode
 	lists      []string
-	// own are the options besides the source's.
-	own optionSet
+	asJSON     bool
 }
 
 func (f *mountFlags) add(flags *pflag.FlagSet) {
 	f.source.add(flags)
-	f.own.addTo(flags, f.table())
+	f.source.addTo(flags, f.table())
 	flags.BoolVarP(&f.foreground, "foreground", "f", false, "stay in the foreground until unmounted")
-	flags.StringArrayVarP(&f.lists, "options", "o", nil, `options as mount(8) passes them, such as ro,cache_size=64M; write \, for a comma in a value`)
+	flags.StringArrayVarP(&f.lists, "options", "o", nil, "`options` as mount(8) passes them, such as ro,cache_size=64M; write \\, for a comma in a value")
 }
 
 // table returns the options of a mount besides its source.
 func (f *mountFlags) table() []option {
-	edited := []string{kinds.DataCenterName, kinds.WorldName}
 	return []option{
 		{name: "allow-other", value: &f.allowOther, help: "let other users see the mount"},
-		{name: "rw", listed: listedEdit, value: &f.readWrite, help: "make the files editable; unmounting saves the edits"},
-		{name: "no-backup", kinds: edited, value: &f.noBackup, help: "with --rw, do not keep the old source as NAME.bak"},
-		{name: "quality", kinds: edited, value: &f.quality, help: helpQuality},
-		{name: "log-file", value: &f.logFile, help: "append errors of the mount to this `file`"},
+		{name: "rw", listed: listedEdit, typed: true, value: &f.readWrite, help: "make the files editable; unmounting saves the edits"},
+		{name: "no-backup", kinds: editedKinds, value: &f.noBackup, help: "with --rw, do not keep the old source as NAME.bak"},
+		qualityOption(&f.quality),
+		{name: "mkdir", value: &f.mkdir, help: "make MOUNTPOINT if it is missing, and remove at the end what was made"},
+		{name: "idle", value: &f.idle, help: "unmount after this `time` without use, such as 15m, once nothing is open; what was edited is saved first, and if that fails it stays mounted"},
+		{name: "uid", value: &f.uid, help: "`number` of the user whom all files belong to (default: yours); for --allow-other"},
+		{name: "gid", value: &f.gid, help: "`number` of the group that all files belong to (default: yours)"},
+		{name: "umask", value: &f.umask, help: "permissions that no file has, an octal `mode` (default: 022)"},
+		{name: "log-file", path: true, value: &f.logFile, help: "append errors of the mount to this `file`"},
 	}
-}
-
-// applyLists applies the lists of -o.
-func (f *mountFlags) applyLists(lists []string, rules optionRules) error {
-	all := optionSet{known: slices.Concat(f.source.known, f.own.known), flags: f.own.flags}
-	return all.apply(lists, rules)
 }
 
 func newMount(log *slog.Logger) *cobra.Command {
@@ -72,40 +79,120 @@ are edited and saved like those of a folder that is mounted by itself. If you ma
 write to that folder, mount says so and leaves it as it is.`,
 		Args: exactArgs("SOURCE", "MOUNTPOINT"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := f.applyLists(f.lists, optionRules{}); err != nil {
+			if err := f.source.apply(f.lists, optionRules{}); err != nil {
 				return err
 			}
-			return f.mount(c.Context(), args[0], args[1], log)
+			return f.mount(c.Context(), c.OutOrStdout(), args[0], args[1], log)
 		},
 	}
 	f.add(c.Flags())
+	addJSON(c, &f.asJSON, oneObject+", as lorefs status does, once the mount can be used")
+	_ = c.RegisterFlagCompletionFunc("options", completeListed(f.source.known)) // it has none yet
 	return c
 }
 
 // mount mounts in the foreground or, by starting this program again, in the background.
-func (f *mountFlags) mount(ctx context.Context, source, dir string, log *slog.Logger) error {
+func (f *mountFlags) mount(ctx context.Context, out io.Writer, source, dir string, log *slog.Logger) error {
 	if err := f.source.check(); err != nil {
 		return err
 	}
 	if err := checkQuality(f.quality); err != nil {
 		return err
 	}
-	if f.noBackup && !f.readWrite {
-		return usageErrorf("--no-backup goes with --rw: nothing is written without it")
+	if f.idle < 0 {
+		return usageErrorf("--idle %v: want a time such as 15m", f.idle)
+	}
+	for _, name := range []string{"no-backup", "quality"} {
+		if f.source.given(name) && !f.readWrite {
+			return usageErrorf("--%s goes with --rw: nothing is written without it", name)
+		}
 	}
 	parent, isChild := daemon.FromParent()
 	if !isChild && !f.foreground {
-		return mountInBackground()
+		if err := mountInBackground(); err != nil || !f.asJSON {
+			return err
+		}
+		m, err := mountAt(dir)
+		if err != nil {
+			return err
+		}
+		s, err := askStatus(m)
+		if err != nil {
+			return err
+		}
+		return jsonout.Object(out, s)
 	}
-	m, err := f.prepare(source, dir, log)
-	if err == nil {
-		m.parent = parent
-		err = m.serve(ctx)
-	}
+	err := f.serve(ctx, out, source, dir, parent, log)
 	if isChild {
 		return toldParent(parent, err)
 	}
 	return err
+}
+
+// serve mounts in this process, and returns when the mount is gone.
+func (f *mountFlags) serve(ctx context.Context, out io.Writer, source, dir string, parent *daemon.Parent, log *slog.Logger) (err error) {
+	if f.mkdir {
+		made, makeErr := makeFolders(dir)
+		defer func() { err = errors.Join(err, removeFolders(made)) }()
+		if makeErr != nil {
+			return &commandError{code: exitMountpoint, err: fmt.Errorf("mount point %s: %w", dir, makeErr)}
+		}
+	}
+	m, err := f.prepare(source, dir, log)
+	if err != nil {
+		return err
+	}
+	if m.parent = parent; parent == nil && f.asJSON {
+		m.ready = func(s *mounted.Status) error { return jsonout.Object(out, s) }
+	}
+	return m.serve(ctx)
+}
+
+// makeFolders makes a folder and those above it that are missing. It returns the absolute
+// paths of those that it has made, the lowest first.
+func makeFolders(dir string) (made []string, err error) {
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, err
+	}
+	var missing []string // the lowest first
+	for at := dir; ; at = filepath.Dir(at) {
+		// Of a dead mount there is something, though nothing can be asked about it.
+		if _, err := os.Lstat(at); !errors.Is(err, iofs.ErrNotExist) {
+			break
+		}
+		missing = append(missing, at)
+	}
+	for _, at := range slices.Backward(missing) {
+		err := os.Mkdir(at, 0o777)
+		if errors.Is(err, iofs.ErrExist) {
+			continue // another process was faster, and has to remove it
+		}
+		if err != nil {
+			return made, err
+		}
+		made = slices.Insert(made, 0, at)
+	}
+	return made, nil
+}
+
+// removeFolders removes folders up to the first that is in use: something is in it, or is
+// mounted on it.
+func removeFolders(folders []string) error {
+	for _, at := range folders {
+		err := os.Remove(at)
+		switch {
+		case errors.Is(err, syscall.ENOTEMPTY), errors.Is(err, syscall.EBUSY), errors.Is(err, iofs.ErrNotExist):
+			return nil
+		case err != nil:
+			return fmt.Errorf("--mkdir: %w", err)
+		}
+	}
+	return nil
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // checkUnserved returns an error if a living process serves a mount that does not answer,
@@ -133,11 +220,14 @@ func (f *mountFlags) prepare(source, dir string, log *slog.Logger) (*mounting, e
 	if m.dir, err = daemon.Name(dir); err != nil {
 		return nil, &commandError{code: exitMountpoint, err: err}
 	}
-	k, err := f.source.kindOf(source)
+	_, err = f.source.kindOf(source)
+	if errors.Is(err, kinds.ErrUnknown) && isFile(dir) {
+		return nil, &commandError{code: exitUnknown, err: err, hint: "SOURCE comes first: did you swap it and MOUNTPOINT?"}
+	}
 	if err != nil {
 		return nil, err
 	}
-	if err := f.own.checkKind(source, k); err != nil {
+	if err := checkQuality(f.quality); err != nil { // also that of a setting
 		return nil, err
 	}
 	err = checkUnserved(m.dir)

@@ -4,24 +4,33 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
 	"lorefs/internal/app/kinds"
 )
 
-// option is an option of a source or a mount. Its flag, its name in the lists of -o and in
-// fstab, and the arguments for another process of lorefs come from it. A test compares the
-// tables in README.md with these.
+// option is an option of a command. Its flag, its name in the lists of -o and in fstab, its
+// environment variable, its name in the file of settings, its place in the help and its
+// completion come from it. A test compares the tables in README.md with these.
 type option struct {
-	// name is the name of the flag.
+	// name is the name of the flag and of the setting.
 	name string
 	// listed is its name in -o, if that is not name with _ for each -.
 	listed string
-	// variable is the environment variable that is used if the flag is not given.
-	variable string
 	// kinds are the kinds of sources that it is for; nil for all.
 	kinds []string
+	// typed says that it is only taken from the command line: as a setting it would change
+	// what commands do that never mention it.
+	typed bool
+	// with is an option that means something only together with this one, so that both are
+	// taken from the same place.
+	with string
+	// path says that the value is a path. In the file of settings it is relative to that.
+	path bool
+	// words are all the values that it may have; nil for any.
+	words []string
 	// value points to the value, which is the default at first.
 	value any
 	// help is the text of --help. The word in back quotes names the argument.
@@ -36,6 +45,16 @@ func (o *option) listName() string {
 	return strings.ReplaceAll(o.name, "-", "_")
 }
 
+// Annotations of the flags of options.
+const (
+	// kindsAnnotation has the kinds of sources that a flag is for.
+	kindsAnnotation = "kinds"
+	// settingAnnotation marks flags that settings can stand for.
+	settingAnnotation = "setting"
+	// wordsAnnotation has all values that a flag may have.
+	wordsAnnotation = "words"
+)
+
 func (o *option) add(flags *pflag.FlagSet) {
 	switch v := o.value.(type) {
 	case *string:
@@ -44,6 +63,8 @@ func (o *option) add(flags *pflag.FlagSet) {
 		flags.BoolVar(v, o.name, *v, o.help)
 	case *int:
 		flags.IntVar(v, o.name, *v, o.help)
+	case *time.Duration:
+		flags.DurationVar(v, o.name, *v, o.help)
 	case *[]string:
 		flags.StringArrayVar(v, o.name, *v, o.help)
 	case pflag.Value:
@@ -51,43 +72,74 @@ func (o *option) add(flags *pflag.FlagSet) {
 	default:
 		panic(fmt.Sprintf("BUG: --%s has a value of the type %T", o.name, v))
 	}
-}
-
-// given returns the flag of the option, or nil if it has its default value.
-func (o *option) given(flags *pflag.FlagSet) *pflag.Flag {
 	f := flags.Lookup(o.name)
-	if f == nil || !f.Changed || f.Value.String() == f.DefValue {
-		return nil
+	f.Annotations = map[string][]string{}
+	if o.kinds != nil {
+		f.Annotations[kindsAnnotation] = o.kinds
 	}
-	return f
+	if o.words != nil {
+		f.Annotations[wordsAnnotation] = o.words
+	}
+	if !o.typed {
+		f.Annotations[settingAnnotation] = []string{o.variable()}
+	}
 }
 
-// optionSet holds flags that commands share.
+// goesWith reports whether the option is for sources of a kind.
+func (o *option) goesWith(kind string) bool { return o.kinds == nil || slices.Contains(o.kinds, kind) }
+
+// optionSet holds the options of a command.
 type optionSet struct {
 	known []option
 	// flags are the flags of the command; nil without a command line.
 	flags *pflag.FlagSet
+	// from says where the values are from that settings gave, by the names of the options.
+	from map[string]string
 }
 
 // addTo adds the flags of a table.
 func (s *optionSet) addTo(flags *pflag.FlagSet, table []option) {
-	s.flags, s.known = flags, table
+	s.flags = flags
 	for i := range table {
 		table[i].add(flags)
 	}
+	s.known = append(s.known, table...)
 }
 
-// checkKind returns an error if options were given that are not for sources of the kind k:
-// the user probably expects another kind.
-func (s *optionSet) checkKind(path string, k *kinds.Kind) error {
+// given reports whether the command line sets an option to something but its default.
+func (s *optionSet) given(name string) bool {
 	if s.flags == nil {
-		return nil
+		return false
 	}
+	f := s.flags.Lookup(name)
+	return f != nil && f.Changed && f.Value.String() != f.DefValue
+}
+
+// spelled returns what messages call an option: its flag or, if a setting gave the value, the
+// name and place of that.
+func (s *optionSet) spelled(name string) string {
+	if from := s.from[name]; from != "" {
+		return from
+	}
+	return "--" + name
+}
+
+// checkKind returns an error if the command line has options that are not for sources of a
+// kind: the user probably expects another kind.
+func (s *optionSet) checkKind(path, kind string) error {
+	if err := s.misplaced(kind); err != nil {
+		return usageErrorf("%w: %s is a source of the kind %s", err, path, kind)
+	}
+	return nil
+}
+
+// misplaced names the first option of the command line that is not for a kind, and the kinds
+// that it is for.
+func (s *optionSet) misplaced(kind string) error {
 	for _, o := range s.known {
-		if o.kinds == nil || slices.Contains(o.kinds, k.Name) || o.given(s.flags) == nil {
-			continue
+		if !o.goesWith(kind) && s.given(o.name) {
+			return fmt.Errorf("--%s goes with %s", o.name, o.sources())
 		}
-		return usageErrorf("--%s goes with %s: %s is a source of the kind %s", o.name, o.sources(), path, k.Name)
 	}
 	return nil
 }
@@ -101,28 +153,4 @@ func (o *option) sources() string {
 		}
 	}
 	return strings.Join(names, " or ")
-}
-
-// passOn returns the arguments and the environment that give another process of lorefs the
-// same options. Options with a variable are passed by it, since other users can see
-// arguments.
-func (s *optionSet) passOn() (args, env []string) {
-	for _, o := range s.known {
-		f := o.given(s.flags)
-		if f == nil {
-			continue
-		}
-		values := []string{f.Value.String()}
-		if list, ok := f.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
-		}
-		for _, v := range values {
-			if o.variable != "" {
-				env = append(env, o.variable+"="+v)
-			} else {
-				args = append(args, "--"+o.name+"="+v)
-			}
-		}
-	}
-	return args, env
 }

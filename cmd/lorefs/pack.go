@@ -18,6 +18,7 @@ import (
 	"lorefs/geometry"
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/output"
+	"lorefs/internal/jsonout"
 	"lorefs/internal/shown"
 )
 
@@ -29,8 +30,28 @@ type packing struct {
 	like     string
 	template string
 	strict   bool
+	asJSON   bool
 	quality  int
 	write    writing
+	optionSet
+}
+
+// packedWords are the values of --kind.
+var packedWords = []string{kindAuto, kinds.DataCenterName, kinds.WorldName}
+
+func (f *packing) table() []option {
+	f.kind, f.layout = kindAuto, datacenter.LayoutAuto.String()
+	only := []string{kinds.DataCenterName}
+	return append([]option{
+		{name: "kind", typed: true, words: packedWords, value: &f.kind, help: "what to pack: " + orList(packedWords)},
+		{name: "layout", kinds: only, typed: true, words: layoutWords, value: &f.layout, help: "`layout` to write: v3, v6-x86 or v6-x64 (auto: v6-x64)"},
+		{name: "key", kinds: only, with: "iv", value: &f.key, help: "`key` to encrypt with, 32 hex digits (default: the first published one)"},
+		{name: "iv", kinds: only, with: "key", value: &f.iv, help: "`IV` to encrypt with, 32 hex digits (default: the first published one)"},
+		{name: "like", kinds: only, typed: true, value: &f.like, help: "a data center `file` whose types and keys precede those of the schemas"},
+		{name: "template", kinds: only, typed: true, value: &f.template, help: "a data center `file` for types and keys of sheets without a schema"},
+		{name: "strict", kinds: only, typed: true, value: &f.strict, help: "refuse sheets that the schemas do not know or fit"},
+		{name: "quality", kinds: []string{kinds.WorldName}, value: &f.quality, help: helpQuality},
+	}, f.write.table()...)
 }
 
 func newPack(log *slog.Logger) *cobra.Command {
@@ -64,25 +85,16 @@ pack leaves it alone; the exit code is 6 then.`,
 			return f.run(ctx, c, args[0], args[1], log)
 		},
 	}
-	flags := c.Flags()
-	flags.StringVar(&f.kind, "kind", kindAuto, "what to pack: "+kinds.DataCenterName+", "+kinds.WorldName+" or "+kindAuto)
-	flags.StringVar(&f.layout, "layout", datacenter.LayoutAuto.String(), "layout to write: v3, v6-x86 or v6-x64 (auto: v6-x64)")
-	flags.StringVar(&f.key, "key", "", "key to encrypt with, 32 hex digits (default: $LOREFS_KEY, or the first published one)")
-	flags.StringVar(&f.iv, "iv", "", "IV to encrypt with, 32 hex digits (default: $LOREFS_IV, or the first published one)")
-	flags.StringVar(&f.like, "like", "", "a data center whose types and keys precede those of the schemas")
-	flags.StringVar(&f.template, "template", "", "a data center for types and keys of sheets without a schema")
-	flags.BoolVar(&f.strict, "strict", false, "refuse sheets that the schemas do not know or fit")
-	flags.IntVar(&f.quality, "quality", 0, helpQuality)
-	f.write.add(flags)
+	f.addTo(c.Flags(), f.table())
+	addJSON(c, &f.asJSON, oneObject)
 	return c
 }
 
 func (f *packing) run(ctx context.Context, c *cobra.Command, dir, to string, log *slog.Logger) error {
-	if !slices.Contains([]string{kindAuto, kinds.DataCenterName, kinds.WorldName}, f.kind) {
-		return usageErrorf("--kind %s: want %s, %s or %s", f.kind, kinds.DataCenterName, kinds.WorldName, kindAuto)
+	if !slices.Contains(packedWords, f.kind) {
+		return usageErrorf("--kind %s: want %s", f.kind, orList(packedWords))
 	}
-	opts, err := f.options()
-	if err != nil {
+	if _, err := f.options(); err != nil { // before anything is read
 		return err
 	}
 	if err := isFolder(dir); err != nil {
@@ -92,16 +104,32 @@ func (f *packing) run(ctx context.Context, c *cobra.Command, dir, to string, log
 	if err != nil {
 		return err
 	}
+	kind, what := kinds.DataCenterName, "a folder of sheets"
 	if len(inputs) > 0 {
-		if f.like != "" || f.template != "" || f.strict {
-			return usageErrorf("--like, --template and --strict go with sheets: %s holds zones or areas", dir)
-		}
+		kind, what = kinds.WorldName, "a folder of zones or areas"
+	}
+	if err := f.checkPacked(dir, kind, what); err != nil {
+		return err
+	}
+	opts, err := f.options()
+	if err != nil {
+		return err
+	}
+	if len(inputs) > 0 {
 		for _, name := range hidden {
 			shown.Fprintf(c.ErrOrStderr(), "lorefs: %s: its name begins with a dot, ignored\n", name)
 		}
 		return f.world(ctx, c, dir, to, inputs)
 	}
 	return f.sheets(ctx, c, dir, to, opts, log)
+}
+
+// checkPacked is checkKind and settle for a folder to pack.
+func (f *packing) checkPacked(dir, kind, what string) error {
+	if err := f.misplaced(kind); err != nil {
+		return usageErrorf("%w: %s is %s", err, dir, what)
+	}
+	return f.settle(dir, kind)
 }
 
 // knownCache is the cache size for a data center that is only asked for types and keys, each
@@ -154,8 +182,44 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 		}
 		shown.Fprintf(c.ErrOrStderr(), "lorefs: %s: neither a sheet nor a schema, ignored\n", name)
 	}
+	if f.asJSON {
+		return f.printJSON(c, to, &r)
+	}
 	shown.Fprintf(c.OutOrStdout(), "%s, %s, %s\n", shown.Plural(r.Sheets, "sheet"), shown.Plural(r.Nodes, "node"), shown.Plural(r.Attributes, "attribute"))
-	return sayWritten(c, to)
+	return sayWritten(c, to, false)
+}
+
+// packedSheets is a data center that was made, as --json prints it.
+type packedSheets struct {
+	writtenFile
+	Sheets     int   `json:"sheets"`
+	Nodes      int64 `json:"nodes"`
+	Attributes int64 `json:"attributes"`
+	// Inferred are the kinds of sheets without a schema, and Misfits the names that the schemas
+	// do not know or do not fit.
+	Inferred []string `json:"inferred"`
+	Misfits  []string `json:"misfits"`
+}
+
+func (f *packing) printJSON(c *cobra.Command, to string, r *pack.Report) error {
+	info, err := os.Stat(to)
+	if err != nil {
+		return err
+	}
+	p := packedSheets{
+		writtenFile: writtenFile{to, info.Size()}, Sheets: r.Sheets, Nodes: r.Nodes, Attributes: r.Attributes,
+		Inferred: asList(r.Inferred), Misfits: []string{},
+	}
+	for _, m := range r.Misfits {
+		p.Misfits = append(p.Misfits, m.String())
+	}
+	return jsonout.Object(c.OutOrStdout(), p)
+}
+
+// packedWorld is a folder of zones and areas that was written, as --json prints it.
+type packedWorld struct {
+	Path  string `json:"path"`
+	Files int    `json:"files"`
 }
 
 // world packs zones and areas into a folder.
@@ -172,6 +236,9 @@ func (f *packing) world(ctx context.Context, c *cobra.Command, dir, to string, i
 		return err
 	}
 	p.finish()
+	if f.asJSON {
+		return jsonout.Object(c.OutOrStdout(), packedWorld{to, len(inputs)})
+	}
 	_, err = shown.Fprintf(c.OutOrStdout(), "wrote %s to %s\n", shown.Plural(len(inputs), "file"), to)
 	return err
 }
@@ -254,7 +321,7 @@ func (f *packing) options() (pack.Options, error) {
 	if err != nil {
 		return pack.Options{}, err
 	}
-	keys, err := (&sourceFlags{key: f.key, iv: f.iv}).dataCenterKeys()
+	keys, err := dataCenterKeys(&f.optionSet, f.key, f.iv)
 	if err != nil {
 		return pack.Options{}, err
 	}

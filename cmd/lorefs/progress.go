@@ -20,20 +20,46 @@ type progress interface {
 	finish()
 }
 
-// newProgress returns a bar on stderr if that is a terminal, and otherwise shows nothing.
+// newProgress returns a bar on stderr if that is a terminal with room for one, and otherwise
+// shows nothing.
 func newProgress(what string) progress {
-	if !term.IsTerminal(int(os.Stderr.Fd())) {
-		return silence{}
+	if b := newBar(what); b != nil {
+		b.bytes = true
+		return b
 	}
-	return &bar{what: what, bytes: true}
+	return silence{}
 }
 
 // newCounter is newProgress for things other than bytes.
 func newCounter(what string) progress {
-	if !term.IsTerminal(int(os.Stderr.Fd())) {
-		return silence{}
+	if b := newBar(what); b != nil {
+		b.count = true
+		return b
 	}
-	return &bar{what: what}
+	return silence{}
+}
+
+// Columns of a terminal. A bar that is wider than its line would begin a new one each time.
+const (
+	// leastColumns is the width that a bar needs.
+	leastColumns = 40
+	// amountColumns is the width from which on amounts and rates stand behind it.
+	amountColumns = 80
+	// textColumns and textAmountColumns are the most that stands around the bar itself.
+	textColumns, textAmountColumns = 30, 60
+	mostBar                        = 40
+)
+
+// newBar returns nil if there is no terminal that could show a bar, or none is wanted.
+func newBar(what string) *bar {
+	columns, _, err := term.GetSize(int(os.Stderr.Fd()))
+	if columns == 0 { // unknown, as on a serial line
+		columns = amountColumns
+	}
+	if err != nil || columns < leastColumns || os.Getenv("TERM") == "dumb" || quiet.Load() {
+		return nil
+	}
+	return &bar{what: what, columns: columns}
 }
 
 type silence struct{}
@@ -50,10 +76,7 @@ type saving struct {
 
 // newSaving returns a bar on stderr if that is a terminal, and otherwise shows nothing.
 func newSaving() *saving {
-	if p, ok := newCounter("").(*bar); ok {
-		return &saving{bar: p}
-	}
-	return &saving{}
+	return &saving{bar: newBar("")}
 }
 
 // show may be called by several goroutines.
@@ -83,9 +106,12 @@ func (s *saving) finish() {
 
 // bar appears at the first bytes, so that quick operations show nothing.
 type bar struct {
-	what  string
-	bytes bool
-	bar   *progressbar.ProgressBar
+	what string
+	// bytes and count are set if the number of bytes, or of other things, is shown.
+	bytes, count bool
+	// columns is the width of the terminal.
+	columns int
+	bar     *progressbar.ProgressBar
 }
 
 func (b *bar) describe(what string) {
@@ -96,13 +122,22 @@ func (b *bar) describe(what string) {
 
 func (b *bar) set(done, total int64) {
 	if b.bar == nil {
-		b.bar = progressbar.NewOptions64(total,
+		amounts, around := b.columns >= amountColumns, textColumns
+		if amounts {
+			around = textAmountColumns
+		}
+		options := []progressbar.Option{
 			progressbar.OptionSetDescription(b.what),
 			progressbar.OptionSetWriter(os.Stderr),
-			progressbar.OptionShowBytes(b.bytes),
-			progressbar.OptionThrottle(100*time.Millisecond),
+			progressbar.OptionSetWidth(min(b.columns-around, mostBar)),
+			progressbar.OptionShowBytes(b.bytes && amounts),
+			progressbar.OptionThrottle(100 * time.Millisecond),
 			progressbar.OptionClearOnFinish(),
-		)
+		}
+		if b.count && (amounts || total < 0) {
+			options = append(options, progressbar.OptionShowCount())
+		}
+		b.bar = progressbar.NewOptions64(total, options...)
 	}
 	// It fails only if stderr does, and then the user can't be told.
 	_ = b.bar.Set64(done)

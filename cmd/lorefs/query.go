@@ -2,16 +2,17 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 
 	"github.com/spf13/cobra"
 
 	"lorefs/datacenter/query"
 	"lorefs/internal/app/kinds"
-	"lorefs/internal/shown"
+	"lorefs/internal/jsonout"
 )
 
 // querying are the flags of query.
@@ -20,7 +21,7 @@ type querying struct {
 	asJSON bool
 	count  bool
 	out    *bufio.Writer
-	talk   io.Writer
+	lines  *jsonout.Lines
 	spell  func(string) string
 }
 
@@ -41,7 +42,7 @@ value. A part of XPath is understood:
   //Quest/text()                            a node's text, which is __value__
 
 Numbers compare as numbers: = != < <= > >=. Names that are not plain go in braces:
-/{weird name}. Queries are joined by |.`,
+/{weird name}. Queries are joined by |. query exits with 1 if it finds nothing.`,
 		Args: exactArgs("SOURCE", "EXPR"),
 		RunE: func(c *cobra.Command, args []string) error {
 			expr, err := query.Compile(args[1])
@@ -54,16 +55,14 @@ Numbers compare as numbers: = != < <= > >=. Names that are not plain go in brace
 				return err
 			}
 			defer s.Close()
-			q.out, q.talk, q.spell = bufio.NewWriter(c.OutOrStdout()), c.ErrOrStderr(), spelling(c)
+			q.out, q.spell = bufio.NewWriter(c.OutOrStdout()), spelling(c)
+			q.lines = jsonout.NewLines(q.out)
 			err = q.run(ctx, s, expr)
-			if flushErr := q.out.Flush(); err == nil {
-				err = flushErr
-			}
-			return err
+			return cmp.Or(q.out.Flush(), err)
 		},
 	}
 	q.source.addDataCenter(c.Flags())
-	c.Flags().BoolVar(&q.asJSON, "json", false, "print an object a line: kind, path, xpath, type, value")
+	addJSON(c, &q.asJSON, objectALine)
 	c.Flags().BoolVarP(&q.count, "count", "c", false, "print only how many there are")
 	return c
 }
@@ -86,15 +85,28 @@ func (q *querying) run(ctx context.Context, s *kinds.Source, expr *query.Query) 
 			return err
 		}
 	}
-	if q.count {
-		fmt.Fprintln(q.out, n)
+	switch {
+	case q.count && q.asJSON:
+		err = q.lines.Write(jsonCount{n})
+	case q.count:
+		_, err = fmt.Fprintln(q.out, n)
 	}
-	if n == 0 {
-		if hint := unknownNames(expr.Unknown(d.File().Names()), d.File().Names()); hint != "" {
-			shown.Fprintf(q.talk, "lorefs: %s\n", hint)
-		}
+	if err != nil {
+		return err
 	}
-	return d.Check()
+	if err := d.Check(); err != nil || n > 0 {
+		return err
+	}
+	e := &commandError{code: exitFailure}
+	if unknown := unknownNames(expr.Unknown(d.File().Names()), d.File().Names()); unknown != "" {
+		e.err = errors.New(unknown)
+	}
+	return e
+}
+
+// jsonCount is what --count prints with --json.
+type jsonCount struct {
+	Count int `json:"count"`
 }
 
 // jsonMatch is a match as --json prints it.
@@ -103,8 +115,8 @@ type jsonMatch struct {
 	Path  string `json:"path"`
 	XPath string `json:"xpath"`
 	// Type and Value are those of an attribute.
-	Type  string `json:"type,omitempty"`
-	Value string `json:"value,omitempty"`
+	Type  string  `json:"type,omitempty"`
+	Value *string `json:"value,omitempty"`
 }
 
 func (q *querying) print(m *query.Match) error {
@@ -118,9 +130,9 @@ func (q *querying) print(m *query.Match) error {
 	if q.asJSON {
 		j := jsonMatch{Kind: m.Kind.String(), Path: m.Path, XPath: m.XPath}
 		if m.Kind == query.Attribute {
-			j.Type, j.Value = m.Attribute.Type().String(), string(text)
+			j.Type, j.Value = m.Attribute.Type().String(), new(string(text))
 		}
-		return shown.JSONLines(q.out).Encode(j)
+		return q.lines.Write(j)
 	}
 	line := append(q.out.AvailableBuffer(), q.spell(m.Path)...)
 	if m.Kind == query.Attribute {

@@ -20,6 +20,7 @@ type repacking struct {
 	source        sourceFlags
 	write         writing
 	newKey, newIV string
+	asJSON        bool
 }
 
 func newRepack(log *slog.Logger) *cobra.Command {
@@ -39,7 +40,8 @@ the exit code is 6 then.`,
 		},
 	}
 	f.source.addDataCenter(c.Flags())
-	f.write.add(c.Flags())
+	f.source.addTo(c.Flags(), f.write.table())
+	addJSON(c, &f.asJSON, oneObject)
 	c.Flags().StringVar(&f.newKey, "new-key", "", "key of the new file, 32 hex digits (default: the source's)")
 	c.Flags().StringVar(&f.newIV, "new-iv", "", "IV of the new file, 32 hex digits (default: the source's)")
 	return c
@@ -75,7 +77,7 @@ func (f *repacking) run(ctx context.Context, c *cobra.Command, from, to string, 
 	if err := writeDraft(ctx, draft, to, f.write.Options, opts); err != nil {
 		return err
 	}
-	return sayWritten(c, to)
+	return sayWritten(c, to, f.asJSON)
 }
 
 // writeDraft writes a draft as a new file, reads that back and compares it.

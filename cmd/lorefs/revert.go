@@ -17,7 +17,7 @@ import (
 
 func newRevert(log *slog.Logger) *cobra.Command {
 	var f sourceFlags
-	all := false
+	all, asJSON := false, false
 	c := &cobra.Command{
 		Use:   "revert MOUNTPOINT|SOURCE [PATH…]",
 		Short: "take back edits that are not saved yet",
@@ -28,7 +28,8 @@ has not written yet is left alone. Without PATH, --all takes everything back. SO
 may also be one whose journal a crash has left.
 
 A PATH is a file or directory of the mount, or a query as edits prints it. What was
-removed has the name that it had. If a query finds several nodes with edits, --all takes
+removed has the name that it had. A PATH in a mount needs no MOUNTPOINT before it if it is
+the only one. If a query finds several nodes with edits, --all takes
 back all of them.
 
   lorefs revert mnt mnt/tree/ItemData/Item/name
@@ -44,7 +45,10 @@ back all of them.
 				return err
 			}
 			paths := args[1:]
-			if m != nil {
+			switch {
+			case m != nil && len(paths) == 0 && m.inside != ".":
+				paths = []string{m.inside}
+			case m != nil:
 				paths = m.below(paths)
 			}
 			if len(paths) == 0 || slices.ContainsFunc(paths, isWhole) {
@@ -54,18 +58,19 @@ back all of them.
 				paths = nil
 			}
 			if m == nil {
-				return revertAlone(c.Context(), c.OutOrStdout(), args[0], paths, all, &f, log)
+				return revertAlone(c.Context(), c.OutOrStdout(), args[0], paths, all, format(asJSON), &f, log)
 			}
 			a, err := m.talk(c.OutOrStdout(), daemon.Request{
-				Do: daemon.Revert, Source: m.source, Paths: paths, All: all,
+				Do: daemon.Revert, Source: m.source, Paths: paths, All: all, Format: string(format(asJSON)),
 			})
-			if err == nil && a.Edits == 0 {
+			if err == nil && a.Edits == 0 && !asJSON {
 				_, err = fmt.Fprintln(c.OutOrStdout(), nothingEdited)
 			}
 			return err
 		},
 	}
-	f.add(c.Flags())
+	f.addEditable(c.Flags())
+	addJSON(c, &asJSON, objectALine)
 	c.Flags().BoolVar(&all, "all", false, "take back everything, or all that a query finds")
 	return c
 }
@@ -74,49 +79,8 @@ back all of them.
 // a script.
 func isWhole(path string) bool { return path == "" || filepath.Clean(path) == "." }
 
-// below returns paths as the mount calls them: relative to its root, or queries.
-func (m *mountOf) below(paths []string) []string {
-	var list []string
-	for _, path := range paths {
-		list = append(list, m.inside(path))
-	}
-	return list
-}
-
-// inside returns a path below the mount point relative to it, and any other as it is. The
-// path need not exist any more.
-func (m *mountOf) inside(path string) string {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return path
-	}
-	roots := []string{m.name}
-	if dir, err := filepath.Abs(m.dir); err == nil {
-		roots = append(roots, dir)
-	}
-	forms := []string{abs}
-	for dir, rest := abs, ""; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if dir == m.name {
-			break // links in the mount are the mount's
-		}
-		if whole, err := filepath.EvalSymlinks(dir); err == nil {
-			forms = append(forms, filepath.Join(whole, rest))
-			break
-		}
-		rest = filepath.Join(filepath.Base(dir), rest)
-	}
-	for _, root := range roots {
-		for _, form := range forms {
-			if rel, err := filepath.Rel(root, form); err == nil && filepath.IsLocal(rel) {
-				return filepath.ToSlash(rel)
-			}
-		}
-	}
-	return path
-}
-
 // revertAlone takes back edits in the journal of a source that is not mounted.
-func revertAlone(ctx context.Context, w io.Writer, path string, paths []string, all bool, f *sourceFlags, log *slog.Logger) error {
+func revertAlone(ctx context.Context, w io.Writer, path string, paths []string, all bool, as kinds.EditsFormat, f *sourceFlags, log *slog.Logger) error {
 	s, err := openSource(ctx, path, f.reading(), log, silence{}.set)
 	if err != nil {
 		return err
@@ -129,6 +93,8 @@ func revertAlone(ctx context.Context, w io.Writer, path string, paths []string, 
 	case s.Replayed() > 0:
 	case len(paths) > 0:
 		return &kinds.NoEditError{Path: paths[0]}
+	case as == kinds.EditsJSON:
+		return nil
 	default:
 		_, err := fmt.Fprintln(w, nothingEdited)
 		return err
@@ -137,7 +103,7 @@ func revertAlone(ctx context.Context, w io.Writer, path string, paths []string, 
 		paths[i] = strings.TrimSuffix(p, "/")
 	}
 	back, err := s.Revert(ctx, "", paths, all)
-	if writeErr := back.Write(w); err == nil {
+	if writeErr := back.Write(w, as); err == nil {
 		err = writeErr
 	}
 	return err

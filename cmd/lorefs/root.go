@@ -1,19 +1,19 @@
 package main
 
 import (
-	"log/slog"
-	"os"
+	"runtime"
 	"runtime/debug"
 
 	"github.com/spf13/cobra"
+
+	"lorefs/internal/jsonout"
+	"lorefs/internal/shown"
 )
 
 // newRoot returns the command line. Nothing of it is global, so tests may have several.
 func newRoot() *cobra.Command {
-	verbose := false
-	level := new(slog.LevelVar)
-	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
-	level.Set(slog.LevelWarn)
+	logging := newLogging()
+	log := logging.log
 	root := &cobra.Command{
 		Use:   "lorefs",
 		Short: "mount game archives as directories",
@@ -22,52 +22,112 @@ rsync, editors and scripts work on them. It knows TERA data centers
 (DataCenter_Final_*.dat), which can be edited as well, world geometry, recorded
 sessions and packet definitions, and CASC storages.
 
-Exit codes: 0 done; 1 not all was done, or verify found something; 2 wrong flag
-or argument; 3 the source can't be read; 4 no key opens it; 5 the mount point
-can't be used; 6 the mount, or the source, is in use; 7 something was not saved:
-the message says where it is kept; 130 interrupted by SIGINT, SIGTERM or SIGHUP.`,
-		Version:       version(),
+` + exitHelp(),
+		Version:       version() + " " + runtime.Version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.ArbitraryArgs,
-		// Names that differ by two letters are suggested.
-		SuggestionsMinimumDistance: 2,
-		PersistentPreRun: func(c *cobra.Command, args []string) {
-			if verbose {
-				level.Set(slog.LevelDebug)
-			}
+		PersistentPreRunE: func(c *cobra.Command, args []string) error {
 			endOnSignal(c, args)
+			return logging.begin()
 		},
-		RunE: runRoot,
+		RunE: runParent,
 	}
-	root.PersistentFlags().BoolVarP(&verbose, "verbose", "v", false, "print more on stderr")
+	logging.add(root.PersistentFlags())
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return &commandError{code: exitUsage, err: err, hint: "see " + c.CommandPath() + " --help"}
+		return &commandError{code: exitUsage, err: flagError(err), hint: "see " + c.CommandPath() + " --help"}
 	})
 	root.AddCommand(
 		annotate(newMount(log), endsItself, "true"),
-		annotate(newUnmount(), goesOn, "the unmount goes on, with the save of what was edited; lorefs status %s shows how far that is"),
-		annotate(newCommit(), goesOn, "the save goes on; lorefs status %s shows how far it is"),
+		annotate(newUnmount(), goesOn, stoppedWaiting),
+		annotate(newCommit(), goesOn, stoppedWaiting),
 		newStatus(), interruptible(newEdits(log)), interruptible(newRevert(log)), newJournal(log),
 		newInfo(log), newLs(log), newCat(log), interruptible(newFind(log)), interruptible(newQuery(log)), interruptible(newDiff(log)),
 		interruptible(newApply(log)),
 		interruptible(newExport(log)), interruptible(newVerify(log)), interruptible(newPack(log)),
 		interruptible(newRepack(log)), interruptible(newValidate(log)), interruptible(newSchema(log)),
-		interruptible(newBench(log)), newSample(), newDecode(), newEncode(), newMan(),
+		interruptible(newBench(log)), newSample(), newDecode(log), newEncode(), newMan(),
+		newVersion(), newSettingsTopic(), newJSONTopic(),
 	)
+	groupCommands(root)
+	addCompletions(root)
+	root.SetHelpFunc(printHelp)
 	return root
 }
 
-// runRoot runs if the first argument is no subcommand.
-func runRoot(c *cobra.Command, args []string) error {
+// refuseUnknown makes cobra's own commands refuse what they do not know, instead of printing
+// help. It comes after SetOut: cobra gives completion the output of that moment.
+func refuseUnknown(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "help":
+			c.RunE = runHelp
+		case "completion":
+			c.Args, c.RunE = cobra.ArbitraryArgs, runParent
+		}
+	}
+}
+
+// runParent runs a command that only has subcommands, if the first argument is none of them.
+func runParent(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return c.Help()
 	}
-	hint := "see lorefs --help"
+	c.SuggestionsMinimumDistance = 2 // letters that differ
+	hint := "see " + c.CommandPath() + " --help"
 	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = "did you mean " + near[0] + "?"
 	}
-	return &commandError{code: exitUsage, hint: hint, err: usageErrorf("unknown command %q", args[0])}
+	name := args[0]
+	if c.HasParent() {
+		name = c.Name() + " " + name
+	}
+	return &commandError{code: exitUsage, hint: hint, err: usageErrorf("unknown command %q", name)}
+}
+
+// runHelp prints the help of a command. cobra's own prints that of lorefs for a command that
+// does not exist.
+func runHelp(c *cobra.Command, args []string) error {
+	of, rest, err := c.Root().Find(args)
+	if err != nil {
+		return usageErrorf("%w", err)
+	}
+	if len(rest) > 0 && of.HasSubCommands() {
+		return runParent(of, rest)
+	}
+	if len(rest) > 0 {
+		return atMostArgs(0)(of, rest)
+	}
+	of.InitDefaultHelpFlag()
+	return of.Help()
+}
+
+func newVersion() *cobra.Command {
+	asJSON := false
+	c := &cobra.Command{
+		Use:   "version",
+		Short: "print the version",
+		Args:  exactArgs(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if asJSON {
+				return jsonout.Object(c.OutOrStdout(), jsonVersion{version(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH})
+			}
+			_, err := shown.Fprintf(c.OutOrStdout(), "lorefs version %s %s\n", version(), runtime.Version())
+			return err
+		},
+	}
+	addJSON(c, &asJSON, oneObject)
+	return c
+}
+
+// jsonVersion is the version as --json prints it.
+type jsonVersion struct {
+	// Version is that of lorefs, Go that of the compiler, and System what it runs on.
+	Version string `json:"version"`
+	Go      string `json:"go"`
+	System  string `json:"system"`
 }
 
 // version returns the version of the module or, in a checkout, the commit.
@@ -80,7 +140,7 @@ func version() string {
 	if v == "" {
 		v = "(devel)"
 	}
-	return v + " " + info.GoVersion
+	return v
 }
 
 // exactArgs requires one argument for each name.

@@ -63,7 +63,7 @@ func TestSaveShown(t *testing.T) {
 	if code := commit.cmd.ProcessState.ExitCode(); code != exitInterrupted {
 		t.Errorf("an interrupted commit exits with %d", code)
 	}
-	if got, want := commit.output.String(), "lorefs: interrupted (the save goes on; lorefs status "+x.mnt+" shows how far it is)\n"; got != want {
+	if got, want := commit.output.String(), "lorefs: interrupted (stopped waiting; the save goes on, lorefs status "+x.mnt+" shows it)\n"; got != want {
 		t.Errorf("an interrupted commit says %q, want %q", got, want)
 	}
 	x.awaitSaving()

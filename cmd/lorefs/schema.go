@@ -49,7 +49,11 @@ left alone, unless --overwrite is given; the exit code is 1 then.`,
 	}
 	f.addDataCenter(c.Flags())
 	files.add(c)
-	c.Flags().StringVar(&strategy, "strategy", strategyConservative, "conservative or aggressive")
+	strategy = strategyConservative
+	f.addTo(c.Flags(), []option{{
+		name: "strategy", typed: true, words: []string{strategyConservative, strategyAggressive}, value: &strategy,
+		help: "how recursive schemas are: conservative or aggressive",
+	}})
 	return c
 }
 

@@ -66,12 +66,13 @@ func runScripts(t *testing.T, dir string) {
 	})
 }
 
-// setupScript gives a script its own folders and keys.
+// setupScript gives a script its own folders and settings.
 func setupScript(env *testscript.Env) error {
-	for _, key := range []string{"LOREFS_KEY", "LOREFS_IV"} {
-		env.Setenv(key, "")
+	for _, o := range allOptions() {
+		env.Setenv(o.variable(), "")
 	}
 	env.Setenv("HOME", filepath.Join(env.WorkDir, "home"))
+	env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
 	env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, "cache"))
 	env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "state"))
 	env.Setenv("ESC", "\x1b")
@@ -85,6 +86,8 @@ func setupScript(env *testscript.Env) error {
 // those for mounts and processes.
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"exits":    cmdExits,
+	"valid":    cmdValid,
+	"builds":   cmdBuilds,
 	"sample":   cmdSample,
 	"scramble": cmdScramble,
 	"damaged":  cmdDamaged,
@@ -95,6 +98,8 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"pid":      cmdPid,
 	"signal":   cmdSignal,
 	"ended":    cmdEnded,
+	"manager":  cmdManager,
+	"notified": cmdNotified,
 }
 
 // cmdExits runs "exits CODE PROGRAM [ARG...]".
@@ -194,8 +199,11 @@ func cmdDamaged(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Fatalf("dctest has no such file")
 }
 
-// held is a file that a script keeps open.
-type held struct{ file *os.File }
+// held is a file that a script keeps open, and the service manager that it plays.
+type held struct {
+	file    *os.File
+	manager *heard
+}
 
 // cmdHold runs "hold PATH". It keeps a file open, so that its mount is busy.
 func cmdHold(ts *testscript.TestScript, neg bool, args []string) {

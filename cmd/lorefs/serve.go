@@ -9,6 +9,8 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	systemd "github.com/coreos/go-systemd/v22/daemon"
+
 	"lorefs/fs"
 	"lorefs/internal/app/daemon"
 	"lorefs/internal/app/kinds"
@@ -31,6 +33,8 @@ type mounting struct {
 	logFile     *os.File
 	// parent is the process that waits for a mount in the background, or nil.
 	parent *daemon.Parent
+	// ready is called once the mount can be used; it may be nil.
+	ready func(*mounted.Status) error
 }
 
 // serve mounts, and returns when the mount is gone.
@@ -52,8 +56,28 @@ func (m *mounting) serve(ctx context.Context) error {
 		// The user has given up waiting.
 		return errors.Join(err, mount.Unmount())
 	}
+	if m.ready != nil {
+		if err := m.ready(mount.Status()); err != nil {
+			return errors.Join(err, mount.Unmount())
+		}
+	}
+	m.log.Info("mounted", "source", m.source, "mountpoint", m.dir)
 	debug.FreeOSMemory() // the first pass leaves much garbage
+	if m.flags.idle > 0 {
+		watching, enough := context.WithCancel(ctx)
+		defer enough()
+		go mount.UnmountIdle(watching, m.flags.idle)
+	}
+	if m.parent == nil {
+		tellManager(m.log, systemd.SdNotifyReady+"\nSTATUS=serves "+m.dir)
+	}
 	mount.UntilGone(signals)
+	if m.parent == nil {
+		saving, saved := context.WithCancel(ctx)
+		defer saved()
+		go tellSaving(saving, m.log)
+	}
+	m.log.Info("unmounted", "mountpoint", m.dir)
 	err = mount.Save(context.WithoutCancel(ctx))
 	return errors.Join(err, c.Close())
 }
@@ -80,6 +104,7 @@ func (m *mounting) start(ctx context.Context) (_ *mounted.Mount, err error) {
 	}
 	server, err := fs.Mount(ctx, m.dir, s.Tree, fs.Options{
 		FsName: m.source, AllowOther: m.flags.allowOther, ReadWrite: m.flags.readWrite, Logger: m.log,
+		UID: m.flags.uid.value, GID: m.flags.gid.value, Umask: m.flags.umask.value,
 	})
 	if err != nil {
 		return nil, errors.Join(&commandError{code: exitMountpoint, err: err}, s.Close())

@@ -95,7 +95,7 @@ func changedValues(t *testing.T, of, part string) (n int) {
 		if err := json.Unmarshal(line, &d); err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
-		if d.Kind == "node removed" && !strings.Contains(d.Path, "/") {
+		if d.Kind == "node_removed" && !strings.Contains(d.Path, "/") {
 			sheetsRemoved++
 			continue
 		}

@@ -5,28 +5,40 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
+	"slices"
+	"time"
 
 	"lorefs/datacenter"
 	"lorefs/internal/app/kinds"
 )
 
-// kindOf returns the kind of a source, which --kind can override. It returns an error for
-// options that are for other kinds.
+// kindOf returns the kind of a source, which --kind can override, and takes the settings for
+// it. It returns an error for flags that are for other kinds.
 func (f *sourceFlags) kindOf(path string) (*kinds.Kind, error) {
 	name := f.kind
-	if name == kindAuto {
+	if name == kindAuto || f.onlyDataCenters() {
 		name = ""
 	}
 	k, err := kinds.Find(path, name)
+	if err == nil && f.onlyDataCenters() && k.Name != f.kind {
+		err = wantsDataCenter(k)
+	}
 	if err == nil {
-		err = f.checkKind(path, k)
+		err = f.checkKind(path, k.Name)
+	}
+	if err == nil {
+		err = f.settle(path, k.Name)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() && f.packets.definitions != "" {
-		return nil, usageErrorf("--definitions goes with a recorded session: %s is a folder", path)
+		if f.given("definitions") {
+			return nil, usageErrorf("--definitions goes with a recorded session: %s is a folder", path)
+		}
+		f.packets.definitions = ""
 	}
 	return k, nil
 }
@@ -45,7 +57,14 @@ func openSource(ctx context.Context, path string, f *sourceFlags, log *slog.Logg
 	if err != nil {
 		return nil, err
 	}
+	for _, name := range slices.Sorted(maps.Keys(f.from)) {
+		log.Info("a setting counts", "flag", "--"+name, "from", f.from[name])
+	}
+	began := time.Now()
 	s, err := k.Open(ctx, path, o)
+	if err == nil {
+		log.Info("opened", "source", path, "kind", k.Name, "seconds", fmt.Sprintf("%.2f", time.Since(began).Seconds()))
+	}
 	return s, f.explainKey(path, err)
 }
 
@@ -60,9 +79,13 @@ func openShown(ctx context.Context, path string, f *sourceFlags, log *slog.Logge
 func dataCenterOf(s *kinds.Source) (*kinds.DataCenter, error) {
 	d, ok := s.DataCenter()
 	if !ok {
-		return nil, usageErrorf("this needs a data center, not a source of the kind %s", s.Kind.Name)
+		return nil, wantsDataCenter(s.Kind)
 	}
 	return d, nil
+}
+
+func wantsDataCenter(k *kinds.Kind) error {
+	return usageErrorf("this needs a data center, not a source of the kind %s", k.Name)
 }
 
 // complete returns an error if names below a path are missing. The log has said which.
@@ -93,12 +116,12 @@ func (f *sourceFlags) explainKey(path string, err error) error {
 	}
 	if f.key != "" || f.kind == kinds.DataCenterName {
 		return &commandError{
-			code: exitKey, err: fmt.Errorf("%s: %w", path, datacenter.ErrKey),
+			code: exitUnknown, err: fmt.Errorf("%s: %w", path, datacenter.ErrKey),
 			hint: "--key and --iv have to be those of the client that the file is from",
 		}
 	}
 	return &commandError{
-		code: exitKey, err: fmt.Errorf("%s: not a source that lorefs knows, or a data center of an unknown key", path),
+		code: exitUnknown, err: fmt.Errorf("%s: %w, or a data center of an unknown key", path, kinds.ErrUnknown),
 		hint: "--key and --iv say which",
 	}
 }

@@ -18,13 +18,22 @@ import (
 // kindAuto is the value of --kind that lets lorefs recognize the kind.
 const kindAuto = "auto"
 
-// kindNames returns the values of --kind.
-func kindNames() string {
+// kindWords returns the values of --kind.
+func kindWords() []string {
 	names := []string{kindAuto}
 	for _, k := range kinds.All() {
 		names = append(names, k.Name)
 	}
-	return strings.Join(names[:len(names)-1], ", ") + " or " + names[len(names)-1]
+	return names
+}
+
+// kindNames returns the values of --kind for messages.
+func kindNames() string { return orList(kindWords()) }
+
+// orList returns words for a message that wants one of them.
+func orList(words []string) string {
+	last := len(words) - 1
+	return strings.Join(words[:last], ", ") + " or " + words[last]
 }
 
 // sourceFlags are the flags of all commands that open a source.
@@ -39,6 +48,8 @@ type sourceFlags struct {
 	casc      cascFlags
 	optionSet
 
+	// layoutToWrite says that the layout is for what is written, and the source's is found out.
+	layoutToWrite bool
 	// cacheBase replaces the user's cache folder for indexes. It has no flag.
 	cacheBase string
 }
@@ -55,23 +66,38 @@ func (f *sourceFlags) addDataCenter(flags *pflag.FlagSet) {
 	f.kind = kinds.DataCenterName
 }
 
-// table returns all options of a source.
-func (f *sourceFlags) table() []option {
-	f.kind = kindAuto
-	return slices.Concat(
-		[]option{{name: "kind", value: &f.kind, help: "`kind` of the source: " + kindNames()}},
-		f.dataCenterTable(),
-		[]option{{name: "world", kinds: []string{kinds.DataCenterName}, value: &f.world, help: "`folder` of world geometry to show with a data center, as world/"}},
-		f.packets.table(),
-		f.casc.table(),
-	)
+// addDiffable adds the flags for diff: of a data center, and of the names of a CASC storage.
+func (f *sourceFlags) addDiffable(flags *pflag.FlagSet) {
+	about := slices.DeleteFunc(f.casc.table(), func(o option) bool {
+		return !slices.Contains([]string{"product", "build", "cdn", "locale", "listfile"}, o.name)
+	})
+	f.addTo(flags, slices.Concat(f.dataCenterTable(), about))
+	flags.Lookup("build").Usage = "`key` of the build configuration of both CASC storages or, as OLD,NEW, of two builds of one"
+	f.kind = kinds.DataCenterName
 }
 
-// Environment variables with the key of a data center.
-const (
-	keyVariable = "LOREFS_KEY"
-	ivVariable  = "LOREFS_IV"
-)
+// addEditable adds the flags for commands that are about edits.
+func (f *sourceFlags) addEditable(flags *pflag.FlagSet) { f.addTo(flags, f.editableTable()) }
+
+// onlyDataCenters reports whether the flags are those of [sourceFlags.addDataCenter].
+func (f *sourceFlags) onlyDataCenters() bool {
+	return f.kind == kinds.DataCenterName && f.flags != nil && f.flags.Lookup("kind") == nil
+}
+
+// table returns all options of a source.
+func (f *sourceFlags) table() []option {
+	return slices.Concat(f.editableTable(), f.packets.table(), f.casc.table())
+}
+
+// editableTable returns the options of a source that can be edited.
+func (f *sourceFlags) editableTable() []option {
+	f.kind = kindAuto
+	return slices.Concat(
+		[]option{{name: "kind", typed: true, words: kindWords(), value: &f.kind, help: "`kind` of the source: " + kindNames()}},
+		f.dataCenterTable(),
+		[]option{{name: "world", kinds: []string{kinds.DataCenterName}, path: true, value: &f.world, help: "`folder` of world geometry to show with a data center, as world/"}},
+	)
+}
 
 // dataCenterTable returns the options of a data center. Those for memory and the index are
 // for all kinds.
@@ -79,9 +105,9 @@ func (f *sourceFlags) dataCenterTable() []option {
 	f.cacheSize, f.layout = defaultCacheSize, datacenter.LayoutAuto.String()
 	only := []string{kinds.DataCenterName}
 	return []option{
-		{name: "key", variable: keyVariable, kinds: only, value: &f.key, help: "data center `key`, 32 hex digits (default: $" + keyVariable + ", or the published ones)"},
-		{name: "iv", variable: ivVariable, kinds: only, value: &f.iv, help: "data center `IV`, 32 hex digits (default: $" + ivVariable + ", or the published ones)"},
-		{name: "layout", kinds: only, value: &f.layout, help: "data center `layout`: auto, v3, v6-x86 or v6-x64"},
+		{name: "key", kinds: only, with: "iv", value: &f.key, help: "data center `key`, 32 hex digits (default: the published ones)"},
+		{name: "iv", kinds: only, with: "key", value: &f.iv, help: "data center `IV`, 32 hex digits (default: the published ones)"},
+		{name: "layout", kinds: only, typed: true, words: layoutWords, value: &f.layout, help: "data center `layout`: " + orList(layoutWords)},
 		{name: "cache-size", value: &f.cacheSize, help: "memory for inflated data"},
 		{name: "no-cache", value: &f.noCache, help: "neither read nor write the index that makes the next start quick"},
 	}
@@ -96,17 +122,20 @@ func (f *sourceFlags) parse() (*kinds.Options, error) {
 	}
 	o := &kinds.Options{CacheSize: int64(f.cacheSize), NoIndex: f.noCache, CacheBase: f.cacheBase}
 	o.DataCenter.World = f.world
-	var err error
-	if o.DataCenter.Layout, err = parseLayout(f.layout); err != nil {
+	layout, err := parseLayout(f.layout)
+	if err != nil {
 		return nil, err
 	}
-	if o.Packets, err = f.packets.parse(); err != nil {
+	if !f.layoutToWrite {
+		o.DataCenter.Layout = layout
+	}
+	if o.Packets, err = f.packets.parse(&f.optionSet); err != nil {
 		return nil, err
 	}
-	if o.CASC, err = f.casc.parse(); err != nil {
+	if o.CASC, err = f.casc.parse(&f.optionSet); err != nil {
 		return nil, err
 	}
-	o.DataCenter.Keys, err = f.dataCenterKeys()
+	o.DataCenter.Keys, err = dataCenterKeys(&f.optionSet, f.key, f.iv)
 	return o, err
 }
 
@@ -123,37 +152,38 @@ func (f *sourceFlags) options(log *slog.Logger, show func(done, total int64)) (*
 		return nil, err
 	}
 	o.Logger, o.Progress = log, show
-	o.CASC.Storage.Keys, err = f.casc.keyRing()
+	o.CASC.Storage.Keys, err = f.casc.keyRing(&f.optionSet)
 	return o, err
+}
+
+// layoutWords are the values of --layout.
+var layoutWords = []string{
+	datacenter.LayoutAuto.String(), datacenter.LayoutV3.String(), datacenter.LayoutV6X86.String(), datacenter.LayoutV6X64.String(),
 }
 
 // parseLayout parses the value of --layout.
 func parseLayout(text string) (datacenter.Layout, error) {
 	l, err := datacenter.ParseLayout(text)
 	if err != nil {
-		return l, usageErrorf("--layout %q is unknown: want auto, v3, v6-x86 or v6-x64", text)
+		return l, usageErrorf("--layout %q is unknown: want %s", text, orList(layoutWords))
 	}
 	return l, nil
 }
 
-// reading returns the flags for reading a source that will be written in f's layout, which
+// reading returns the flags for reading a source that will be written in their layout, which
 // may differ from its own.
 func (f *sourceFlags) reading() *sourceFlags {
-	r := *f
-	r.layout = datacenter.LayoutAuto.String()
-	return &r
+	f.layoutToWrite = true
+	return f
 }
 
-// dataCenterKeys returns the keys to try: the given one, or else the published ones.
-func (f *sourceFlags) dataCenterKeys() ([]datacenter.Key, error) {
-	from := keySource{"--key", "--iv", f.key, f.iv}
-	if from.key == "" && from.iv == "" {
-		from = keySource{"$" + keyVariable, "$" + ivVariable, os.Getenv(keyVariable), os.Getenv(ivVariable)}
-	}
-	if from.key == "" && from.iv == "" {
+// dataCenterKeys returns the keys to try: the one that options of a command say, or else the
+// published ones.
+func dataCenterKeys(s *optionSet, key, iv string) ([]datacenter.Key, error) {
+	if key == "" && iv == "" {
 		return datacenter.DefaultKeys(), nil
 	}
-	k, err := from.parse()
+	k, err := keySource{s.spelled("key"), s.spelled("iv"), key, iv}.parse()
 	if err != nil {
 		return nil, err
 	}
@@ -166,9 +196,9 @@ type keySource struct{ keyName, ivName, key, iv string }
 func (s keySource) parse() (datacenter.Key, error) {
 	switch {
 	case s.key == "":
-		return datacenter.Key{}, usageErrorf("%s is given without %s: a key and an IV go together", s.ivName, s.keyName)
+		return datacenter.Key{}, usageErrorf("%s is given without a key: the two go together", s.ivName)
 	case s.iv == "":
-		return datacenter.Key{}, usageErrorf("%s is given without %s: a key and an IV go together", s.keyName, s.ivName)
+		return datacenter.Key{}, usageErrorf("%s is given without an IV: the two go together", s.keyName)
 	}
 	k, err := datacenter.ParseKey(strings.TrimPrefix(s.keyName, "$"), s.key, s.iv)
 	if err != nil {
@@ -189,7 +219,7 @@ type packetFlags struct {
 func (f *packetFlags) table() []option {
 	only := []string{kinds.PacketsName}
 	return []option{
-		{name: "definitions", kinds: only, value: &f.definitions, help: "`folder` of packet definitions and maps"},
+		{name: "definitions", kinds: only, path: true, value: &f.definitions, help: "`folder` of packet definitions and maps"},
 		{name: "game-patch", kinds: only, value: &f.patch, help: "`version` of the game, such as 98.02 (default: that of the revision in revisions.json, or the newest)"},
 		{name: "revision", kinds: only, value: &f.revision, help: "client `revision`, which selects the map (default: that of the recorded session)"},
 		{name: "platform", kinds: only, value: &f.platform, help: "`platform` whose packet definitions precede those for all, such as console or classic (default: pc)"},
@@ -198,27 +228,35 @@ func (f *packetFlags) table() []option {
 }
 
 // parse returns the options that the flags set.
-func (f *packetFlags) parse() (kinds.PacketOptions, error) {
-	patch, err := parsePatch(f.patch)
+func (f *packetFlags) parse(s *optionSet) (kinds.PacketOptions, error) {
+	patch, err := parsePatch(s, f.patch)
 	// Platforms are parts of file names, and any name is allowed.
 	if _, ok := protocol.ParseFileName("NAME.1." + f.platform + ".def"); err == nil && f.platform != "" && !ok {
-		err = usageErrorf("--platform %q: want a name such as pc, console or classic", f.platform)
+		err = usageErrorf("%s %q: want a name such as pc, console or classic", s.spelled("platform"), f.platform)
 	}
 	return kinds.PacketOptions{
 		Definitions: f.definitions, Patch: patch, Revision: f.revision, Platform: f.platform, Inline: f.inline,
 	}, err
 }
 
-func parsePatch(text string) (protocol.Patch, error) {
+func parsePatch(s *optionSet, text string) (protocol.Patch, error) {
 	if text == "" {
 		return 0, nil
 	}
 	p, err := protocol.ParsePatch(text)
 	if err != nil {
-		return 0, usageErrorf("--game-patch %q: want a version of the game such as 98 or 98.02", text)
+		return 0, usageErrorf("%s %q: want a version of the game such as 98 or 98.02", s.spelled("game-patch"), text)
 	}
 	return p, nil
 }
+
+// qualityOption returns the option of the compression of world geometry.
+func qualityOption(quality *int) option {
+	return option{name: "quality", kinds: editedKinds, value: quality, help: helpQuality}
+}
+
+// editedKinds are the kinds of sources that can be edited.
+var editedKinds = []string{kinds.DataCenterName, kinds.WorldName}
 
 const helpQuality = "`quality` of the compression of edited zones and areas, 1 to 11 (default: 11, which takes up to half a minute for a zone)"
 
@@ -238,6 +276,8 @@ type cascFlags struct {
 	keys      string
 	listFiles []string
 	missing   string
+	// fill has zeros for blocks whose key is not known.
+	fill bool
 }
 
 // Values of --missing.
@@ -253,41 +293,43 @@ func (f *cascFlags) table() []option {
 		{name: "product", kinds: only, value: &f.product, help: "`product` of a CASC storage with several, such as wow (default: the first active one)"},
 		{name: "build", kinds: only, value: &f.build, help: "`key` of the build configuration of a CASC storage with several, 32 hex digits (default: that of .build.info, or the only one)"},
 		{name: "cdn", kinds: only, value: &f.cdn, help: "`key` of the CDN configuration of a CASC storage, as --build"},
-		{name: "locale", kinds: only, value: &f.locale, help: "`language` of a CASC storage, such as enUS: leave out files for other languages (default: all)"},
-		{name: "keys", kinds: only, value: &f.keys, help: "`file` of encryption keys of a CASC storage, of lines NAME KEY"},
-		{name: "listfile", kinds: only, value: &f.listFiles, help: "`file` of names for a CASC storage, of lines ID;NAME or NAME; may be given again"},
-		{name: "missing", kinds: only, value: &f.missing, help: "`what` to do with files of a CASC storage whose data is not local: hide or show"},
+		{name: "locale", kinds: only, words: casc.LocaleNames(), value: &f.locale, help: "`language` of a CASC storage, such as enUS: leave out files for others, but take enUS for what enGB has not, and ptBR for ptPT (default: all)"},
+		{name: "keys", kinds: only, path: true, value: &f.keys, help: "`file` of encryption keys of a CASC storage, of lines NAME KEY"},
+		{name: "listfile", kinds: only, path: true, value: &f.listFiles, help: "`file` of names for a CASC storage, of lines ID;NAME or NAME; may be given again"},
+		{name: "missing", kinds: only, words: []string{missingHide, missingShow}, value: &f.missing, help: "`what` to do with files of a CASC storage whose data is not local: hide or show"},
+		{name: "fill-missing-keys", kinds: only, typed: true, value: &f.fill, help: "read files of a CASC storage that have blocks of unknown keys, with zeros for those blocks"},
 	}
 }
 
 // parse returns the options that the flags set, without --keys.
-func (f *cascFlags) parse() (o kinds.CASCOptions, err error) {
+func (f *cascFlags) parse(s *optionSet) (o kinds.CASCOptions, err error) {
 	o.Storage.Product, o.ListFiles, o.ShowMissing = f.product, f.listFiles, f.missing == missingShow
+	o.Storage.FillMissingKeys = f.fill
 	if f.locale != "" {
 		if o.Storage.Locale, err = casc.ParseLocale(f.locale); err != nil {
-			return o, usageErrorf("--locale %q is unknown: want one such as enUS", f.locale)
+			return o, usageErrorf("%s %q is unknown: want one such as enUS", s.spelled("locale"), f.locale)
 		}
 	}
 	for _, k := range []struct {
-		flag, text string
+		name, text string
 		key        *casc.Key
-	}{{"--build", f.build, &o.Storage.BuildKey}, {"--cdn", f.cdn, &o.Storage.CDNKey}} {
+	}{{"build", f.build, &o.Storage.BuildKey}, {"cdn", f.cdn, &o.Storage.CDNKey}} {
 		if k.text == "" {
 			continue
 		}
 		if *k.key, err = casc.ParseKey(k.text); err != nil {
-			return o, usageErrorf("%s %q: want a key of 32 hex digits", k.flag, k.text)
+			return o, usageErrorf("%s %q: want a key of 32 hex digits", s.spelled(k.name), k.text)
 		}
 	}
 	switch f.missing {
 	case "", missingHide, missingShow:
 		return o, nil
 	}
-	return o, usageErrorf("--missing %q is unknown: want hide or show", f.missing)
+	return o, usageErrorf("%s %q is unknown: want hide or show", s.spelled("missing"), f.missing)
 }
 
 // keyRing reads the file of --keys. It returns nil if there is none.
-func (f *cascFlags) keyRing() (blte.KeyRing, error) {
+func (f *cascFlags) keyRing(s *optionSet) (blte.KeyRing, error) {
 	if f.keys == "" {
 		return nil, nil
 	}
@@ -297,7 +339,7 @@ func (f *cascFlags) keyRing() (blte.KeyRing, error) {
 	}
 	keys, err := blte.ParseKeys(text)
 	if err != nil {
-		return nil, usageErrorf("--keys %s: %w", f.keys, err)
+		return nil, usageErrorf("%s %s: %w", s.spelled("keys"), f.keys, err)
 	}
 	return keys, nil
 }

@@ -12,77 +12,144 @@ import (
 	"lorefs/internal/app/daemon"
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/mounted"
+	"lorefs/internal/jsonout"
 	"lorefs/internal/shown"
 )
 
 func newStatus() *cobra.Command {
 	asJSON := false
 	c := &cobra.Command{
-		Use:   "status MOUNTPOINT",
-		Short: "show what a mount does",
-		Args:  exactArgs("MOUNTPOINT"),
+		Use:   "status [PATH]",
+		Short: "show what a mount does, or list all mounts",
+		Long: `status shows what the mount does that PATH is in: its mount point, or any file or directory
+in it. Without PATH it lists the mounts that you have made, with the edits that are not
+saved yet; with --json it prints for each what it prints for one, an object a line.`,
+		Args: atMostArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			s, err := askStatus(args[0])
+			if len(args) == 0 {
+				return listMounts(c, asJSON)
+			}
+			m, err := mountAt(args[0])
+			if err != nil {
+				return err
+			}
+			s, err := askStatus(m)
 			if err != nil {
 				return err
 			}
 			if !asJSON {
 				return printStatus(c.OutOrStdout(), s)
 			}
-			return shown.JSONDocument(c.OutOrStdout()).Encode(s)
+			return jsonout.Object(c.OutOrStdout(), s)
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	addJSON(c, &asJSON, oneObject)
 	return c
 }
 
-func askStatus(dir string) (*mounted.Status, error) {
-	name, err := daemon.Name(dir)
+// listMounts prints the mounts of the user. Those that do not answer are told of on stderr.
+func listMounts(c *cobra.Command, asJSON bool) error {
+	names, err := daemon.Mine()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	a, conn, err := mounted.Talk(name, daemon.Request{Do: daemon.Status}, nil)
+	t := tabwriter.NewWriter(c.OutOrStdout(), 0, 0, 2, ' ', 0)
+	lines := jsonout.NewLines(c.OutOrStdout())
+	var failed []error
+	for _, name := range names {
+		s, err := askStatus(&mountOf{dir: name, name: name})
+		switch {
+		case err != nil:
+			failed = append(failed, err)
+		case asJSON:
+			err = lines.Write(s)
+		default:
+			_, err = shown.Fprintf(t, "%s\t%s\t%s\t%s\n", name, s.Kind, mountState(s), s.Source)
+		}
+		if err != nil && s != nil {
+			return err
+		}
+	}
+	if err := t.Flush(); err != nil {
+		return err
+	}
+	return tellAll(c, failed)
+}
+
+// mountState says in some words whether there is anything to do about a mount.
+func mountState(s *mounted.Status) string {
+	switch e := s.Editing; {
+	case s.Problem != "":
+		return "broken"
+	case e == nil:
+		return "read-only"
+	case e.Saving != nil:
+		return "saving"
+	default:
+		pending := e.Pending
+		if e.World != nil {
+			pending += e.World.Pending
+		}
+		state := shown.Plural(pending, "edit")
+		if n := e.Texts(); n > 0 {
+			state += ", " + shown.Plural(n, "text") + " refused"
+		}
+		return state
+	}
+}
+
+// tellAll prints the errors of several mounts, and returns the error of the command: its code
+// is that of the first.
+func tellAll(c *cobra.Command, failed []error) error {
+	for _, err := range failed {
+		if err := toldError(c, err); err != nil {
+			return err
+		}
+	}
+	if failed == nil {
+		return nil
+	}
+	return &commandError{code: exitCode(failed[0])}
+}
+
+func askStatus(m *mountOf) (*mounted.Status, error) {
+	a, conn, err := mounted.Talk(m.name, daemon.Request{Do: daemon.Status}, nil)
 	if errors.Is(err, daemon.ErrNone) {
-		return nil, absent(dir, name)
+		return nil, absent(m)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if a.Error != "" || a.Status == nil {
-		err = fmt.Errorf("%s: %s", dir, a.Error)
+		err = fmt.Errorf("%s: %s", m.dir, a.Error)
 	}
 	return a.Status, errors.Join(err, conn.Close())
 }
 
 // absent returns the error for a mount point that no process of the user serves.
-func absent(dir, name string) error {
-	switch there, err := daemon.StateOf(name); {
+func absent(m *mountOf) error {
+	switch there, err := daemon.StateOf(m.name); {
 	case err != nil:
-		return fmt.Errorf("%s: %w", dir, err)
+		return fmt.Errorf("%s: %w", m.dir, err)
 	case there == daemon.Dead:
 		return &commandError{
-			code: exitFailure, err: fmt.Errorf("%s: the process that served it is dead", dir),
+			code: exitFailure, err: fmt.Errorf("%s: the process that served it is dead", m.dir),
 			hint: "lorefs unmount cleans up",
 		}
 	case there == daemon.Silent:
 		return &commandError{
-			code: exitFailure, err: fmt.Errorf("%s: the mount does not answer, and no process that could be asked serves it", dir),
+			code: exitFailure, err: fmt.Errorf("%s: the mount does not answer, and no process that could be asked serves it", m.dir),
 			hint: "lorefs unmount cleans up",
 		}
 	case there == daemon.Alive:
-		return errOthers(dir)
+		return errOthers(m.dir)
 	}
-	return nothingThere(dir, name)
+	return nothingThere(m.dir)
 }
 
-// nothingThere returns the error for a directory that is no mount point. It names the mount
-// that the directory is in.
-func nothingThere(dir, name string) error {
-	err := fmt.Errorf("%s: lorefs has mounted nothing there", dir)
-	if up := mountAbove(name); up != "" {
-		return &commandError{code: exitFailure, err: err, hint: "it is inside of the mount on " + up}
-	}
-	return err
+// nothingThere returns the error for a path that is in no mount.
+func nothingThere(dir string) error {
+	return fmt.Errorf("%s: lorefs has mounted nothing there", dir)
 }
 
 // printStatus prints the status for people.

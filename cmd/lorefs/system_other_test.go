@@ -10,4 +10,9 @@ func unsupported(ts *testscript.TestScript, _ bool, _ []string) {
 
 var cmdMounted, cmdPid, cmdSignal, cmdEnded = unsupported, unsupported, unsupported, unsupported
 
+var cmdManager, cmdNotified = unsupported, unsupported
+
+// heard is what a service manager has heard; there is none here.
+type heard struct{}
+
 func detachBelow(string) {}

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	iofs "io/fs"
 	"syscall"
 	"time"
@@ -20,35 +19,71 @@ import (
 
 func newUnmount() *cobra.Command {
 	r := daemon.Request{Do: daemon.Unmount}
+	all, asJSON := false, false
 	c := &cobra.Command{
-		Use:     "unmount MOUNTPOINT",
+		Use:     "unmount PATH",
 		Aliases: []string{"umount"},
 		Short:   "unmount, and wait until edits are saved and the mount's process has ended",
-		Long: `unmount saves what was edited, and returns when that is done. With --discard it gives up
+		Long: `unmount saves what was edited, and returns when that is done. PATH is the mount point, or
+any file or directory in the mount; with --all and no PATH it unmounts all that you have
+mounted, one after the other, and goes on after one that is in use. With --discard it gives up
 everything that is not saved instead, also texts that were refused and files of editors;
 the source stays as it is, and what was given up can't be brought back. To take back only
 some edits, use lorefs revert.`,
-		Args: exactArgs("MOUNTPOINT"),
+		Args: func(c *cobra.Command, args []string) error {
+			if all {
+				return atMostArgs(0)(c, args)
+			}
+			return exactArgs("PATH")(c, args)
+		},
 		RunE: func(c *cobra.Command, args []string) error {
-			name, err := daemon.Name(args[0])
+			t := newTelling(c.OutOrStdout(), asJSON)
+			if all {
+				return unmountAll(c, t, r)
+			}
+			m, err := mountAt(args[0])
 			if err != nil {
 				return err
 			}
-			return unmount(c.OutOrStdout(), args[0], name, r)
+			return unmount(t, m, r)
 		},
 	}
+	addJSON(c, &asJSON, objectALine)
+	c.Flags().BoolVar(&all, "all", false, "unmount everything that you have mounted")
 	c.Flags().BoolVar(&r.Discard, "discard", false, "save nothing: give up all edits and texts that are not saved")
 	c.Flags().BoolVar(&r.Lazy, "lazy", false, "detach it at once; it ends when no program uses it any more")
 	return c
 }
 
-// unmount asks the process that serves dir, whose [daemon.Name] is name, to unmount. If no
-// process serves dir, it unmounts itself.
-func unmount(w io.Writer, dir, name string, r daemon.Request) error {
+// unmountAll unmounts all mounts of the user.
+func unmountAll(c *cobra.Command, t *telling, r daemon.Request) error {
+	names, err := daemon.Mine()
+	if err != nil {
+		return err
+	}
+	var failed []error
+	for _, name := range names {
+		if t.lines == nil {
+			shown.Fprintf(t.out, "%s\n", name)
+		}
+		if err := unmount(t, &mountOf{dir: name, name: name}, r); err != nil {
+			failed = append(failed, err)
+		}
+	}
+	return tellAll(c, failed)
+}
+
+// unmount asks the process that serves a mount to unmount. If there is none, it unmounts itself.
+func unmount(t *telling, m *mountOf, r daemon.Request) error {
+	dir, name := m.dir, m.name
+	t.dir, t.name = dir, name
 	a, conn, err := mounted.Talk(name, r, nil)
 	switch {
 	case errors.Is(err, daemon.ErrNone):
-		return unmountAlone(dir, name, r.Lazy)
+		if err := unmountAlone(dir, name, r.Lazy); err != nil || t.lines == nil {
+			return err
+		}
+		return t.printJSON(&mounted.Answer{})
 	case err != nil:
 		return err
 	case a.Busy:
@@ -57,32 +92,34 @@ func unmount(w io.Writer, dir, name string, r daemon.Request) error {
 		return errors.Join(errors.New(a.Error), conn.Close())
 	}
 	switch {
-	case a.Editing && r.Lazy && r.Discard:
-		_, err = fmt.Fprintln(w, "everything that is not saved is given up once nobody uses the mount")
+	case a.Editing && r.Lazy && r.Discard && t.lines == nil:
+		_, err = fmt.Fprintln(t.out, "everything that is not saved is given up once nobody uses the mount")
 	case a.Editing && r.Lazy:
-		err = toldBegun(w, &a, dir)
+		err = t.toldBegun(&a)
 	case a.Editing:
-		err = awaitSave(w, dir, conn)
+		err = t.awaitSave(conn)
+	case t.lines != nil:
+		err = t.printJSON(&a)
 	}
 	// The process has its locks until it ends, also if it could not save.
 	return errors.Join(err, awaitEnd(dir, conn, r.Lazy), conn.Close())
 }
 
 // awaitSave returns when the process has saved all edits, however long that takes.
-func awaitSave(w io.Writer, dir string, conn *daemon.Line) error {
+func (t *telling) awaitSave(conn *daemon.Line) error {
 	p := newSaving()
 	a, err := mounted.NextAnswer(conn, p.meanwhile)
 	p.finish()
 	if err != nil {
 		return &commandError{
-			code: exitUnsaved, err: fmt.Errorf("%s: the process ended without saying that all was saved: %w", dir, err),
+			code: exitUnsaved, err: fmt.Errorf("%s: the process ended without saying that all was saved: %w", t.dir, err),
 			hint: "lorefs journal list tells what is left",
 		}
 	}
 	if a.Discarded != nil {
-		return toldDiscarded(w, &a)
+		return t.toldDiscarded(&a)
 	}
-	return told(w, &a, "")
+	return t.told(&a)
 }
 
 func busy(dir string) error {
@@ -114,7 +151,7 @@ func unmountAlone(dir, name string, lazy bool) error {
 	}
 	switch {
 	case there == daemon.None:
-		return nothingThere(dir, name)
+		return nothingThere(dir)
 	case there == daemon.Dead, there == daemon.Silent:
 		if err := fs.Clear(name); err != nil {
 			return fmt.Errorf("%s: %w", dir, err)

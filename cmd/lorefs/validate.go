@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"log/slog"
 
 	"github.com/spf13/cobra"
@@ -25,7 +24,7 @@ and for attributes whose types the sheet states itself.`,
 			if err := isFolder(args[0]); err != nil {
 				return err
 			}
-			v.out = bufio.NewWriter(c.OutOrStdout())
+			v.to(c)
 			err := pack.Validate(ctx, pack.Dir(args[0]), func(p pack.Problem) error {
 				more, err := v.found(jsonProblem{p.File, p.Line, p.Column, p.What, p.Refused}, p)
 				if err == nil && !more {
@@ -36,7 +35,7 @@ and for attributes whose types the sheet states itself.`,
 			return v.end(c, args[0], err)
 		},
 	}
-	c.Flags().BoolVar(&v.asJSON, "json", false, "print an object a line: file, line, column, what, refused")
+	addJSON(c, &v.asJSON, objectALine)
 	c.Flags().IntVar(&v.limit, "limit", 0, "stop after so many findings (default: never)")
 	return c
 }

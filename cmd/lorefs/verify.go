@@ -10,6 +10,7 @@ import (
 
 	"lorefs/casc"
 	"lorefs/internal/app/kinds"
+	"lorefs/internal/jsonout"
 	"lorefs/internal/shown"
 )
 
@@ -30,12 +31,17 @@ definitions, which lorefs keeps and other programs may not.`,
 		},
 	}
 	f.add(c.Flags())
-	v.own.addTo(c.Flags(), []option{{
-		name: "since", kinds: []string{kinds.CASCName}, value: &v.since,
-		help: "of a CASC storage, leave out archives before `place`, ARCHIVE:OFFSET, where another run was interrupted",
-	}})
-	c.Flags().BoolVar(&v.asJSON, "json", false, "print an object a line, with what is found and where")
-	c.Flags().BoolVar(&v.strict, "strict", false, "also report what only wastes space")
+	f.addTo(c.Flags(), []option{
+		{
+			name: "since", typed: true, kinds: []string{kinds.CASCName}, value: &v.since,
+			help: "of a CASC storage, leave out archives before `place`, ARCHIVE:OFFSET, where another run was interrupted",
+		},
+		{
+			name: "strict", typed: true, kinds: []string{kinds.DataCenterName, kinds.WorldName, kinds.PacketsName}, value: &v.strict,
+			help: "also report what only wastes space",
+		},
+	})
+	addJSON(c, &v.asJSON, objectALine)
 	c.Flags().IntVar(&v.limit, "limit", 0, "stop after so many findings (default: never)")
 	return c
 }
@@ -46,11 +52,17 @@ type verifying struct {
 	limit          int
 	// since is where to begin in the archives of a CASC storage.
 	since string
-	own   optionSet
 
-	out *bufio.Writer
+	out   *bufio.Writer
+	lines *jsonout.Lines
 	// count is the number of findings.
 	count int
+}
+
+// to says where findings are printed.
+func (v *verifying) to(c *cobra.Command) {
+	v.out = bufio.NewWriter(c.OutOrStdout())
+	v.lines = jsonout.NewLines(v.out)
 }
 
 func (v *verifying) run(c *cobra.Command, path string, f *sourceFlags, log *slog.Logger) error {
@@ -58,9 +70,6 @@ func (v *verifying) run(c *cobra.Command, path string, f *sourceFlags, log *slog
 		return err
 	}
 	k, err := f.kindOf(path)
-	if err == nil {
-		err = v.own.checkKind(path, k)
-	}
 	if err != nil {
 		return err
 	}
@@ -76,7 +85,7 @@ func (v *verifying) run(c *cobra.Command, path string, f *sourceFlags, log *slog
 	if err != nil {
 		return err
 	}
-	v.out = bufio.NewWriter(c.OutOrStdout())
+	v.to(c)
 	for found, err := range k.Verify(c.Context(), path, o, opts) {
 		if err != nil {
 			return v.end(c, path, f.explainKey(path, err))
@@ -106,7 +115,7 @@ func (v *verifying) end(c *cobra.Command, path string, err error) error {
 func (v *verifying) found(object any, text fmt.Stringer) (more bool, err error) {
 	v.count++
 	if v.asJSON {
-		err = shown.JSONLines(v.out).Encode(object)
+		err = v.lines.Write(object)
 	} else {
 		_, err = shown.Fprintf(v.out, "%s\n", text)
 	}

@@ -1,14 +1,16 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"strconv"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"lorefs/datacenter"
+	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/output"
+	"lorefs/internal/jsonout"
 	"lorefs/internal/shown"
 )
 
@@ -22,15 +24,39 @@ type writing struct {
 
 const defaultLevel = 6
 
-func (w *writing) add(flags *pflag.FlagSet) {
-	flags.IntVar(&w.level, "level", defaultLevel, "how hard to compress, 0 to 9")
-	flags.Func("revision", "the `revision` in the header, 0 to 4294967295 (default: the source's, or novadrop's)", func(s string) error {
-		n, err := strconv.ParseUint(s, 0, 32)
-		w.revision = new(uint32(n))
-		return err
-	})
-	flags.BoolVar(&w.NoBackup, "no-backup", false, "do not keep a replaced file as NAME.bak")
+// table returns the options of a data center that is written, and of its backup.
+func (w *writing) table() []option {
+	w.level = defaultLevel
+	only := []string{kinds.DataCenterName}
+	return []option{
+		{name: "level", kinds: only, typed: true, value: &w.level, help: "how hard to compress, 0 to 9"},
+		{name: "revision", kinds: only, typed: true, value: headerRevision{&w.revision}, help: "the `revision` in the header, 0 to 4294967295 (default: the source's, or novadrop's)"},
+		{name: "no-backup", value: &w.NoBackup, help: "do not keep a replaced file as NAME.bak"},
+	}
 }
+
+// headerRevision is a flag for a revision.
+type headerRevision struct{ to **uint32 }
+
+// Set implements [pflag.Value].
+func (r headerRevision) Set(text string) error {
+	n, err := strconv.ParseUint(text, 0, 32)
+	if err != nil {
+		return errors.New("want 0 to 4294967295")
+	}
+	*r.to = new(uint32(n))
+	return nil
+}
+
+func (r headerRevision) String() string {
+	if r.to == nil || *r.to == nil {
+		return ""
+	}
+	return strconv.FormatUint(uint64(**r.to), 10)
+}
+
+// Type returns the word for the value in help texts.
+func (r headerRevision) Type() string { return "revision" }
 
 // options returns the options for writing a data center. other is the layout if none is
 // given.
@@ -54,10 +80,20 @@ func tellKept(c *cobra.Command) func(error) {
 	return func(kept error) { shown.Fprintf(c.ErrOrStderr(), "lorefs: %v\n", kept) }
 }
 
+// writtenFile is a file that was written, as --json prints it.
+type writtenFile struct {
+	Path  string `json:"path"`
+	Bytes int64  `json:"bytes"`
+}
+
 // sayWritten prints what was written.
-func sayWritten(c *cobra.Command, path string) error {
+func sayWritten(c *cobra.Command, path string, asJSON bool) error {
 	info, err := os.Stat(path)
-	if err == nil {
+	switch {
+	case err != nil:
+	case asJSON:
+		err = jsonout.Object(c.OutOrStdout(), writtenFile{path, info.Size()})
+	default:
 		_, err = shown.Fprintf(c.OutOrStdout(), "wrote %s: %d bytes\n", path, info.Size())
 	}
 	return err

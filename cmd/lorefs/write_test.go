@@ -41,9 +41,9 @@ func TestFilesInterrupted(t *testing.T) {
 	var f exporting
 	c := newRoot()
 	for what, err := range map[string]error{
-		"export":        f.run(ctx, c, s, s.Kind.Exports, t.TempDir()),
-		"export --json": f.sheetsAsJSON(ctx, c, s, t.TempDir()),
-		"schema":        writeSchemas(ctx, c, s, t.TempDir(), sheets.Conservative, &f.files),
+		"export":               f.run(ctx, c, s, s.Kind.Exports, t.TempDir()),
+		"export --format json": f.sheetsAsJSON(ctx, c, s, t.TempDir()),
+		"schema":               writeSchemas(ctx, c, s, t.TempDir(), sheets.Conservative, &f.files),
 	} {
 		if err == nil || err.Error() != "interrupted after 0 files" {
 			t.Errorf("%s: %v", what, err)

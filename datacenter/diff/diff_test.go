@@ -88,8 +88,8 @@ func TestJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `[{"kind":"node added","path":"S/Row","entries":2},` +
-		`{"kind":"attribute changed","path":"S/Row/Plain/v","new_path":"S/Row.1/Plain/v",` +
+	want := `[{"kind":"node_added","path":"S/Row","entries":2},` +
+		`{"kind":"attribute_changed","path":"S/Row/Plain/v","new_path":"S/Row.1/Plain/v",` +
 		`"old":{"type":"int","text":"1"},"new":{"type":"string","text":"x"}}]`
 	if string(got) != want {
 		t.Errorf("%s, want\n%s", got, want)

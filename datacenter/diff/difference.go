@@ -26,12 +26,12 @@ const (
 )
 
 var kindNames = [...]string{
-	NodeRemoved: "node removed", NodeAdded: "node added",
-	AttributeRemoved: "attribute removed", AttributeAdded: "attribute added", AttributeChanged: "attribute changed",
-	KeysChanged: "keys changed", FlagsChanged: "flags changed", OrderChanged: "order changed",
+	NodeRemoved: "node_removed", NodeAdded: "node_added",
+	AttributeRemoved: "attribute_removed", AttributeAdded: "attribute_added", AttributeChanged: "attribute_changed",
+	KeysChanged: "keys_changed", FlagsChanged: "flags_changed", OrderChanged: "order_changed",
 }
 
-// String returns a text like "node removed".
+// String returns a text like "node_removed".
 func (k Kind) String() string {
 	if k >= NodeRemoved && int(k) < len(kindNames) {
 		return kindNames[k]

@@ -61,7 +61,7 @@ func (c *Contents[N]) Hash(n N) (uint64, error) {
 		if c.exact != nil {
 			h += xxhash.Sum64(text)
 		} else {
-			h = hashValue(text)
+			h = hashValue(typ, text)
 		}
 		// Mixed twice: else the same values by other names would have the same sum.
 		sum += mix(mix(xxhash.Sum64String(name), h), 0)
@@ -137,9 +137,9 @@ func appendValues[N any](dst []uint64, tree Tree[N], n N, names []string) ([]uin
 	for range names {
 		dst = append(dst, 0)
 	}
-	err := visitNamed(tree, n, names, func(name string, _ datacenter.Type, text []byte) {
+	err := visitNamed(tree, n, names, func(name string, typ datacenter.Type, text []byte) {
 		if i := slices.Index(names, name); i >= 0 {
-			dst[from+i] = hashValue(text) | 1
+			dst[from+i] = hashValue(typ, text) | 1
 		}
 	})
 	return dst, err
@@ -150,8 +150,8 @@ const golden = 0x9e3779b185ebca87
 func mix(h, next uint64) uint64 { return (h<<27|h>>37)*golden + next }
 
 // hashValue returns a hash that is equal for all spellings of a value: 256.000000 and 256,
-// 007 and 7, 1 and true.
-func hashValue(text []byte) uint64 { return xxhash.Sum64(plainest(text)) }
+// 007 and 7, 1 and true, whatever their types.
+func hashValue(_ datacenter.Type, text []byte) uint64 { return xxhash.Sum64(plainest(text)) }
 
 // plainest returns one spelling for all texts of a value, whatever its type. So 1 is both
 // true and 1.0, which does no harm: see above.

@@ -5,7 +5,7 @@
 //
 //   - [Match] matches the siblings of one tree with those of another (match.go).
 //   - [Paths] returns an expression for package query that finds one node only (path.go), by
-//     what distinguishes it from its siblings (group.go, table.go).
+//     what distinguishes it from its siblings (group.go, table.go, rows.go).
 //   - [Contents] returns a hash of all that a node holds (content.go).
 //
 // # What distinguishes a node from its siblings

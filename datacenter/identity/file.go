@@ -25,6 +25,8 @@ type namer[N any] interface {
 	Named(n N, names []string, visit func(name string, typ datacenter.Type, text []byte)) error
 }
 
+type attributeVisitor = func(name string, typ datacenter.Type, text []byte)
+
 // visitNamed calls visit at least for the attributes of n that are called names, or for all if
 // names is nil.
 func visitNamed[N any](tree Tree[N], n N, names []string, visit attributeVisitor) error {
@@ -34,11 +36,35 @@ func visitNamed[N any](tree Tree[N], n N, names []string, visit attributeVisitor
 	return tree.Attributes(n, visit)
 }
 
+// childAppender is a Tree that finds children by their name faster than by visiting all.
+type childAppender[N any] interface {
+	appendNamed(dst []N, n N, name string) ([]N, error)
+}
+
+// appendNamed appends the children of n called name.
+func appendNamed[N any](dst []N, tree Tree[N], n N, name string) ([]N, error) {
+	if t, ok := tree.(childAppender[N]); ok {
+		return t.appendNamed(dst, n, name)
+	}
+	err := tree.Children(n, func(of string, child N) {
+		if of == name {
+			dst = append(dst, child)
+		}
+	})
+	return dst, err
+}
+
 // File is the Tree of the nodes of a file. It is not safe for parallel use.
 type File struct {
-	ctx  context.Context
-	text []byte
-	keys map[uint16]datacenter.KeyDefinition
+	ctx        context.Context
+	text       []byte
+	keys       map[uint16]datacenter.KeyDefinition
+	attributes []datacenter.Attribute
+	children   []datacenter.Node
+	// numbers has the numbers of names by their indexes in the file. Those of other rounds than
+	// the last do not count.
+	numbers []numbered
+	round   uint32
 }
 
 // NewFile returns a File. Once ctx has ended, Children returns its error.
@@ -84,6 +110,72 @@ func (f *File) Named(n datacenter.Node, names []string, visit func(name string, 
 	return nil
 }
 
+// rows implements rowser.
+func (f *File) rows(nodes []datacenter.Node) rows {
+	return &fileRows{File: f, nodes: nodes}
+}
+
+// fileRows are rows that are nodes of a file.
+type fileRows struct {
+	*File
+	nodes []datacenter.Node
+}
+
+// numbered is the number of a name in the attributeNames of a round.
+type numbered struct {
+	round  uint32
+	number int32
+}
+
+// read implements rows.
+func (f *fileRows) read(dst []cell, row int, names *attributeNames) (_ []cell, err error) {
+	if err := f.ctx.Err(); err != nil {
+		return dst, err
+	}
+	if row == 0 { // with other names than before
+		if f.numbers == nil {
+			f.numbers = make([]numbered, 1<<16)
+		}
+		f.round++
+	}
+	f.attributes, err = f.nodes[row].AppendAttributes(f.attributes[:0])
+	for i := range f.attributes {
+		a := &f.attributes[i]
+		n := &f.numbers[a.NameIndex()]
+		if n.round != f.round {
+			*n = numbered{f.round, int32(names.index(a.Name()))}
+		}
+		dst = append(dst, cell{name: int(n.number), typ: a.Type(), raw: uint64(a.Bits())})
+	}
+	return dst, err
+}
+
+// hash implements rows.
+func (f *fileRows) hash(i int) (hash uint64, err error) {
+	a := f.attributes[i]
+	switch a.Type() {
+	case datacenter.Int:
+		return hashBits(a.Bits()), nil
+	case datacenter.Bool:
+		if a.Bool() {
+			return hashBits(1), nil
+		}
+		return hashBits(0), nil
+	}
+	if f.text, err = a.AppendText(f.text[:0]); err != nil || !Sayable(a.Type(), f.text) {
+		return 0, err
+	}
+	return hashExactly(a.Type(), f.text) | 1, nil
+}
+
+// hashBits returns the hash of a number, which is not 0.
+func hashBits(bits uint32) uint64 {
+	h := (uint64(bits) + 1) * golden
+	h ^= h >> 32
+	h *= golden
+	return (h ^ h>>29) | 1
+}
+
 // Children implements [Tree].
 func (f *File) Children(n datacenter.Node, visit func(name string, child datacenter.Node)) error {
 	if err := f.ctx.Err(); err != nil {
@@ -96,6 +188,20 @@ func (f *File) Children(n datacenter.Node, visit func(name string, child datacen
 		visit(k.Name(), k)
 	}
 	return nil
+}
+
+// appendNamed implements childAppender.
+func (f *File) appendNamed(dst []datacenter.Node, n datacenter.Node, name string) (_ []datacenter.Node, err error) {
+	if err := f.ctx.Err(); err != nil {
+		return dst, err
+	}
+	f.children, err = n.AppendChildren(f.children[:0], 0, n.ChildCount())
+	for i := range f.children {
+		if c := &f.children[i]; c.NameIndex() > 0 && c.Name() == name {
+			dst = append(dst, *c)
+		}
+	}
+	return dst, err
 }
 
 // Run implements [Tree].

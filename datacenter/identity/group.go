@@ -14,17 +14,37 @@ type group[N any] struct {
 	first []int
 	// sheets says that the rows are sheets. Sheets that nothing distinguishes count as one.
 	sheets bool
-	// without are attributes that no row goes by, unless they are keys or an id.
-	without []string
-	// choices has the set that the path of each row uses, as an index of sets; sets[0] is
-	// empty. alone says that the set matches no other row.
-	choices []uint16
-	alone   []bool
-	sets    []attributeSet
-	// same has the rows that the set of a row matches, and hashes the hash of all rows in
-	// such a list.
-	same   map[int32][]int32
+	// differing are the attributes that differ between rows, the most likely ones first, if
+	// isSurveyed.
+	differing  []string
+	isSurveyed bool
+	choices
+	// given are the choices of keys and an id alone.
+	given choices
+	// same has by choice which rows a set matches, and hashes the hash of all rows in such a
+	// list.
+	same   map[uint16]*likeness
 	hashes map[*int32]uint64
+}
+
+// choices say what distinguishes each row.
+type choices struct {
+	// of has the set that the path of each row uses, as an index of sets; sets[0] is empty.
+	// others is how many other rows it matches.
+	of     []uint16
+	others []int32
+	sets   []attributeSet
+	// open is the number of rows whose set matches others.
+	open int
+}
+
+func newChoices(rows int) choices {
+	others := max(int32(rows)-1, 1) // keys and an id are used even if there are no others
+	return choices{of: make([]uint16, rows), others: slices.Repeat([]int32{others}, rows), sets: []attributeSet{{}}, open: rows}
+}
+
+func (c *choices) clone() choices {
+	return choices{slices.Clone(c.of), slices.Clone(c.others), slices.Clone(c.sets), c.open}
 }
 
 // attributeSet is the attributes in a predicate.
@@ -38,29 +58,107 @@ type attributeSet struct {
 // Groups of real data centers have one.
 const maxDefinitions = 4
 
-// tell chooses what distinguishes each row from all others: keys, an id, or the first set of
-// attributes that does. Keys and an id are used even if they match other rows too. For
-// sheets, the set is chosen that matches the fewest.
-func (g *group[N]) tell(tree PathTree[N]) error {
-	c := &chooser[N]{group: g, table: g.table(tree), left: make([]int32, len(g.nodes)), hashes: make([]uint64, len(g.nodes))}
-	c.counts = newCounts(len(g.nodes))
-	c.open = len(g.nodes)
-	for row := range c.left {
-		c.left[row] = int32(len(g.nodes)) - 1
+// newGroup returns a group. It chooses what distinguishes each row from all others: keys, an id,
+// or the first set of attributes that does. Keys and an id are used even if they match other rows
+// too. For sheets, the set is chosen that matches the fewest.
+func newGroup[N any](tree PathTree[N], room *room, nodes []N, first []int, sheets bool) (*group[N], error) {
+	g := &group[N]{nodes: nodes, first: first, sheets: sheets, choices: newChoices(len(nodes))}
+	c := newChooser(g, tree, room)
+	if err := c.tryGiven(tree); err != nil {
+		return nil, err
 	}
-	g.choices, g.alone, g.sets = make([]uint16, len(g.nodes)), make([]bool, len(g.nodes)), []attributeSet{{}}
-	if err := c.given(tree); err != nil {
+	if len(nodes) == 1 {
+		g.others[0] = 0
+		return g, nil
+	}
+	if g.open > 0 {
+		g.given = g.clone()
+	}
+	return g, c.tryDiffering(nil)
+}
+
+// without returns the group with other choices: no row goes by one of some attributes, unless
+// they are keys or an id.
+func (g *group[N]) without(tree PathTree[N], room *room, names []string) (*group[N], error) {
+	other := &group[N]{nodes: g.nodes, first: g.first, sheets: g.sheets, differing: g.differing, isSurveyed: true, choices: g.given.clone()}
+	return other, newChooser(other, tree, room).tryDiffering(names)
+}
+
+// chooser makes the choices of a group.
+type chooser[N any] struct {
+	*group[N]
+	table table
+}
+
+func newChooser[N any](g *group[N], tree PathTree[N], room *room) *chooser[N] {
+	room.tidy()
+	room.hashes = resized(room.hashes, len(g.nodes))
+	room.counts.resize(len(g.nodes))
+	return &chooser[N]{group: g, table: table{room: room, rows: rowsOf(tree, g.nodes), count: len(g.nodes)}}
+}
+
+// tryGiven tries keys, then an id.
+func (c *chooser[N]) tryGiven(tree PathTree[N]) error {
+	var defs []datacenter.KeyDefinition
+	of := make([]int8, len(c.nodes)) // the definition of each row
+	names := []string{idName}
+	for row, n := range c.nodes {
+		def := tree.Keys(n)
+		i := slices.IndexFunc(defs, func(d datacenter.KeyDefinition) bool { return slices.Equal(d, def) })
+		if i < 0 && len(defs) < maxDefinitions && len(def) > 0 {
+			i = len(defs)
+			defs = append(defs, def)
+			for _, name := range def {
+				if !slices.Contains(names, name) {
+					names = append(names, name)
+				}
+			}
+		}
+		of[row] = int8(i)
+	}
+	if err := c.survey(names, len(defs) > 0); err != nil {
 		return err
 	}
-	if len(g.nodes) == 1 {
-		g.alone[0] = true
-		return nil
+	for i, def := range defs {
+		var set columnSet
+		for _, name := range def {
+			if at := uint8(slices.Index(names, name)); !slices.Contains(set, at) {
+				set = append(set, at)
+			}
+		}
+		if len(set) == len(def) {
+			c.try(set, true, func(row int) bool { return of[row] == int8(i) })
+		}
 	}
+	if c.open > 0 {
+		c.try(columnSet{0}, true, nil)
+	}
+	return nil
+}
+
+// survey makes the columns of some names. Unless keys will probably do, it finds out which
+// attributes differ.
+func (c *chooser[N]) survey(names []string, byKeys bool) (err error) {
+	if byKeys || len(c.nodes) == 1 {
+		return c.table.fill(names)
+	}
+	c.differing, err = c.table.survey(names, rankOther)
+	c.isSurveyed = true
+	return err
+}
+
+// tryDiffering tries sets of the attributes that differ, but for those with some names.
+func (c *chooser[N]) tryDiffering(without []string) error {
 	if c.open == 0 {
 		return nil
 	}
-	c.table.without = g.without
-	if err := c.table.find(rankOther); err != nil {
+	if !c.isSurveyed {
+		if err := c.survey(nil, false); err != nil {
+			return err
+		}
+	}
+	names := slices.DeleteFunc(slices.Clone(c.differing), func(name string) bool { return slices.Contains(without, name) })
+	if err := c.table.fill(names); err != nil {
 		return err
 	}
 	for set := range c.table.sets() {
@@ -71,74 +169,22 @@ func (g *group[N]) tell(tree PathTree[N]) error {
 	return nil
 }
 
-// table returns a table of the attributes of the rows.
-func (g *group[N]) table(tree PathTree[N]) table {
-	return table{rows: len(g.nodes), exact: true, each: func(row int, names []string, visit attributeVisitor) error {
-		return visitNamed(tree, g.nodes[row], names, visit)
-	}}
-}
-
-// chooser makes the choices of a group.
-type chooser[N any] struct {
-	*group[N]
-	table  table
-	left   []int32 // how many others the choice of each row matches
-	open   int     // how many rows have a choice that matches others
-	hashes []uint64
-	counts *counts
-}
-
-// given tries keys, then an id.
-func (c *chooser[N]) given(tree PathTree[N]) error {
-	var defs []datacenter.KeyDefinition
-	of := make([]int, len(c.nodes)) // the definition of each row
-	for row, n := range c.nodes {
-		def := tree.Keys(n)
-		of[row] = slices.IndexFunc(defs, func(d datacenter.KeyDefinition) bool { return slices.Equal(d, def) })
-		if of[row] < 0 && len(defs) < maxDefinitions && len(def) > 0 {
-			of[row] = len(defs)
-			defs = append(defs, def)
-		}
-	}
-	for i, def := range defs {
-		if err := c.tryNames(def, func(row int) bool { return of[row] == i }); err != nil {
-			return err
-		}
-	}
-	if c.open == 0 {
-		return nil
-	}
-	return c.tryNames([]string{idName}, nil)
-}
-
-func (c *chooser[N]) tryNames(names []string, fits func(row int) bool) error {
-	if err := c.table.fill(names); err != nil {
-		return err
-	}
-	set := make(columnSet, len(names))
-	for i := range set {
-		set[i] = uint8(i)
-	}
-	c.try(set, true, fits)
-	return nil
-}
-
 // try chooses a set for those rows for which it is better than their choice so far.
 func (c *chooser[N]) try(set columnSet, given bool, fits func(row int) bool) {
-	c.table.hash(set, c.hashes)
-	c.counts.count(c.hashes)
+	hashes, counts := c.table.hashes, &c.table.counts
+	c.table.hash(set, hashes)
+	counts.count(hashes)
 	choice, used := uint16(len(c.sets)), false
-	for row, h := range c.hashes {
-		if c.alone[row] || h == 0 || fits != nil && !fits(row) {
+	for row, h := range hashes {
+		if c.others[row] == 0 || h == 0 || fits != nil && !fits(row) {
 			continue
 		}
-		others := c.counts.of(h) - 1
+		others := counts.of(h) - 1
 		switch {
-		case others == 0, given && c.choices[row] == 0, (given || c.sheets) && others < c.left[row]:
-			c.choices[row], c.left[row], used = choice, others, true
+		case others == 0, given && c.of[row] == 0, (given || c.sheets) && others < c.others[row]:
+			c.of[row], c.others[row], used = choice, others, true
 		}
 		if others == 0 {
-			c.alone[row] = true
 			c.open--
 		}
 	}
@@ -154,50 +200,53 @@ func (c *chooser[N]) try(set columnSet, given bool, fits func(row int) bool) {
 // goesBy reports whether the path of a row uses an attribute with one of some names that is
 // neither a key nor an id.
 func (g *group[N]) goesBy(row int, names []string) bool {
-	set := &g.sets[g.choices[row]]
+	set := &g.sets[g.of[row]]
 	return !set.given && slices.ContainsFunc(set.names, func(name string) bool { return slices.Contains(names, name) })
 }
 
 // predicate returns the predicate of a row, and all rows that match it.
-func (g *group[N]) predicate(tree PathTree[N], row int) (predicate []byte, same []int32, err error) {
-	set := g.sets[g.choices[row]]
+func (g *group[N]) predicate(tree PathTree[N], room *room, row int) (predicate []byte, same []int32, err error) {
+	set := g.sets[g.of[row]]
 	if predicate, err = appendPredicate(nil, tree, g.nodes[row], set.names); err != nil {
 		return nil, nil, err
 	}
-	if g.alone[row] {
+	if g.others[row] == 0 {
 		return predicate, []int32{int32(row)}, nil
 	}
-	same, err = g.like(tree, row, set)
+	same, err = g.like(tree, room, row)
 	return predicate, same, err
 }
 
 // like returns the rows whose attributes of a set are equal to those of a row.
-func (g *group[N]) like(tree PathTree[N], row int, set attributeSet) ([]int32, error) {
-	if same, ok := g.same[int32(row)]; ok {
-		return same, nil
-	}
-	t := g.table(tree)
-	if err := t.fill(set.names); err != nil {
-		return nil, err
-	}
-	columns := make(columnSet, len(set.names))
-	for i := range columns {
-		columns[i] = uint8(i)
-	}
-	hashes := make([]uint64, t.rows)
-	t.hash(columns, hashes)
-	var same []int32
-	for other, h := range hashes {
-		if h == hashes[row] {
-			same = append(same, int32(other))
+func (g *group[N]) like(tree PathTree[N], room *room, row int) ([]int32, error) {
+	choice := g.of[row]
+	l := g.same[choice]
+	if l == nil {
+		t := table{room: room, rows: rowsOf(tree, g.nodes), count: len(g.nodes)}
+		if err := t.fill(g.sets[choice].names); err != nil {
+			return nil, err
 		}
-	}
-	for _, other := range same {
-		if g.choices[other] == g.choices[row] {
-			g.same[other] = same
+		set := make(columnSet, len(t.columns))
+		for i := range set {
+			set[i] = uint8(i)
 		}
+		l = &likeness{hashes: make([]uint64, t.count), rows: map[uint64][]int32{}}
+		t.hash(set, l.hashes)
+		for other, h := range l.hashes {
+			l.rows[h] = append(l.rows[h], int32(other))
+		}
+		if g.same == nil {
+			g.same = map[uint16]*likeness{}
+		}
+		g.same[choice] = l
 	}
-	return same, nil
+	return l.rows[l.hashes[row]], nil
+}
+
+// likeness says which rows a set of attributes does not distinguish.
+type likeness struct {
+	hashes []uint64 // of each row
+	rows   map[uint64][]int32
 }
 
 // appendPredicate appends a predicate for the attributes of n with some names.
@@ -230,18 +279,19 @@ func appendPredicate[N any](dst []byte, tree Tree[N], n N, names []string) ([]by
 	return append(dst, ']'), err
 }
 
-// counts counts hashes. It is a hash table of a fixed size, which is reused.
+// counts counts hashes. It is a hash table of a fixed size.
 type counts struct {
 	hashes []uint64
 	times  []int32
 }
 
-func newCounts(n int) *counts {
+// resize makes room for n hashes.
+func (c *counts) resize(n int) {
 	size := 4
 	for size < 2*n {
 		size *= 2
 	}
-	return &counts{make([]uint64, size), make([]int32, size)}
+	c.hashes, c.times = resized(c.hashes, size), resized(c.times, size)
 }
 
 // slot returns the index of a hash, or where to put it.

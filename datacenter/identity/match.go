@@ -98,10 +98,10 @@ func (m *matcher[N]) match(by func(x, y []uint64, to []int32), x, y []uint64) {
 	m.rest()
 }
 
-func pick(hashes []uint64, places []int32) []uint64 {
-	list := make([]uint64, len(places))
+func pick[T any](all []T, places []int32) []T {
+	list := make([]T, len(places))
 	for i, at := range places {
-		list[i] = hashes[at]
+		list[i] = all[at]
 	}
 	return list
 }
@@ -167,17 +167,19 @@ func (m *matcher[N]) byAttributes() error {
 		return nil
 	}
 	xs, ys := m.xs, m.ys
-	t := table{rows: len(xs) + len(ys), each: func(row int, names []string, visit attributeVisitor) error {
-		if row < len(xs) {
-			return visitNamed(m.p.Contents.tree, m.p.Nodes[xs[row]], names, visit)
-		}
-		return visitNamed(m.q.Contents.tree, m.q.Nodes[ys[row-len(xs)]], names, visit)
+	t := table{room: &room{}, count: len(xs) + len(ys), rows: &twoRows{ // for which all spellings of a value are equal
+		first: &treeRows[N]{tree: m.p.Contents.tree, nodes: pick(m.p.Nodes, xs), hashOf: hashValue}, count: len(xs),
+		then: &treeRows[N]{tree: m.q.Contents.tree, nodes: pick(m.q.Nodes, ys), hashOf: hashValue},
 	}}
-	if err := t.find(rankOther - 1); err != nil {
+	differing, err := t.survey(nil, rankOther-1)
+	if err == nil {
+		err = t.fill(differing)
+	}
+	if err != nil {
 		return err
 	}
 	x, y := make([]uint64, len(m.p.Nodes)), make([]uint64, len(m.q.Nodes))
-	hashes := make([]uint64, t.rows)
+	hashes := make([]uint64, t.count)
 	for set := range t.sets() {
 		t.hash(set, hashes)
 		for row, h := range hashes {

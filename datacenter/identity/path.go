@@ -59,6 +59,8 @@ type Paths[N any] struct {
 	groups map[groupKey]*group[N]
 	rows   int // in all groups
 	exact  *Contents[N]
+	room   room
+	list   []N // room for the children of some nodes
 }
 
 // maxRows is the largest number of nodes in a group, and in all groups that Paths keeps.
@@ -99,23 +101,16 @@ func (p *Paths[N]) follow(steps []Step, placed func(i int, g *group[N], row int,
 		return "", errors.New("the root has no path")
 	}
 	var path []byte
-	parents, above := []N{p.root}, 0 // parents[above] is the node's parent
+	above := parents[N]{nodes: []N{p.root}, rows: []int32{0}} // above.rows[at] is the node's parent
+	at := 0
 	for i := range steps {
 		step := &steps[i]
-		g, err := p.group(parents, string(path), step.Name, i == 0, nil)
+		g, err := p.group(&above, at, path, step, i == 0)
 		if err != nil {
 			return "", err
 		}
-		if step.Place < 0 || step.Place >= g.first[above+1]-g.first[above] {
-			return "", fmt.Errorf("%w: %s, number %d of %s", ErrNoNode, step.Name, step.Place, path)
-		}
-		row := g.first[above] + step.Place
-		if g.goesBy(row, step.Changing) {
-			if g, err = p.group(parents, string(path), step.Name, i == 0, step.Changing); err != nil {
-				return "", err
-			}
-		}
-		predicate, same, err := g.predicate(p.tree, row)
+		row := g.first[at] + step.Place
+		predicate, same, err := g.predicate(p.tree, &p.room, row)
 		if err != nil {
 			return "", err
 		}
@@ -123,21 +118,15 @@ func (p *Paths[N]) follow(steps []Step, placed func(i int, g *group[N], row int,
 		path = query.AppendName(path, step.Name)
 		path = append(path, predicate...)
 		merged := i == 0 && len(steps) > 1
+		at, _ = slices.BinarySearch(same, int32(row))
 		if len(same) > 1 && !merged {
 			if err := placed(i, g, row, same); err != nil {
 				return "", err
 			}
-			n, _ := slices.BinarySearch(same, int32(row))
-			path = appendPlace(path, n+1, len(parents) > 1)
-			same = []int32{int32(row)}
+			path = appendPlace(path, at+1, len(above.rows) > 1)
+			same, at = same[at:at+1], 0
 		}
-		parents = parents[:0:0]
-		for at, other := range same {
-			parents = append(parents, g.nodes[other])
-			if int(other) == row {
-				above = at
-			}
-		}
+		above = parents[N]{g.nodes, same}
 	}
 	return string(path), nil
 }
@@ -187,46 +176,86 @@ func (p *Paths[N]) groupHash(g *group[N], same []int32) (sum uint64, err error) 
 			}
 		}
 	})
+	if g.hashes == nil {
+		g.hashes = map[*int32]uint64{}
+	}
 	if err == nil {
 		g.hashes[&same[0]] = sum
 	}
 	return sum, err
 }
 
-// group returns the children with a name that all parents have together, told apart without
-// some attributes.
-func (p *Paths[N]) group(parents []N, expr, name string, sheets bool, without []string) (*group[N], error) {
-	key := groupKey{expr: expr, name: name, without: strings.Join(without, "\x00")}
-	if len(parents) == 1 {
-		if run, ok := p.tree.Run(parents[0]); ok {
-			key.run, key.expr = run, ""
+// parents are some rows of nodes.
+type parents[N any] struct {
+	nodes []N
+	rows  []int32
+}
+
+// group returns the children with a step's name that all parents have together, told apart
+// without what is about to change. The step leads from the parent at a place among them, and path
+// finds all of them.
+func (p *Paths[N]) group(above *parents[N], at int, path []byte, step *Step, sheets bool) (*group[N], error) {
+	key, one := groupKey{name: step.Name}, false
+	if len(above.rows) == 1 {
+		key.run, one = p.tree.Run(above.nodes[above.rows[0]])
+	}
+	if !one {
+		key.run, key.expr = datacenter.Run{}, string(path)
+	}
+	g := p.groups[key]
+	if g == nil {
+		nodes, first, err := p.children(above, step.Name)
+		if err == nil {
+			g, err = newGroup(p.tree, &p.room, nodes, first, sheets)
 		}
-	}
-	if g := p.groups[key]; g != nil {
-		return g, nil
-	}
-	g := &group[N]{first: []int{0}, sheets: sheets, without: without, same: map[int32][]int32{}, hashes: map[*int32]uint64{}}
-	for _, n := range parents {
-		err := p.tree.Children(n, func(of string, child N) {
-			if of == name {
-				g.nodes = append(g.nodes, child)
-			}
-		})
 		if err != nil {
 			return nil, err
 		}
-		if len(g.nodes) > maxRows {
-			return nil, fmt.Errorf("%w: more than %d called %s in %s", ErrTooMany, maxRows, name, expr)
-		}
-		g.first = append(g.first, len(g.nodes))
+		p.keep(key, g)
 	}
+	if step.Place < 0 || step.Place >= g.first[at+1]-g.first[at] {
+		return nil, fmt.Errorf("%w: %s, number %d of %s", ErrNoNode, step.Name, step.Place, path)
+	}
+	if !g.goesBy(g.first[at]+step.Place, step.Changing) {
+		return g, nil
+	}
+	key.without = strings.Join(step.Changing, "\x00")
+	other := p.groups[key]
+	if other == nil {
+		var err error
+		if other, err = g.without(p.tree, &p.room, step.Changing); err != nil {
+			return nil, err
+		}
+		p.keep(key, other)
+	}
+	return other, nil
+}
+
+// children returns the children with a name of some nodes. first has the place of the first one
+// of each node, and then the number of all.
+func (p *Paths[N]) children(above *parents[N], name string) (_ []N, first []int, err error) {
+	nodes := p.list[:0]
+	first = make([]int, 1, len(above.rows)+1)
+	for _, row := range above.rows {
+		if nodes, err = appendNamed[N](nodes, p.tree, above.nodes[row], name); err != nil {
+			return nil, nil, err
+		}
+		if len(nodes) > maxRows {
+			return nil, nil, fmt.Errorf("%w: more than %d called %s", ErrTooMany, maxRows, name)
+		}
+		first = append(first, len(nodes))
+	}
+	if p.list = nodes; cap(nodes) > maxRoom {
+		p.list = nil
+	}
+	return slices.Clone(nodes), first, nil
+}
+
+// keep remembers a group, and forgets all others if they have too many rows.
+func (p *Paths[N]) keep(key groupKey, g *group[N]) {
 	if p.rows += len(g.nodes); p.rows > maxRows {
 		clear(p.groups)
 		p.rows = len(g.nodes)
 	}
-	if err := g.tell(p.tree); err != nil {
-		return nil, err
-	}
 	p.groups[key] = g
-	return g, nil
 }

@@ -1,14 +1,13 @@
 package identity
 
 import (
+	"bytes"
 	"cmp"
 	"iter"
 	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/cespare/xxhash/v2"
 
 	"lorefs/datacenter"
 )
@@ -22,17 +21,40 @@ const (
 	maxText = 120
 )
 
-type attributeVisitor = func(name string, typ datacenter.Type, text []byte)
-
-// table holds the attributes that may distinguish some nodes, its rows.
+// table holds the attributes that may distinguish some nodes.
 type table struct {
-	rows int
-	each func(row int, names []string, visit attributeVisitor) error // see visitNamed
-	// exact says that values are compared as queries do. Otherwise all spellings of a value
-	// are equal.
-	exact   bool
-	without []string // names of attributes that find skips
+	*room
+	rows    rows
+	count   int // of rows
 	columns []column
+}
+
+// room is memory for a table, which the next table can use again.
+type room struct {
+	names    attributeNames
+	surveyed []surveyed
+	cells    []cell
+	values   []uint64 // of all columns
+	hashes   []uint64
+	counts   counts
+}
+
+// maxRoom is the largest number of rows, times columns, for which room is kept.
+const maxRoom = 1 << 16
+
+// tidy drops what is too large to be kept.
+func (r *room) tidy() {
+	if cap(r.values) > maxRoom || len(r.names.list) > maxRoom {
+		*r = room{}
+	}
+}
+
+// resized returns a slice of a length, with anything in it.
+func resized[T any](s []T, n int) []T {
+	if cap(s) < n {
+		return make([]T, n)
+	}
+	return s[:n]
 }
 
 // column has the values of one attribute.
@@ -68,94 +90,171 @@ func Sayable(typ datacenter.Type, text []byte) bool {
 	case datacenter.Int, datacenter.Bool:
 		return true
 	case datacenter.Float: // NaN equals nothing, and a query can't spell infinity
-		return !strings.ContainsAny(string(text), "NI")
+		return !bytes.ContainsAny(text, "NI")
 	}
-	if utf8.RuneCount(text) > maxText || !utf8.Valid(text) {
-		return false
+	count := 0
+	for i := 0; i < len(text); count++ {
+		c, size := rune(text[i]), 1
+		if c >= utf8.RuneSelf {
+			if c, size = utf8.DecodeRune(text[i:]); c == utf8.RuneError && size == 1 {
+				return false
+			}
+		}
+		if count == maxText || unicode.IsControl(c) {
+			return false
+		}
+		i += size
 	}
-	return strings.IndexFunc(string(text), unicode.IsControl) < 0
+	return true
 }
 
-// find makes columns of the attributes up to a rank that differ between rows. They are ints
-// and strings: floats are measured, so they rarely identify anything.
-func (t *table) find(rank int) error {
-	type about struct {
-		rows  int
-		value uint64 // of the first row
-		vary  bool
+// survey makes the columns of some names, which differ from each other. It returns the names of
+// the attributes up to a rank that differ between rows, the most likely ones first. They are
+// ints and strings: floats are measured, so they rarely identify anything.
+//
+// An attribute with values of two types has no column, since a query may find values equal that
+// are not.
+func (t *table) survey(wanted []string, rank int) (differing []string, err error) {
+	names, list := &t.names, t.surveyed[:0]
+	names.reset()
+	t.columns, t.values = t.columns[:0], resized(t.values, len(wanted)*t.count)
+	clear(t.values)
+	for i, name := range wanted {
+		names.index(name)
+		t.columns = append(t.columns, column{name, t.values[i*t.count : (i+1)*t.count]})
+		list = append(list, surveyed{counts: rankOf(name) <= rank})
 	}
-	names := map[string]*about{}
-	err := t.visit(nil, func(_ int, name string, typ datacenter.Type, hash uint64) {
-		if rankOf(name) > rank || typ == datacenter.Float || typ == datacenter.Bool || slices.Contains(t.without, name) {
-			return
+	defer func() { t.surveyed = list }()
+	for row := range t.count {
+		cells, err := t.rows.read(t.cells[:0], row, names)
+		if err != nil {
+			return nil, err
 		}
-		a := names[name]
-		if a == nil {
-			a = &about{value: hash}
-			names[name] = a
+		t.cells = cells
+		for len(list) < len(names.list) {
+			list = append(list, surveyed{counts: rankOf(names.list[len(list)]) <= rank})
 		}
-		a.rows++
-		a.vary = a.vary || hash != a.value
-	})
-	if err != nil {
-		return err
+		for i := range cells {
+			c := &cells[i]
+			a := &list[c.name]
+			if c.name >= len(wanted) && !a.needs(c) {
+				continue
+			}
+			if a.last != *c {
+				if a.hash, err = t.rows.hash(i); err != nil {
+					return nil, err
+				}
+				a.last = *c
+			}
+			if a.hash == 0 {
+				continue
+			}
+			if c.name < len(wanted) {
+				t.columns[c.name].hashes[row] = a.hash
+				a.see(c.typ)
+			}
+			if a.needs(c) {
+				a.add()
+			}
+		}
 	}
-	var list []string
-	for name, a := range names {
-		if a.vary || a.rows < t.rows {
-			list = append(list, name)
-		}
-	}
-	slices.SortFunc(list, func(x, y string) int {
-		return cmp.Or(cmp.Compare(rankOf(x), rankOf(y)), strings.Compare(x, y))
-	})
-	return t.fill(list[:min(len(list), maxColumns)])
-}
-
-// fill makes the columns of some names. An attribute with values of two types has no column,
-// since a query may find values equal that are not.
-func (t *table) fill(names []string) error {
-	t.columns = nil
-	for _, name := range names {
-		t.columns = append(t.columns, column{name, make([]uint64, t.rows)})
-	}
-	types := make([]datacenter.Type, len(names))
-	mixed := make([]bool, len(names))
-	err := t.visit(names, func(row int, name string, typ datacenter.Type, hash uint64) {
-		i := slices.Index(names, name)
-		if i < 0 {
-			return
-		}
-		t.columns[i].hashes[row] = hash
-		types[i] = cmp.Or(types[i], typ)
-		mixed[i] = mixed[i] || typ != 0 && typ != types[i]
-	})
-	for i := range t.columns {
-		if mixed[i] {
+	for i, a := range list {
+		if i < len(wanted) && a.mixed {
 			clear(t.columns[i].hashes)
 		}
+		if a.vary || a.rows > 0 && a.rows < t.count {
+			differing = append(differing, names.list[i])
+		}
 	}
+	slices.SortFunc(differing, func(x, y string) int {
+		return cmp.Or(cmp.Compare(rankOf(x), rankOf(y)), strings.Compare(x, y))
+	})
+	return differing, nil
+}
+
+// fill makes the columns of some names, or of the first if they are too many.
+func (t *table) fill(names []string) error {
+	if len(names) == 0 {
+		t.columns = nil
+		return nil
+	}
+	_, err := t.survey(names[:min(len(names), maxColumns)], -1)
 	return err
 }
 
-// visit calls visit for all values that can be used in a path, at least for those of names. If
-// names is nil, these are all.
-func (t *table) visit(names []string, visit func(row int, name string, typ datacenter.Type, hash uint64)) error {
-	for row := range t.rows {
-		err := t.each(row, names, func(name string, typ datacenter.Type, text []byte) {
-			switch {
-			case !Sayable(typ, text):
-			case t.exact && (typ == datacenter.String || typ == 0):
-				visit(row, name, typ, xxhash.Sum64(text)|1)
-			default:
-				visit(row, name, typ, hashValue(text)|1)
-			}
-		})
-		if err != nil {
-			return err
-		}
+// surveyed is what a survey finds out about an attribute.
+type surveyed struct {
+	// counts says that it matters whether the attribute differs between rows, and vary that it
+	// does: then no more of its values are read. rows is the number of rows that have it, and
+	// first the hash in the first of these.
+	counts, vary bool
+	rows         int
+	first        uint64
+	// typ is the type in a column, and mixed says that there are several.
+	typ   datacenter.Type
+	mixed bool
+	// last is the value whose hash was computed last.
+	last cell
+	hash uint64
+}
+
+// needs reports whether it matters which value a cell has.
+func (a *surveyed) needs(c *cell) bool {
+	return a.counts && !a.vary && c.typ != datacenter.Float && c.typ != datacenter.Bool
+}
+
+func (a *surveyed) add() {
+	if a.rows == 0 {
+		a.first = a.hash
 	}
-	return nil
+	a.rows++
+	a.vary = a.hash != a.first
+}
+
+func (a *surveyed) see(typ datacenter.Type) {
+	a.typ = cmp.Or(a.typ, typ)
+	a.mixed = a.mixed || typ != 0 && typ != a.typ
+}
+
+// attributeNames numbers names of attributes. It is quick where nodes have the same attributes
+// in the same order, as siblings mostly do.
+type attributeNames struct {
+	list    []string
+	indexes map[string]int
+	// next has for each name the index of the one that was asked for after it, and last is the
+	// index of the last one.
+	next []int
+	last int
+}
+
+// reset forgets all names.
+func (a *attributeNames) reset() {
+	clear(a.indexes)
+	a.list, a.next = a.list[:0], a.next[:0]
+}
+
+// index returns the number of a name. A new name has the next number.
+func (a *attributeNames) index(name string) int {
+	if len(a.list) == 0 {
+		if a.indexes == nil {
+			a.indexes = map[string]int{}
+		}
+		a.list, a.next, a.last = append(a.list, name), append(a.next, 0), 0
+		a.indexes[name] = 0
+		return 0
+	}
+	i := a.next[a.last]
+	if a.list[i] != name {
+		var ok bool
+		if i, ok = a.indexes[name]; !ok {
+			i = len(a.list)
+			a.list, a.next = append(a.list, name), append(a.next, 0)
+			a.indexes[name] = i
+		}
+		a.next[a.last] = i
+	}
+	a.last = i
+	return i
 }
 
 // columnSet is a set of columns, by their ascending indexes.

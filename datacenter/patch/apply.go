@@ -153,11 +153,11 @@ type planner struct {
 }
 
 func (p *planner) plan() error {
-	p.renamed = p.patch.renamed()
+	p.renamed, p.lines = p.patch.renamed(), p.patch.lines()
 	for i := range p.patch.Blocks {
 		b := &p.patch.Blocks[i]
 		var err error
-		if p.targets[i], err = p.locate(b.Path.Steps, b.Guards); err != nil {
+		if p.targets[i], err = p.locate(b.Path.Steps, b.Guards, b.Traits); err != nil {
 			return err
 		}
 		if b.Kind == Remove && len(p.targets[i].nodes) == 1 {
@@ -176,6 +176,9 @@ func (p *planner) plan() error {
 			}
 		}
 	}
+	if err := p.replaceSheets(); err != nil {
+		return err
+	}
 	p.removals = slices.DeleteFunc(p.removals, func(e edit.Edit) bool { return p.goesWith(p.above[e.Node]) != nil })
 	for i := range p.patch.Blocks {
 		if b := &p.patch.Blocks[i]; b.Kind == Change {
@@ -185,6 +188,75 @@ func (p *planner) plan() error {
 		}
 	}
 	return p.add()
+}
+
+// replaceSheets finds out which sheets are removed and added, as the blocks do that replace a sheet.
+// If one of these of a name conflicts, all others do: a sheet would be lost, or would be there twice.
+func (p *planner) replaceSheets() error {
+	removing := map[string][]int{}
+	for i := range p.patch.Blocks {
+		if b := &p.patch.Blocks[i]; b.Kind == Remove && len(b.Path.Steps) == 1 {
+			removing[b.Node.Name] = append(removing[b.Node.Name], i)
+		}
+	}
+	adding := map[string][]*addition{}
+	for _, a := range p.adds {
+		if name := a.b.Node.Name; len(a.b.Path.Steps) == 0 && removing[name] != nil {
+			adding[name] = append(adding[name], a)
+		}
+	}
+	for name, adds := range adding {
+		has := func(outcome Outcome) bool {
+			return slices.ContainsFunc(removing[name], func(i int) bool { return p.items[i][0].Outcome == outcome })
+		}
+		if !has(Conflict) {
+			if !has(Applied) {
+				continue
+			}
+			added, err := p.allAdded(adds)
+			if err != nil {
+				return err
+			}
+			if added {
+				continue
+			}
+		}
+		p.keepSheets(removing[name], adds)
+	}
+	return nil
+}
+
+// allAdded reports whether nothing speaks against adding some nodes.
+func (p *planner) allAdded(adds []*addition) (bool, error) {
+	for _, a := range adds {
+		if a.reason != "" {
+			return false, nil
+		}
+		if a.there == 0 {
+			if reason, err := p.clash(a); err != nil || reason != "" {
+				return false, err
+			}
+		}
+	}
+	return true, nil
+}
+
+// keepSheets takes back that some blocks remove sheets and that others add sheets.
+func (p *planner) keepSheets(removing []int, adds []*addition) {
+	for _, a := range adds {
+		if a.reason == "" && a.there == 0 {
+			a.reason = "a sheet that the patch replaces can't be removed or added"
+		}
+	}
+	for _, i := range removing {
+		it := &p.items[i][0]
+		if it.Outcome != Applied {
+			continue
+		}
+		it.Outcome, it.Reason = Conflict, "a sheet that the patch adds in its place can't be added"
+		delete(p.removed, it.Node)
+		p.removals = slices.DeleteFunc(p.removals, func(e edit.Edit) bool { return e.Node == it.Node })
+	}
 }
 
 // goesWith gives the block that removes a node that a path led to, or one that it is below;
@@ -204,6 +276,18 @@ func (b *Block) because(what string) string {
 		return "the patch itself " + what
 	}
 	return fmt.Sprintf("line %d of the patch %s", b.Line, what)
+}
+
+// lines gives the lines that change nodes, by the paths of these.
+func (p *Patch) lines() map[string][]Line {
+	m := map[string][]Line{}
+	for i := range p.Blocks {
+		if b := &p.Blocks[i]; b.Kind == Change {
+			key := string(query.AppendPlain(nil, b.Path.Steps))
+			m[key] = append(m[key], b.Lines...)
+		}
+	}
+	return m
 }
 
 // renamed gives the steps whose conditions are other ones once the patch is applied, by
@@ -381,7 +465,7 @@ func (p *planner) remove(i int, b *Block) error {
 	case p.there[n.number]:
 		it.Outcome = Already
 	default:
-		if it.Reason, err = p.view.differs(n, b.Node); err != nil {
+		if it.Reason, err = p.differs(n, b); err != nil {
 			return err
 		}
 		if it.Reason == "" && t.renamed {
@@ -399,6 +483,18 @@ func (p *planner) remove(i int, b *Block) error {
 	return nil
 }
 
+// differs tells in what a node differs from that of a block; it is "" if they are equal.
+func (r *resolver) differs(n node, b *Block) (string, error) {
+	if b.Hash == 0 {
+		return r.view.differs(n, b.Node)
+	}
+	h, err := r.hashes.Hash(n)
+	if err != nil || HashOf(h) == b.Hash {
+		return "", err
+	}
+	return fmt.Sprintf("%s holds something else: its hash is %012x; want %012x", b.Node.Name, uint64(HashOf(h)), uint64(b.Hash)), nil
+}
+
 // removable chooses the node of a block that removes one: where the path leads to several,
 // the one that is equal to what the block says and is beside the sibling that it names.
 func (p *planner) removable(b *Block, t *located) (n node, reason string, err error) {
@@ -408,7 +504,7 @@ func (p *planner) removable(b *Block, t *located) (n node, reason string, err er
 	}
 	var equal []int
 	for i, x := range t.nodes {
-		what, err := p.view.differs(x, b.Node)
+		what, err := p.differs(x, b)
 		if err != nil {
 			return n, "", err
 		}

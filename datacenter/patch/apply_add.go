@@ -138,7 +138,7 @@ func (p *planner) moves(a *addition, n node) (bool, error) {
 	if len(blocks) == 0 || a.anchor == 0 {
 		return false, nil
 	}
-	if what, err := p.view.differs(n, p.patch.Blocks[blocks[0]].Node); err != nil || what != "" {
+	if what, err := p.differs(n, &p.patch.Blocks[blocks[0]]); err != nil || what != "" {
 		return false, err
 	}
 	o, err := p.order(a.parent, a.b.Node.Name)
@@ -175,6 +175,8 @@ func (p *planner) lookBeside(a *addition, parents found) error {
 		return err
 	}
 	switch {
+	case reason != "" && traitOf(a.b.Traits, len(a.b.Path.Steps)) != nil:
+		a.reason = reason
 	case len(rows) == 1:
 		a.parent, a.anchor = parents.nodes[rows[0].parent], rows[0].node.number
 	case len(parents.nodes) == 1 && (a.b.Beside.Text == "" || len(a.b.Path.Steps) != 1 || len(given(a.b.Node.Keys, a.b.Node.Attributes)) > 0):
@@ -194,14 +196,23 @@ func (p *planner) besideRows(b *Block, parents found) (rows []row, reason string
 	if b.Beside.Text == "" {
 		return nil, "", nil
 	}
-	s := b.Beside.Step
+	s, renamed := b.Beside.Step, false
 	g, rows, err := p.step(parents, &s)
 	if other, ok := p.renamed[b.besidePath()]; ok && len(rows) == 0 && err == nil {
-		s = other
+		s, renamed = other, true
 		g, rows, err = p.step(parents, &s)
 	}
-	if err != nil || s.Nth == 0 {
-		return rows, "", err
+	if err != nil {
+		return nil, "", err
+	}
+	if t := traitOf(b.Traits, len(b.Path.Steps)); t != nil && b.Kind == Add && !renamed {
+		if other, err := p.another(t, g, &s, rows, p.lines[b.besidePath()]); err != nil || other {
+			step := bareStep(&s)
+			return nil, fmt.Sprintf(isAnother, step, step), err
+		}
+	}
+	if s.Nth == 0 {
+		return rows, "", nil
 	}
 	var guard *Guard
 	if want := b.places(); len(b.Guards) >= want {
@@ -325,7 +336,7 @@ func (p *planner) lookAmong(name string, adds []*addition) error {
 
 // isThere tells whether a node is the one that is to be added, and stays.
 func (p *planner) isThere(a *addition, n node) (bool, error) {
-	what, err := p.view.differs(n, a.b.Node)
+	what, err := p.differs(n, a.b)
 	if err != nil || what != "" || p.there[n.number] {
 		return false, err
 	}
@@ -385,6 +396,9 @@ func (p *planner) clash(a *addition) (string, error) {
 	if p.targets[a.block].renamed {
 		return "no place to add it: " + onlyRenamed, nil
 	}
+	if a.b.Hash != 0 {
+		return "the patch has only the hash of this node, which was too large, and not what it held", nil
+	}
 	if first := p.name(a); first != nil {
 		return first.because("adds the same"), nil
 	}
@@ -393,7 +407,7 @@ func (p *planner) clash(a *addition) (string, error) {
 		if parent := p.targets[a.block].nodes[w.parent]; removed || p.goesWith(parent.number) != nil {
 			continue
 		}
-		what, err := p.view.differs(w.node, a.b.Node)
+		what, err := p.differs(w.node, a.b)
 		if err != nil {
 			return "", err
 		}
@@ -413,7 +427,7 @@ func (p *planner) name(a *addition) *Block {
 		return nil
 	}
 	key := p.targets[a.block].key + "\n" + string(sheets.AppendElement(nil, a.b.Node))
-	if first, ok := p.named[key]; ok {
+	if first, ok := p.named[key]; ok && first != a.block {
 		return &p.patch.Blocks[first]
 	}
 	p.named[key] = a.block

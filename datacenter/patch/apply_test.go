@@ -1,11 +1,15 @@
 package patch_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
+	"lorefs/datacenter/edit"
+	"lorefs/datacenter/identity"
 	"lorefs/datacenter/patch"
 )
 
@@ -118,6 +122,56 @@ func TestCorrectedReject(t *testing.T) {
 	}
 }
 
+// A reject whose place has become another one can be applied once its guard is deleted and its -
+// line corrected, but not before, whatever the guards of other places say.
+func TestCorrectedPlace(t *testing.T) {
+	file := func(first, v any, more ...*dctest.Node) *datacenter.File {
+		group := func(n int, v any) *dctest.Node {
+			return under(of("G"), of("T", "v", n), of("T", "v", v), of("T", "v", n))
+		}
+		return open(t, under(of("S"), append([]*dctest.Node{group(1, first), group(1, v)}, more...)...))
+	}
+	p := makePatch(t, file(1, 1), file(1, 2))
+	if b := &p.Blocks[0]; len(p.Blocks) != 1 || len(b.Guards) != 2 {
+		t.Fatalf("want one block with two guards:\n%s", p.Append(nil))
+	}
+	next := file(1, 7)
+	d, results := apply(t, next, p)
+	text := string(patch.Rejects(results[0]).Append(nil))
+	if results[0].Conflicts != 1 || !strings.Contains(text, "delete the line with ? G") {
+		t.Fatalf("%s", text)
+	}
+	cut := func(text, prefix string) string {
+		var kept []string
+		for line := range strings.Lines(text) {
+			if !strings.HasPrefix(line, prefix) {
+				kept = append(kept, line)
+			}
+		}
+		return strings.Join(kept, "")
+	}
+	for _, tt := range []struct {
+		text    string
+		applied int
+		want    string
+	}{
+		{text, 0, "? G"},
+		{strings.Replace(text, "-v int 1", "-v int 7", 1), 0, "? G"},
+		{cut(text, "? G"), 0, "? T"},
+		{cut(cut(text, "? G"), "? T"), 0, "v is int 7; want int 1 or int 2"},
+		{strings.Replace(cut(cut(text, "? G"), "? T"), "-v int 1", "-v int 7", 1), 1, "applied"},
+	} {
+		fixed, err := patch.Parse("fixed", []byte(tt.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, results := apply(t, saved(t, d), reread(t, fixed))
+		if got := outcomes(results[0]); results[0].Applied != tt.applied || !strings.Contains(got, tt.want) {
+			t.Errorf("%s%s, want %s", tt.text, got, tt.want)
+		}
+	}
+}
+
 // A sheet of which more than half is another one is replaced as a whole.
 func TestReplacedSheet(t *testing.T) {
 	sheet := func(from, n int) *datacenter.File {
@@ -149,4 +203,100 @@ func sheetRows(n int, name string) (rows []*dctest.Node) {
 		rows = append(rows, of(name, "v", i))
 	}
 	return rows
+}
+
+// A block with the hash of a node removes what has that hash, and can't bring it back.
+func TestRemovedByHash(t *testing.T) {
+	f := shop(t)
+	var item spot
+	for _, s := range spots(t, f) {
+		if s.node.Name() == "Item" {
+			item = s
+			break
+		}
+	}
+	h, err := identity.NewExactContents(identity.NewFile(t.Context())).Hash(item.node)
+	if err != nil {
+		t.Fatal(err)
+	}
+	remove := func(id int, h uint64) *patch.Patch {
+		return reread(t, parse(t, "mod", fmt.Sprintf("@- /Items/Item[@id=%d] before Item[@id=2]\n-%%hash Item %012x 4\n", id, h&(1<<48-1))))
+	}
+	p := remove(1, h)
+	d, results := apply(t, f, p)
+	if got := outcomes(results[0]); results[0].Applied != 1 {
+		t.Error(got)
+	}
+	after := saved(t, d)
+	for _, tt := range []struct {
+		name string
+		f    *datacenter.File
+		p    *patch.Patch
+		want string
+	}{
+		{"again", after, p, "already there"},
+		{"another hash", f, remove(1, h+1), "Item holds something else: its hash is "},
+		{"another node", f, remove(2, h), "Item holds something else: its hash is "},
+		{"taken back", after, reread(t, p.Reverse()), "the patch has only the hash of this node"},
+		{"taken back where it is", f, reread(t, p.Reverse()), "already there"},
+	} {
+		if _, results := apply(t, tt.f, tt.p); !strings.Contains(outcomes(results[0]), tt.want) || results[0].Applied > 0 {
+			t.Errorf("%s: %s; want %s", tt.name, outcomes(results[0]), tt.want)
+		}
+	}
+}
+
+// A node that got the id of another one is not taken for that, neither when it is changed nor when a
+// node is removed, or is added below it or behind it. A node that only changed is still known.
+func TestIDsGivenToOthers(t *testing.T) {
+	type item struct {
+		id, level int
+		name      string
+	}
+	file := func(items ...item) *datacenter.File {
+		s := of("Items")
+		for _, it := range items {
+			s.Children = append(s.Children, under(keyed(of("Item", "id", it.id, "level", it.level, "name", it.name), "id"), of("Part", "v", 1)))
+		}
+		return open(t, s)
+	}
+	old := []item{{4, 1, "a"}, {5, 1, "b"}, {6, 1, "c"}, {7, 1, "d"}}
+	var shifted []item
+	for _, it := range old {
+		shifted = append(shifted, item{it.id + 1, it.level, it.name})
+	}
+	f := file(old...)
+	five := spots(t, f)[3].number
+	for name, edits := range map[string][]edit.Edit{
+		"changed":  {{Op: edit.SetAttribute, Node: five, Name: "level", Value: datacenter.IntValue(9)}},
+		"below":    {{Op: edit.SetAttribute, Node: five + 4, Name: "v", Value: datacenter.IntValue(9)}},
+		"removed":  {{Op: edit.RemoveNode, Node: five}},
+		"added to": {{Op: edit.AddNode, Node: 1000, Parent: five, Name: "New"}},
+		"behind":   {{Op: edit.AddNode, Node: 1000, Parent: 1, Name: "Item", Ordinal: 60, Rank: 2*edit.RankGap + 1}},
+	} {
+		d, err := edit.NewDraft(f, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range edits {
+			if edits[i].Op == edit.AddNode {
+				edits[i].Node = d.NewNumber()
+			}
+		}
+		if err := d.Apply(t.Context(), edits...); err != nil {
+			t.Fatal(err)
+		}
+		p := makeDraft(t, d, "")
+		if _, results := apply(t, f, p, p); results[0].Applied != 1 || results[1].Already != 1 {
+			t.Errorf("%s: %s%s", name, outcomes(results[0]), outcomes(results[1]))
+		}
+		if _, results := apply(t, file(shifted...), p); results[0].Conflicts != 1 || !strings.Contains(outcomes(results[0]), "is another node than") {
+			t.Errorf("%s, with other ids: %sof\n%s", name, outcomes(results[0]), p.Append(nil))
+		}
+		renamed := slices.Clone(old)
+		renamed[1].name, renamed[3].name = "other", "another"
+		if _, results := apply(t, file(renamed...), p); (results[0].Applied != 1) != (name == "removed") {
+			t.Errorf("%s, with another name: %sof\n%s", name, outcomes(results[0]), p.Append(nil))
+		}
+	}
 }

@@ -1,6 +1,7 @@
 package patch_test
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -57,48 +58,65 @@ func TestExample(t *testing.T) {
 
 func TestSyntaxErrors(t *testing.T) {
 	head := "lorefs-patch 1\nbase: x\nfuture: whatever\n\n"
+	whole := "lorefs-patch 1\nend: # end\n\n"
 	for text, want := range map[string]string{
-		"":                                                         "mod:1: this is no patch",
-		"diff --git":                                               "mod:1: this is no patch",
-		"lorefs-patch 2\n":                                         `mod:1: version "2" of patches is unknown`,
-		"lorefs-patch 1\nwhat is this\n":                           `mod:2: "what is this": want NAME: text`,
-		head + "@* /A\n":                                           `mod:5: a block of the kind "@*" is unknown`,
-		head + "hello\n":                                           "mod:5: \"hello\": want @",
-		head + "-a int 1\n":                                        "mod:5: \"-a int 1\": want a block before it",
-		head + "@ /A\n":                                            "mod:5: a block that changes nothing",
-		head + "@ /A[\n+a int 1\n":                                 "mod:5: query: ",
-		head + "@ //A\n+a int 1\n":                                 "mod:5: the path \"//A\" asks for more",
-		head + "@ (/A[1])[1]\n+a int 1\n":                          "two places in one step",
-		head + "@ /A\n+a int x\n":                                  `"x" is not an int`,
-		head + "@ /A\n+a string x\n":                               `mod:6: "x": want a JSON string`,
-		head + "@ /A\n+a string \"\\q\"\n":                         `want a JSON string`,
-		head + "@ /A\n+a text x\n":                                 `"text" is no type`,
-		head + "@ /A\n+a\n":                                        "want the name of an attribute",
-		head + "@ /A\n+a b int 1\n":                                `"b" is no type`,
-		head + "@ /A\n+{a int 1\n":                                 "want the name of an attribute",
-		head + "@ /A\n+a int 1\n+a int 2\n":                        "mod:7: \"a int 2\" is changed twice",
-		head + "@ /A\n-a int 1\n+a int 1\n":                        "mod:6: the same with - as with +",
-		head + "@ /A\n+__value__ int 1\n":                          "want a string",
-		head + "@ /A\n+%flags flags 1\n":                           "keys and flags are always there",
-		head + "@ /A\n-%flags flags 1\n+%flags flags 16\n":         "want a number from 0 to 15",
-		head + "@ /A\n-%keys keys\n+%keys keys a b c d e\n":        "5 keys of a node",
-		head + "@ /A\n? A 1/2\n+a int 1\n":                         "mod:6: \"? A 1/2\": want ? STEP",
-		head + "@ /A\n? A 1/2 - - - - -\n+a int 1\n":               "mod:5: 1 guards of 0 places",
-		head + "@ /A[1]\n? A 3/2 - - - - -\n+a int 1\n":            "want ? STEP",
-		head + "@ /A[1]\n? A 1/2 - - 00000000000* - -\n+a int 1\n": "want ? STEP",
-		head + "@ /A[1]\n+a int 1\n? A 1/2 - - - - -\n":            "mod:7: a guard behind what it guards",
-		head + "@+ /A\n":                                           "mod:5: a block without a node",
-		head + "@+ /A\n-<A />\n":                                   "mod:6: \"-<A />\": want lines that begin with +",
-		head + "@+ /A\n+<A>\n+<B>\n+</A>\n":                        "mod:8: ",
-		head + "@+ /A\n+x\n":                                       "mod:6: want an element",
-		head + "@ /\n+a int 1\n":                                   "mod:6: \"a int 1\": the root has no attributes",
-		head + "@ /A\n-%keys keys\n+%keys keys __value__\n":        "mod:7: __value__ is no key",
-		head + "@+ /A\n+<A dc:keys=\"__value__\" />\n":             "mod:6: __value__ is no key",
-		head + "@+ /A\n+<A><__value__ /></A>\n":                    "mod:6: __value__ is an attribute, not a node",
-		head + strings.Repeat("#\n", 1<<20+1):                      "mod:1048581: more than 1048576 lines that begin with #",
-		head + "@+ /A after B/C\n+<A />\n":                         "want one step",
-		head + "@- /\n-<A />\n":                                    "the root can't be removed",
-		head + "@- /A/B\n-<A />\n":                                 "mod:6: the node is called \"A\"",
+		"":                                                              "mod:1: this is no patch",
+		"diff --git":                                                    "mod:1: this is no patch",
+		"lorefs-patch 2\n":                                              `mod:1: version "2" of patches is unknown`,
+		"lorefs-patch 1\nwhat is this\n":                                `mod:2: "what is this": want NAME: text`,
+		head + "@* /A\n":                                                `mod:5: a block of the kind "@*" is unknown`,
+		head + "hello\n":                                                "mod:5: \"hello\": want @",
+		head + "-a int 1\n":                                             "mod:5: \"-a int 1\": want a block before it",
+		head + "@ /A\n":                                                 "mod:5: a block that changes nothing",
+		head + "@ /A[\n+a int 1\n":                                      "mod:5: query: ",
+		head + "@ //A\n+a int 1\n":                                      "mod:5: the path \"//A\" asks for more",
+		head + "@ (/A[1])[1]\n+a int 1\n":                               "two places in one step",
+		head + "@ /A\n+a int x\n":                                       `"x" is not an int`,
+		head + "@ /A\n+a string x\n":                                    `mod:6: "x": want a JSON string`,
+		head + "@ /A\n+a string \"\\q\"\n":                              `want a JSON string`,
+		head + "@ /A\n+a text x\n":                                      `"text" is no type`,
+		head + "@ /A\n+a\n":                                             "want the name of an attribute",
+		head + "@ /A\n+a b int 1\n":                                     `"b" is no type`,
+		head + "@ /A\n+{a int 1\n":                                      "want the name of an attribute",
+		head + "@ /A\n+a int 1\n+a int 2\n":                             "mod:7: \"a int 2\" is changed twice",
+		head + "@ /A\n-a int 1\n+a int 1\n":                             "mod:6: the same with - as with +",
+		head + "@ /A\n+__value__ int 1\n":                               "want a string",
+		head + "@ /A\n+%flags flags 1\n":                                "keys and flags are always there",
+		head + "@ /A\n-%flags flags 1\n+%flags flags 16\n":              "want a number from 0 to 15",
+		head + "@ /A\n-%keys keys\n+%keys keys a b c d e\n":             "5 keys of a node",
+		head + "@ /A\n? A 1/2\n+a int 1\n":                              "mod:6: \"? A 1/2\": want ? STEP",
+		head + "@ /A\n? A 1/2 - - - - -\n+a int 1\n":                    "mod:5: 1 guards of 0 places",
+		head + "@ /A[1]\n? A 3/2 - - - - -\n+a int 1\n":                 "want ? STEP",
+		head + "@ /A[1]\n? A 1/2 - - 00000000000* - -\n+a int 1\n":      "want ? STEP",
+		head + "@ /A[1]\n+a int 1\n? A 1/2 - - - - -\n":                 "mod:7: a guard behind what it guards",
+		head + "@+ /A\n":                                                "mod:5: a block without a node",
+		head + "@+ /A\n-<A />\n":                                        "mod:6: \"-<A />\": want lines that begin with +",
+		head + "@+ /A\n+<A>\n+<B>\n+</A>\n":                             "mod:8: ",
+		head + "@+ /A\n+x\n":                                            "mod:6: want an element",
+		head + "@ /\n+a int 1\n":                                        "mod:6: \"a int 1\": the root has no attributes",
+		head + "@ /A\n-%keys keys\n+%keys keys __value__\n":             "mod:7: __value__ is no key",
+		head + "@+ /A\n+<A dc:keys=\"__value__\" />\n":                  "mod:6: __value__ is no key",
+		head + "@+ /A\n+<A><__value__ /></A>\n":                         "mod:6: __value__ is an attribute, not a node",
+		head + strings.Repeat("#\n", 1<<20+1):                           "mod:1048581: more than 1048576 lines that begin with #",
+		head + "@+ /A after B/C\n+<A />\n":                              "want one step",
+		head + "@- /\n-<A />\n":                                         "the root can't be removed",
+		head + "@- /A/B\n-<A />\n":                                      "mod:6: the node is called \"A\"",
+		head + "@ /A[@id=1]\n? A[@id=1] 000000000001 - -\n+a int 1\n":   "mod:6: \"? A[@id=1] 000000000001 - -\": want ? STEP",
+		head + "@ /A/B\n? B 000000000001 - -\n+a int 1\n":               "mod:6: \"? B 000000000001 - -\": want ? STEP",
+		head + "@ /A/B[@id=1]\n? B[@id=2] 000000000001 - -\n+a int 1\n": "of a step of the path that has conditions",
+		head + "@ /A/B[@id=1]\n? B[@id=1] - - -\n+a int 1\n":            "of a step of the path that has conditions",
+		head + "@- /A\n-%hash A 0123456789ab\n":                         "mod:6: \"-%hash A 0123456789ab\": want %hash NAME, 12 hex digits",
+		head + "@- /A\n-%hash B 0123456789ab 1\n":                       "mod:6: the node is called \"B\"",
+		head + "@ /A[@id=1]\n? A[@id=1] 000000000001 - -\n+a int 1\n":   "mod:6: \"? A[@id=1] 000000000001 - -\": want ? STEP",
+		head + "@ /A/B\n? B 000000000001 - -\n+a int 1\n":               "mod:6: \"? B 000000000001 - -\": want ? STEP",
+		head + "@ /A/B[@id=1]\n? B[@id=2] 000000000001 - -\n+a int 1\n": "of a step of the path that has conditions",
+		head + "@ /A/B[@id=1]\n? B[@id=1] - - -\n+a int 1\n":            "of a step of the path that has conditions",
+		head + "@- /A\n-%hash A 0123456789ab 1\n-<A />\n":               "mod:7: \"-<A />\": want nothing behind the hash",
+		"lorefs-patch 1":                                                "mod:1: \"lorefs-patch 1\": want a line end behind the last line: the patch was cut off",
+		head + "@ /A\n-a int 1\n+a int 12":                              "mod:7: \"+a int 12\": want a line end",
+		whole:                                                           "mod:3: the patch ends here, without the line \"# end\"",
+		whole + "@ /A\n-a int 1\n":                                      "mod:5: the patch ends here",
+		whole + "# end\n\n@ /A\n-a int 1\n":                             "mod:6: \"@ /A\": want no block behind the line \"# end\"",
 	} {
 		_, err := patch.Parse("mod", []byte(text))
 		var syntax *patch.SyntaxError
@@ -136,6 +154,9 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
+		if !bytes.HasSuffix(data, []byte("\n")) {
+			t.Fatalf("a patch is read that ends inside a line:\n%s", data)
+		}
 		text := p.Append(nil)
 		q, err := patch.Parse("mod", text)
 		if err != nil {
@@ -148,6 +169,34 @@ func FuzzParse(f *testing.F) {
 		}
 		if back, err := patch.Parse("mod", p.Reverse().Append(nil)); err == nil {
 			back.Reverse()
+		}
+	})
+}
+
+// FuzzCut cuts a patch off at each of its bytes. Nothing of it is read then, unless so little is
+// left that no line promises a last one, and no block is there.
+func FuzzCut(f *testing.F) {
+	seeds, err := filepath.Glob("testdata/*.lorepatch")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, name := range seeds {
+		f.Add(readFile(f, name))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := patch.Parse("mod", data)
+		if err != nil {
+			return
+		}
+		text := p.Append(nil)
+		if len(text) > 1<<13 {
+			return
+		}
+		for n := range text {
+			cut, err := patch.Parse("mod", text[:n])
+			if err == nil && (string(text[:n]) != "lorefs-patch 1\n" || len(cut.Blocks) > 0) {
+				t.Fatalf("%d of %d bytes are read as a patch:\n%s", n, len(text), text[:n])
+			}
 		}
 	})
 }

@@ -19,7 +19,7 @@ type located struct {
 }
 
 // locate follows a path. Several nodes are left to who asks.
-func (r *resolver) locate(steps []query.PlainStep, guards []Guard) (l located, err error) {
+func (r *resolver) locate(steps []query.PlainStep, guards []Guard, traits []Trait) (l located, err error) {
 	if err := r.view.ctx.Err(); err != nil {
 		return l, err
 	}
@@ -28,7 +28,7 @@ func (r *resolver) locate(steps []query.PlainStep, guards []Guard) (l located, e
 	}
 	renamed := false
 	for i := range steps {
-		if l, guards, err = r.locateStep(l.found, steps, i, guards); err != nil || len(l.nodes) == 0 {
+		if l, guards, err = r.locateStep(l.found, steps, i, guards, traitOf(traits, i)); err != nil || len(l.nodes) == 0 {
 			return l, err
 		}
 		renamed = renamed || l.renamed
@@ -38,7 +38,7 @@ func (r *resolver) locate(steps []query.PlainStep, guards []Guard) (l located, e
 }
 
 // locateStep follows one step of a path, of whose guards it leaves those behind it.
-func (r *resolver) locateStep(at found, steps []query.PlainStep, i int, guards []Guard) (l located, rest []Guard, err error) {
+func (r *resolver) locateStep(at found, steps []query.PlainStep, i int, guards []Guard, trait *Trait) (l located, rest []Guard, err error) {
 	s := steps[i]
 	g, rows, err := r.step(at, &s)
 	if err != nil {
@@ -67,6 +67,17 @@ func (r *resolver) locateStep(at found, steps []query.PlainStep, i int, guards [
 		}
 		l.key += fmt.Sprintf("#%d", rows[0].node.number)
 	}
+	if trait != nil && !l.renamed {
+		other, err := r.another(trait, g, &s, rows, r.lines[string(query.AppendPlain(nil, steps[:i+1]))])
+		if err != nil {
+			return l, nil, err
+		}
+		if other {
+			step := bareStep(&s)
+			l.reason = fmt.Sprintf(isAnother, step, step)
+			return l, nil, nil
+		}
+	}
 	for _, w := range rows {
 		l.nodes = append(l.nodes, w.node)
 		l.parents = append(l.parents, g.parents[w.parent])
@@ -77,7 +88,7 @@ func (r *resolver) locateStep(at found, steps []query.PlainStep, i int, guards [
 
 // place chooses the row that a place means: its guard tells whether it is still the same.
 func (r *resolver) place(g *group, s *query.PlainStep, rows []row, n int, guard *Guard) (chosen []row, reason string, err error) {
-	if guard == nil {
+	if guard == nil || guard.isEmpty() {
 		if n > len(rows) {
 			return nil, "", nil
 		}
@@ -104,7 +115,7 @@ func (r *resolver) place(g *group, s *query.PlainStep, rows []row, n int, guard 
 	if i := guard.find(sum); i >= 0 {
 		return rows[i : i+1], "", nil
 	}
-	return nil, fmt.Sprintf("%s: the %d nodes are not those of the patch, and which one is meant can't be told", s.Append(nil), len(rows)), nil
+	return nil, fmt.Sprintf("%s: the %d nodes are not those of the patch, and which one is meant can't be told: if the place is right, delete the line with ? %s", s.Append(nil), len(rows), guard.Step), nil
 }
 
 // find finds the node by what it holds and what is beside it; it is -1 if that fits not one.

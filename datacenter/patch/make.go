@@ -86,7 +86,7 @@ func (d *difference) growth() (n int64) {
 type maker struct {
 	ctx      context.Context //nolint:containedctx // it lives as long as Make
 	old, now *resolver
-	paths    *identity.Paths[node]
+	paths    *identity.Paths[datacenter.Node] // of what was
 	list     []*difference
 	// whole are the ways to sheets as they were and are, by their old numbers.
 	whole map[edit.Number][2]way
@@ -96,12 +96,15 @@ type maker struct {
 	// changing are the attributes that the patch changes, by the nodes as they were.
 	changing map[edit.Number][]string
 	families map[familyKey]*family
+	// walked are the steps of the last path, as far as both sides have their nodes.
+	walked []walked
 }
 
+// newMaker makes a maker. What was is a file.
 func newMaker(ctx context.Context, old, now *view) (*maker, error) {
-	root, err := old.root()
+	root, err := old.file.Root()
 	return &maker{
-		ctx: ctx, old: newResolver(old), now: newResolver(now), paths: identity.NewPaths[node](old, root),
+		ctx: ctx, old: newResolver(old), now: newResolver(now), paths: identity.NewPaths(identity.NewFile(ctx), root),
 		whole: map[edit.Number][2]way{}, leaving: map[edit.Number]bool{}, fresh: map[edit.Number]bool{},
 		changing: map[edit.Number][]string{}, families: map[familyKey]*family{},
 	}, err
@@ -281,6 +284,7 @@ func (m *maker) blocks() (*Patch, error) {
 	// A block that comes to go by a place gives its step no other name any more, on which
 	// paths of what is below relied.
 	for first := true; ; first = false {
+		m.walked = nil // it depends on what is renamed
 		known := len(m.now.renamed)
 		for i, b := range paths {
 			if !first {
@@ -297,7 +301,12 @@ func (m *maker) blocks() (*Patch, error) {
 			break
 		}
 	}
-	for _, b := range paths {
+	m.now.lines = p.lines()
+	for i, b := range paths {
+		if err := m.traits(b); err != nil {
+			return nil, err
+		}
+		p.Blocks[i].Traits = b.Traits
 		lines := slices.ContainsFunc(b.Lines, func(l Line) bool { return strings.ContainsAny(l.Name, "\r\n") })
 		if lines || strings.ContainsAny(b.Path.Text+b.Beside.Text, "\r\n") {
 			return nil, fmt.Errorf("%q: a name with a line break can't stand in a patch: %w", b.Path.Text, datacenter.ErrValue)

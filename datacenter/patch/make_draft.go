@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/identity"
 	"lorefs/internal/align"
@@ -15,7 +16,7 @@ import (
 // base.
 func MakeDraft(ctx context.Context, s *edit.Snapshot, name string) (*Patch, error) {
 	r := s.Reader()
-	m, err := newMaker(ctx, newView(ctx, r.Base(), nil), newView(ctx, r.First(), r))
+	m, err := newMaker(ctx, newView(ctx, own(r.Base()), nil), newView(ctx, own(r.First()), r))
 	if err != nil {
 		return nil, err
 	}
@@ -33,6 +34,9 @@ func MakeDraft(ctx context.Context, s *edit.Snapshot, name string) (*Patch, erro
 	}
 	return m.patch(r.Base(), name)
 }
+
+// own returns a file for one goroutine, which reads it faster.
+func own(f *datacenter.File) *datacenter.File { return f.Private(datacenter.MostPrivate / 2).File }
 
 // draftVisitor notes what differs between the base of a draft and the draft.
 type draftVisitor struct {
@@ -89,6 +93,37 @@ func (v draftVisitor) byName(w *view, n node) (map[string][]wayStep, error) {
 
 // siblings looks at the children of one name, in the order in which they are now.
 func (v draftVisitor) siblings(xs, ys []wayStep, old, now way) error {
+	if same, err := v.same(xs, ys); !same || err != nil {
+		if err == nil {
+			err = v.others(xs, ys, old, now)
+		}
+		return err
+	}
+	for i, x := range xs {
+		if ys[i].node.touched {
+			if err := v.node(x.node, ys[i].node, old.child(x), now.child(ys[i])); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// same reports whether siblings are the same nodes in the same order.
+func (v draftVisitor) same(xs, ys []wayStep) (bool, error) {
+	if len(xs) != len(ys) {
+		return false, nil
+	}
+	for i := range xs {
+		if n, err := v.snapshot.Number(ys[i].node.number); n != xs[i].node.number || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// others looks at siblings that are not the same nodes as before.
+func (v draftVisitor) others(xs, ys []wayStep, old, now way) error {
 	of, err := v.match(xs, ys)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"lorefs/datacenter/edit"
 	"lorefs/datacenter/query"
 )
 
@@ -34,7 +35,7 @@ func (m *maker) guards(b *made) error {
 			to = &now[i].node
 		}
 		w := walk{maker: m, block: b, merged: i == 0 && !exact && (!last || b.Kind == Add && b.beside)}
-		if x, y, err = w.step(x, y, b.Path.Steps, i, old[i].node, to); err != nil {
+		if x, y, err = w.stepAgain(x, y, b.Path.Steps, i, old[i].node, to); err != nil {
 			return err
 		}
 	}
@@ -68,11 +69,11 @@ func (m *maker) guards(b *made) error {
 func (m *maker) parents(b *made) (x, y found, err error) {
 	above := Block{Path: Path{Steps: b.Path.Steps[:len(b.Path.Steps)-1]}}
 	places := above.places()
-	a, err := m.old.locate(above.Path.Steps, b.Guards[:places])
+	a, err := m.old.locate(above.Path.Steps, b.Guards[:places], nil)
 	if err != nil {
 		return x, y, err
 	}
-	c, err := m.now.locate(above.Path.Steps, b.Guards[:places])
+	c, err := m.now.locate(above.Path.Steps, b.Guards[:places], nil)
 	return a.found, c.found, err
 }
 
@@ -101,6 +102,38 @@ func (r *resolver) side(from found, s query.PlainStep, n *node) (d side, err err
 		d.at = indexOf(d.rows, n.number)
 	}
 	return d, err
+}
+
+// walked is a step of the last path, with what it was before its place was found out, and what
+// it leads to.
+type walked struct {
+	x, y         edit.Number
+	merged       bool
+	before       string
+	step         query.PlainStep
+	guards       []Guard
+	nextX, nextY found
+}
+
+// stepAgain is step for step i of a block's path. It remembers the last path, since most paths
+// begin as the one before.
+func (w *walk) stepAgain(atX, atY found, steps []query.PlainStep, i int, x node, y *node) (nextX, nextY found, err error) {
+	before := string(query.AppendPlain(nil, steps[i:i+1]))
+	if y != nil && i < len(w.walked) {
+		if l := &w.walked[i]; l.x == x.number && l.y == y.number && l.merged == w.merged && l.before == before {
+			steps[i] = l.step
+			w.block.Guards = append(w.block.Guards, l.guards...)
+			return l.nextX, l.nextY, nil
+		}
+	}
+	w.walked = w.walked[:min(i, len(w.walked))]
+	guards := len(w.block.Guards)
+	if nextX, nextY, err = w.step(atX, atY, steps, i, x, y); err == nil && y != nil && i == len(w.walked) {
+		w.walked = append(w.walked, walked{
+			x.number, y.number, w.merged, before, steps[i], slices.Clone(w.block.Guards[guards:]), nextX, nextY,
+		})
+	}
+	return nextX, nextY, err
 }
 
 // step goes on by one step, to the node x and to y, which is nil if that is not there any

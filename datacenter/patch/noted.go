@@ -15,7 +15,7 @@ func Guarded(expr string, places []identity.Place) (Path, []Guard, error) {
 		if h == 0 {
 			return 0
 		}
-		return shorten(h)
+		return HashOf(h)
 	}
 	var guards []Guard
 	for _, p := range places {
@@ -24,7 +24,7 @@ func Guarded(expr string, places []identity.Place) (Path, []Guard, error) {
 		}
 		guards = append(guards, Guard{
 			Step: bareStep(&path.Steps[p.Step]), N: p.N, Of: p.Of, NewN: p.N, NewOf: p.Of,
-			Old: shorten(p.Group), Self: shorten(p.Self), Before: known(p.Before), After: known(p.After), Alone: ByGroup,
+			Old: HashOf(p.Group), Self: HashOf(p.Self), Before: known(p.Before), After: known(p.After), Alone: ByGroup,
 		})
 	}
 	return path, guards, nil

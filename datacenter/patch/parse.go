@@ -58,6 +58,9 @@ func Parse(name string, data []byte) (*Patch, error) {
 	if err := p.long(); err != nil {
 		return nil, err
 	}
+	if p.isMarked && !p.isWhole {
+		return nil, p.errorf("the patch ends here, without the line %q that its header promises: it was cut off", lastLine)
+	}
 	if err := p.end(); err != nil {
 		return nil, err
 	}
@@ -71,6 +74,9 @@ type parser struct {
 	rest  []byte
 	text  string // the line at hand
 	line  int
+	// isCut says that the line has no end. isMarked says that the header promises a last line, and
+	// isWhole that it was read.
+	isCut, isMarked, isWhole bool
 	// block is the one that is being read, of which xml are the lines of its node, the
 	// first of which is xmlLine.
 	block   *Block
@@ -102,6 +108,7 @@ func (p *parser) next() bool {
 	if len(line) > maxLine {
 		return false
 	}
+	p.isCut = end < 0
 	p.rest = p.rest[min(len(line)+1, len(p.rest)):]
 	p.text = strings.TrimSuffix(string(line), "\r")
 	p.line++
@@ -125,9 +132,17 @@ func (p *parser) header() error {
 	if p.text != firstLine {
 		return p.errorf("version %s of patches is unknown: want %q", shown.Quote(p.text[len(magic):]), firstLine)
 	}
+	if p.isCut {
+		return p.cut()
+	}
 	for p.next() {
 		name, text, found := strings.Cut(p.text, ":")
 		switch {
+		case p.isCut:
+			return p.cut()
+		case p.text == endName+": "+lastLine:
+			p.isMarked = true
+			continue
 		case p.text == "":
 			return nil
 		case strings.IndexByte("@#!", p.text[0]) >= 0:
@@ -142,9 +157,22 @@ func (p *parser) header() error {
 	return p.long()
 }
 
+// cut is the error of a line without an end.
+func (p *parser) cut() error {
+	return p.errorf("%s: want a line end behind the last line: the patch was cut off here, unless an editor left it out", shown.Quote(p.text))
+}
+
 // take takes a line behind the header.
 func (p *parser) take() error {
-	if p.text == "" {
+	switch {
+	case p.isCut:
+		return p.cut()
+	case p.text == "":
+		return nil
+	case p.isWhole && p.text[0] == '@':
+		return p.errorf("%s: want no block behind the line %q", shown.Quote(p.text), lastLine)
+	case p.text == lastLine:
+		p.isWhole = p.isMarked
 		return nil
 	}
 	switch p.text[0] {
@@ -279,9 +307,19 @@ func besideWord(text string) (at int, word string) {
 // guard takes a line that begins with "?".
 func (p *parser) guard() error {
 	b := p.block
-	const want = "? STEP n/m[>n/m] old new self before after, each of these 12 hex digits or -"
+	const want = "? STEP n/m[>n/m] old new self before after, or ? STEP self before after, each of these 12 hex digits or -"
 	fields := strings.Split(p.text, " ")
 	const hashes = 5
+	t := len(fields) - 3
+	if t > 4 && fields[t-1] == ">" {
+		t -= 4
+	}
+	if t > 1 && strings.HasSuffix(fields[t-1], "]") && len(b.Lines) == 0 && len(p.xml) == 0 && b.Hash == 0 {
+		if !p.trait(strings.Join(fields[1:t], " "), fields[t:]) {
+			return p.errorf("%s: want %s, of a step of the path that has conditions, in their order", shown.Quote(p.text), want)
+		}
+		return nil
+	}
 	if len(fields) < 3+hashes || fields[0] != "?" {
 		return p.errorf("%s: want %s", shown.Quote(p.text), want)
 	}
@@ -313,6 +351,32 @@ func (p *parser) guard() error {
 	}
 	b.Guards = append(b.Guards, g)
 	return nil
+}
+
+// trait takes a guard of a step that finds its node by values; it is false if that is wrong.
+func (p *parser) trait(step string, hashes []string) bool {
+	b, t := p.block, Trait{At: 1}
+	if n := len(b.Traits); n > 0 {
+		t.At = b.Traits[n-1].At + 1
+	}
+	end := len(b.Path.Steps)
+	if b.Kind == Add && b.Beside.Text != "" {
+		end++
+	}
+	for t.At < end && (bareStep(b.stepAt(t.At)) != step || !canHaveTrait(b.stepAt(t.At))) {
+		t.At++
+	}
+	self, more := strings.CutSuffix(hashes[0], "*")
+	self, t.Deep = strings.CutSuffix(self, "+")
+	t.Alone = !more
+	marks := hashes[0][len(self):]
+	content := func(h []string, c *Content) bool {
+		self, marked := strings.CutSuffix(h[0], marks)
+		return marked && parseHash(self, &c.Self) && c.Self != 0 && parseHash(h[1], &c.Before) && parseHash(h[2], &c.After)
+	}
+	ok := t.At < end && content(hashes, &t.Content) && (len(hashes) == 3 || content(hashes[4:], &t.Now))
+	b.Traits = append(b.Traits, t)
+	return ok
 }
 
 // parsePlaceOf reads n/m.
@@ -482,10 +546,34 @@ func (p *parser) nodeLine() error {
 	if p.text[0] != want {
 		return p.errorf("%s: want lines that begin with %c here", shown.Quote(p.text), want)
 	}
+	if p.block.Hash != 0 {
+		return p.errorf("%s: want nothing behind the hash of a node", shown.Quote(p.text))
+	}
 	if len(p.xml) == 0 {
 		p.xmlLine = p.line
+		if strings.HasPrefix(p.text[1:], hashName+" ") {
+			return p.hashLine()
+		}
 	}
 	p.xml = append(append(p.xml, p.text[1:]...), '\n')
+	return nil
+}
+
+// hashLine takes the line that has the hash of a node instead of its XML.
+func (p *parser) hashLine() error {
+	name, rest, err := cutName(strings.TrimPrefix(p.text[1:], hashName+" "))
+	if err == nil {
+		b := p.block
+		hash, size, _ := strings.Cut(rest, " ")
+		n, failed := strconv.ParseUint(size, 10, 32)
+		if b.Size = int64(n); failed != nil || !parseHash(hash, &b.Hash) || b.Hash == 0 || size != strconv.FormatUint(n, 10) {
+			err = fmt.Errorf("%s: want %s NAME, 12 hex digits, and how many nodes and attributes it has", shown.Quote(p.text), hashName)
+		}
+	}
+	if err != nil {
+		return p.wrong(p.line, err)
+	}
+	p.block.Node = &sheets.Element{Name: name}
 	return nil
 }
 
@@ -506,20 +594,37 @@ func (p *parser) end() error {
 			}
 		}
 	} else {
-		if len(p.xml) == 0 {
+		if len(p.xml) == 0 && b.Hash == 0 {
 			return p.wrong(b.Line, errors.New("a block without a node: want its XML"))
 		}
 		if err := p.endNode(b); err != nil {
 			return err
 		}
 	}
-	want := b.places()
-	if b.Kind == Add && len(b.Guards) == want+1 {
-		return nil
+	return p.endGuards(b)
+}
+
+// endGuards gives each place of a block its guard, or an empty one if its guard was deleted.
+func (p *parser) endGuards(b *Block) error {
+	var steps []query.PlainStep
+	for _, s := range append(slices.Clip(b.Path.Steps), b.Beside.Step) {
+		if placeOf(&s) > 0 {
+			steps = append(steps, s)
+		}
 	}
-	if len(b.Guards) > want {
-		return p.wrong(b.Line, fmt.Errorf("%d guards of %d places", len(b.Guards), want))
+	given := b.Guards
+	b.Guards = nil
+	for i := range steps {
+		g := Guard{Step: bareStep(&steps[i])}
+		if len(given) > 0 && given[0].Step == g.Step {
+			g, given = given[0], given[1:]
+		}
+		b.Guards = append(b.Guards, g)
 	}
+	if len(given) > 1 || len(given) == 1 && b.Kind != Add {
+		return p.wrong(b.Line, fmt.Errorf("a guard of %s: want only those of the %d places of the block, in their order", shown.Quote(given[0].Step), len(steps)))
+	}
+	b.Guards = append(b.Guards, given...)
 	return nil
 }
 
@@ -549,7 +654,10 @@ func (v *Value) Equal(w *Value) bool {
 
 // endNode reads the XML of a block.
 func (p *parser) endNode(b *Block) error {
-	e, err := sheets.ParseElement(p.patch.Name, p.xml)
+	e, err := b.Node, error(nil)
+	if b.Hash == 0 {
+		e, err = sheets.ParseElement(p.patch.Name, p.xml)
+	}
 	p.xml = nil
 	if err != nil {
 		line, _, what := 1, 0, err.Error()

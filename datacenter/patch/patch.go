@@ -47,13 +47,26 @@ type Block struct {
 	// Beside is the sibling next to which a node is added, or from which it is removed. It
 	// has no Step if nothing is known of that.
 	Beside Beside
-	// Guards are those of the places in Path and in Beside, in their order; of an added
-	// node that nothing tells from its siblings one more, of these.
+	// Guards are those of the places in Path and in Beside, in their order, which may be empty, or
+	// none; of an added node that nothing tells from its siblings one more, of these.
 	Guards []Guard
+	// Traits are of steps that find their nodes by values, in the order of the steps.
+	Traits []Trait
 	// Lines are those of a Change.
 	Lines []Line
-	// Node is what is added or removed.
+	// Node is what is added or removed. If the patch has only the Hash of all that it holds, which
+	// are Size nodes and attributes, Node has only a name.
 	Node *sheets.Element
+	Hash Hash
+	Size int64
+}
+
+// Entries is how many nodes and attributes are added or removed.
+func (b *Block) Entries() int64 {
+	if b.Hash != 0 {
+		return b.Size
+	}
+	return b.Node.Entries()
 }
 
 // Sheet is the name of the sheet that the block is about, or "/" if it is about the root.
@@ -96,6 +109,9 @@ type Guard struct {
 	// Alone says what the hashes are good for.
 	Alone Alone
 }
+
+// isEmpty reports whether there is no guard: the place is taken as it is.
+func (g *Guard) isEmpty() bool { return g.Of|g.NewOf == 0 }
 
 // Hash is of what a node holds, 48 bits.
 type Hash uint64

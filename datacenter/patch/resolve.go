@@ -28,6 +28,9 @@ type resolver struct {
 	renamed map[string]query.PlainStep
 	// above are the parents of the nodes that paths led to.
 	above map[edit.Number]edit.Number
+	// lines are those of this patch, by the paths of the nodes that they change.
+	lines map[string][]Line
+	text  []byte
 }
 
 // sum is the hash of rows, and those of each of them, if those were asked for.
@@ -52,6 +55,10 @@ type group struct {
 	rows    []row
 	// indexes find the rows that may have some values, by the attributes' names.
 	indexes map[string]map[uint64][]int32
+	// places are those of the rows, and traits how many of them have the same traits, by the
+	// attributes that a step asks for. Both are nil until they are needed.
+	places map[edit.Number]int32
+	traits map[string]map[Hash]int
 }
 
 // maxRows bounds the rows that a resolver remembers.
@@ -202,8 +209,8 @@ func (r *resolver) step(at found, s *query.PlainStep) (*group, []row, error) {
 	return g, rows, err
 }
 
-// shorten makes a hash of a patch of one of package identity.
-func shorten(h uint64) Hash {
+// HashOf returns the hash of a patch that stands for one of package identity.
+func HashOf(h uint64) Hash {
 	if h &= hashMask; h == 0 {
 		return 1 // 0 is unknown
 	}
@@ -226,7 +233,7 @@ func (r *resolver) sum(g *group, s *query.PlainStep, rows []row) (*sum, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.sums[key] = &sum{all: shorten(h)}
+	r.sums[key] = &sum{all: HashOf(h)}
 	return r.sums[key], nil
 }
 
@@ -240,7 +247,7 @@ func (r *resolver) list(s *sum, rows []row) error {
 		if err != nil {
 			return err
 		}
-		s.each = append(s.each, shorten(h))
+		s.each = append(s.each, HashOf(h))
 	}
 	return nil
 }

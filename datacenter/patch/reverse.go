@@ -13,7 +13,7 @@ func (p *Patch) Reverse() *Patch {
 	for i := range p.Blocks {
 		b := p.Blocks[i]
 		b.rename(renamed)
-		b.Guards = slices.Clone(b.Guards)
+		b.Guards, b.Traits = slices.Clone(b.Guards), nil
 		for k, g := range b.Guards {
 			b.Guards[k] = Guard{Step: g.Step, N: g.NewN, Of: g.NewOf, NewN: g.N, NewOf: g.Of, Old: g.New, New: g.Old, Alone: ByGroup}
 		}

@@ -18,10 +18,17 @@ const (
 	firstLine = magic + "1"
 )
 
+// The header promises the last line, so that a patch that was cut off is not taken for a whole one.
+const (
+	endName  = "end"
+	lastLine = "# end"
+)
+
 // The names of lines that are not attributes'.
 const (
 	keysName  = "%keys"
 	flagsName = "%flags"
+	hashName  = "%hash"
 )
 
 // The words between a path and a sibling.
@@ -32,7 +39,7 @@ const (
 
 // Append appends the patch as a file.
 func (p *Patch) Append(dst []byte) []byte {
-	dst = append(dst, firstLine+"\n"...)
+	dst = append(dst, firstLine+"\n"+endName+": "+lastLine+"\n"...)
 	for _, f := range p.Header {
 		dst = fmt.Appendf(dst, "%s: %s\n", f.Name, f.Text)
 	}
@@ -40,7 +47,7 @@ func (p *Patch) Append(dst []byte) []byte {
 	for i := range p.Blocks {
 		dst = p.Blocks[i].Append(dst)
 	}
-	return appendLines(dst, p.Notes)
+	return append(appendLines(dst, p.Notes), lastLine+"\n"...)
 }
 
 func appendLines(dst []byte, lines []string) []byte {
@@ -66,6 +73,9 @@ func (b *Block) Append(dst []byte) []byte {
 	for i := range b.Guards {
 		dst = b.Guards[i].append(dst)
 	}
+	for i := range b.Traits {
+		dst = b.Traits[i].append(dst, b)
+	}
 	for i := range b.Lines {
 		dst = b.Lines[i].append(dst)
 	}
@@ -76,6 +86,10 @@ func (b *Block) Append(dst []byte) []byte {
 	if b.Kind == Remove {
 		sign = '-'
 	}
+	if b.Hash != 0 {
+		dst = append(append(append(dst, sign), hashName...), ' ')
+		return fmt.Appendf(query.AppendName(dst, b.Node.Name), " %012x %d\n", uint64(b.Hash), b.Size)
+	}
 	for line := range bytes.Lines(sheets.AppendElement(nil, b.Node)) {
 		dst = append(append(dst, sign), line...)
 	}
@@ -83,20 +97,47 @@ func (b *Block) Append(dst []byte) []byte {
 }
 
 func (g *Guard) append(dst []byte) []byte {
+	if g.isEmpty() {
+		return dst
+	}
 	dst = fmt.Appendf(dst, "? %s %d/%d", g.Step, g.N, g.Of)
 	if g.N != g.NewN || g.Of != g.NewOf {
 		dst = fmt.Appendf(dst, ">%d/%d", g.NewN, g.NewOf)
 	}
 	for i, h := range [...]Hash{g.Old, g.New, g.Self, g.Before, g.After} {
-		dst = append(dst, ' ')
-		if h == 0 {
-			dst = append(dst, '-')
-		} else {
-			dst = fmt.Appendf(dst, "%012x", uint64(h))
-		}
+		dst = h.append(append(dst, ' '))
 		if i == 2 {
 			dst = append(dst, "**"[:g.Alone]...)
 		}
+	}
+	return append(dst, '\n')
+}
+
+func (h Hash) append(dst []byte) []byte {
+	if h == 0 {
+		return append(dst, '-')
+	}
+	return fmt.Appendf(dst, "%012x", uint64(h))
+}
+
+func (t *Trait) append(dst []byte, b *Block) []byte {
+	dst = append(append(dst, "? "...), bareStep(b.stepAt(t.At))...)
+	for i, c := range [...]Content{t.Content, t.Now} {
+		if c.Self == 0 {
+			break
+		}
+		if i > 0 {
+			dst = append(dst, " >"...)
+		}
+		dst = c.Self.append(append(dst, ' '))
+		if t.Deep {
+			dst = append(dst, '+')
+		}
+		if !t.Alone {
+			dst = append(dst, '*')
+		}
+		dst = c.Before.append(append(dst, ' '))
+		dst = c.After.append(append(dst, ' '))
 	}
 	return append(dst, '\n')
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 )
 
 // Version is the schema_version. It grows when a member is removed or gets another meaning;
@@ -23,6 +24,13 @@ func Object(w io.Writer, v any) error {
 	}
 	_, err = w.Write(b.Bytes())
 	return err
+}
+
+// Text returns what [Object] prints.
+func Text(v any) (string, error) {
+	var b strings.Builder
+	err := Object(&b, v)
+	return b.String(), err
 }
 
 // Lines prints a list, an object a line.
@@ -47,6 +55,9 @@ func (l *Lines) Write(v any) error {
 	_, err = l.w.Write(line)
 	return err
 }
+
+// Word spells the name of a kind, a state or the like: "no key" is no_key.
+func Word(name string) string { return strings.ReplaceAll(name, " ", "_") }
 
 // versioned returns a line with an object whose first member is schema_version.
 func versioned(v any) ([]byte, error) {

@@ -6,6 +6,8 @@
 // The time of the last status change does not count: it moves when somebody links or
 // renames the file, which does no harm.
 //
+// A file that a program appends to may grow, if its reader allows that: see AllowGrowth.
+//
 // A caller that replaces the file deliberately calls Adopt, and goes on reading the old
 // one. A caller can also rescue what was made from a file whose path was taken: reading
 // checks only the open file, while Check checks both.
@@ -17,6 +19,7 @@ import (
 	iofs "io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -36,10 +39,14 @@ const checkEvery = 250 * time.Millisecond
 type File struct {
 	path string
 	file *os.File
-	// was describes the file when it was opened, and now what its path leads to: the same,
-	// unless Adopt changed it.
-	was os.FileInfo
-	now atomic.Pointer[os.FileInfo]
+	// was describes the file when it was opened, or when Grown looked last, and now what its
+	// path leads to: the same, unless Adopt changed it.
+	was, now atomic.Pointer[os.FileInfo]
+	// grows is set if the file may grow. touched is the time of a write that Grown has seen
+	// no bytes of.
+	grows    bool
+	followed atomic.Bool // Grown was called
+	touched  time.Time
 	// next is what the path may lead to as well, or nil. placing is held for reading while
 	// the path is looked at, and for writing to set now or next: a look that began before
 	// Expect must not see the new file.
@@ -89,8 +96,9 @@ func Open(path string) (*File, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	s := &File{path: abs, file: f, was: info, clock: time.Now, began: time.Now()}
-	s.now.Store(&s.was)
+	s := &File{path: abs, file: f, clock: time.Now, began: time.Now()}
+	s.was.Store(&info)
+	s.now.Store(&info)
 	s.checked.Store(-int64(checkEvery))
 	return s, nil
 }
@@ -105,14 +113,14 @@ func regular(path string, info os.FileInfo) error {
 // Path returns the absolute path of the file.
 func (f *File) Path() string { return f.path }
 
-// Info returns the file's description from when it was opened.
-func (f *File) Info() os.FileInfo { return f.was }
+// Info returns the file's description from when it was opened, or Grown looked last.
+func (f *File) Info() os.FileInfo { return *f.was.Load() }
 
 // Size returns the file's size in bytes.
-func (f *File) Size() int64 { return f.was.Size() }
+func (f *File) Size() int64 { return f.Info().Size() }
 
-// ModTime returns the file's modification time when it was opened.
-func (f *File) ModTime() time.Time { return f.was.ModTime() }
+// ModTime returns the file's modification time when it was opened, or Grown looked last.
+func (f *File) ModTime() time.Time { return f.Info().ModTime() }
 
 // Opened returns the open file, for its attributes. Reads from it are not guarded.
 func (f *File) Opened() *os.File { return f.file }
@@ -143,7 +151,7 @@ func (f *File) Intact() error {
 	if err != nil {
 		return err
 	}
-	how := difference(f.was, info)
+	how := f.difference(f.Info(), info)
 	if how == "" {
 		return nil
 	}
@@ -208,11 +216,54 @@ func (f *File) CheckNow() error {
 	case !os.SameFile(want, info):
 		return f.markChanged("another file has taken its place")
 	}
-	if how := difference(want, info); how != "" {
+	if how := f.difference(want, info); how != "" {
 		return f.markChanged(how)
 	}
 	return nil
 }
+
+// AllowGrowth says, before the first read, that somebody may append to the file while it is
+// read, as a recorder does. Then it counts as changed only if it is replaced, cut, or written
+// to elsewhere. A reader has to check by itself that what is read stays the same.
+func (f *File) AllowGrowth() { f.grows = true }
+
+// Grown looks how large the file has grown. It has to be allowed, and is not safe for
+// parallel use with itself. The error is that of CheckNow.
+//
+// A writer sets the time of the file a moment before its size. So a time without new bytes is
+// a write to what was there only if no bytes have come until the next call.
+func (f *File) Grown() (size int64, err error) {
+	f.followed.Store(true)
+	if err := f.CheckNow(); err != nil {
+		return 0, err
+	}
+	info, err := f.file.Stat()
+	if err != nil {
+		return 0, err
+	}
+	was := f.Info()
+	switch {
+	case info.Size() > was.Size():
+		f.was.Store(&info)
+		f.now.Store(&info)
+		f.touched = time.Time{}
+	case info.Size() < was.Size():
+		return 0, f.Intact()
+	case info.ModTime().Equal(was.ModTime()):
+	case lateTimes:
+		f.was.Store(&info)
+		f.now.Store(&info)
+	case f.touched.Equal(info.ModTime()):
+		f.spoiled.CompareAndSwap(nil, &changedError{path: f.path, how: writtenTo})
+		return 0, f.markChanged(writtenTo)
+	default:
+		f.touched = info.ModTime()
+	}
+	return info.Size(), nil
+}
+
+// lateTimes says that the system may set the time of a file when its writer closes it.
+const lateTimes = runtime.GOOS == "windows"
 
 func (f *File) known() error {
 	if e := f.changed.Load(); e != nil {
@@ -230,13 +281,24 @@ func (f *File) markChanged(how string) error {
 	return f.known()
 }
 
+const writtenTo = "it was written to"
+
+// difference is the function of that name, but for the growth that is allowed.
+func (f *File) difference(was, info os.FileInfo) string {
+	more := info.Size() - was.Size()
+	if f.grows && (more > 0 || more == 0 && f.followed.Load()) {
+		return ""
+	}
+	return difference(was, info)
+}
+
 // difference returns what changed of a file's content, or "".
 func difference(was, info os.FileInfo) string {
 	switch {
 	case info.Size() != was.Size():
 		return fmt.Sprintf("it had %d bytes and has %d", was.Size(), info.Size())
 	case !info.ModTime().Equal(was.ModTime()):
-		return "it was written to"
+		return writtenTo
 	}
 	return ""
 }

@@ -127,3 +127,51 @@ func TestChanged(t *testing.T) {
 		})
 	}
 }
+
+// TestGrown appends to a file that may grow, and then does what else may be done to it.
+func TestGrown(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(path string) error
+		how    string
+	}{
+		{"cut", func(path string) error { return os.Truncate(path, 5) }, "it had 14 bytes and has 5"},
+		{"written to", func(path string) error { return os.Chtimes(path, testTime, testTime) }, "it was written to"},
+		{"gone", os.Remove, "it is gone"},
+		{"replaced", func(path string) error {
+			return errors.Join(os.Remove(path), os.WriteFile(path, []byte("0123456789abcdef"), 0o600))
+		}, "another file has taken its place"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			f, path, _ := open(t)
+			f.AllowGrowth()
+			more, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer more.Close()
+			if _, err := more.WriteString("abcd"); err != nil {
+				t.Fatal(err)
+			}
+			if text, err := read(f); text != "2345" || err != nil || f.Size() != 10 || f.CheckNow() != nil {
+				t.Errorf("before Grown: %q, %v, %d bytes, %v", text, err, f.Size(), f.CheckNow())
+			}
+			if size, err := f.Grown(); size != 14 || err != nil || f.Size() != 14 {
+				t.Errorf("grown to %d, %v", size, err)
+			}
+			if err := tt.change(path); err != nil {
+				t.Fatal(err)
+			}
+			_, err = f.Grown()
+			if tt.how == "it was written to" {
+				if err != nil {
+					t.Errorf("the time may come before the bytes: %v", err)
+				}
+				_, err = f.Grown()
+			}
+			if !errors.Is(err, ErrChanged) || !strings.HasSuffix(err.Error(), tt.how) {
+				t.Errorf("got %v, want %s", err, tt.how)
+			}
+		})
+	}
+}

@@ -13,8 +13,10 @@ import (
 
 // builder collects the directories and files of a table.
 type builder struct {
-	kind   string
+	kind string
+	// locale is the storage's language. only says that the user wants no other.
 	locale casc.Locale
+	only   bool
 	names  arena
 	files  list[buildFile]
 	dirs   []buildDir
@@ -74,6 +76,9 @@ const (
 	stateDropped
 	// stateWaiting means that no list has named it yet.
 	stateWaiting
+	// stateFallback means that the file is not for the storage's language, but for one that
+	// stands for it.
+	stateFallback
 	// The bits from here on are casc.ContentFlags.Rank.
 	stateRankBit = iota
 )
@@ -89,7 +94,7 @@ const (
 )
 
 func newBuilder(st *casc.Storage) *builder {
-	b := &builder{locale: st.PreferredLocale(), byPath: map[string]uint32{}, byName: map[dirName]uint32{}, places: map[uint64]uint32{}}
+	b := &builder{locale: st.PreferredLocale(), only: st.Locale() != 0, byPath: map[string]uint32{}, byName: map[dirName]uint32{}, places: map[uint64]uint32{}}
 	b.dirs = append(b.dirs, buildDir{})
 	b.dir(0, filesName)
 	return b
@@ -156,13 +161,18 @@ func (b *builder) show(x *buildFile, name []byte) error {
 	return put(b, x, b.path(name[:max(at, 0)]), name[at+1:])
 }
 
-// unnamedDigits is how many digits of a number its directory's name has.
-const unnamedDigits = 4
+// The names of files by their numbers. A directory has the first digits.
+const (
+	formatID      = "%08x"
+	formatHash    = "%016x"
+	unnamedEnding = ".dat"
+	unnamedDigits = 4
+)
 
 // showUnnamed puts a file below unnamed/ by its number.
 func (b *builder) showUnnamed(x *buildFile, number string) error {
 	b.counts.unnamed++
-	return put(b, x, b.dir(b.dir(0, unnamedName), number[:unnamedDigits]), number+".dat")
+	return put(b, x, b.dir(b.dir(0, unnamedName), number[:unnamedDigits]), number+unnamedEnding)
 }
 
 // addInstall adds the install manifest's files, by tag.
@@ -221,8 +231,11 @@ func (b *builder) file(f *casc.File) (*buildFile, error) {
 	}
 	x := b.files.add()
 	x.state = uint8(f.Flags.Rank()) << stateRankBit
-	if f.Locale == 0 || f.Locale&b.locale != 0 {
+	switch {
+	case f.Locale == 0 || f.Locale&b.locale != 0:
 		x.state |= statePreferred
+	case f.Locale&b.locale.Fallback() != 0:
+		x.state |= stateFallback
 	}
 	// A file of size 0 would be read as an empty one, even if reading fails.
 	size := f.Size

@@ -2,10 +2,12 @@ package casctree
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 	"sync"
 
 	"lorefs/casc"
+	"lorefs/internal/jsonout"
 	"lorefs/internal/wtf8"
 	"lorefs/nodes/blockcache"
 )
@@ -21,12 +23,9 @@ const numberWidth = 10
 
 // describe makes casc.json.
 func (t *Tree) describe(c counts) []byte {
-	b := []byte("{")
+	b := fmt.Appendf(nil, "{\n  \"schema_version\": %d", jsonout.Version)
 	field := func(name string) {
-		if len(b) > 1 {
-			b = append(b, ',')
-		}
-		b = append(wtf8.AppendJSON(append(b, "\n  "...), name), ": "...)
+		b = append(wtf8.AppendJSON(append(b, ",\n  "...), name), ": "...)
 	}
 	text := func(name, value string) {
 		if value != "" {

@@ -31,6 +31,9 @@
 // each first byte of a key. These list nothing, since there may be millions of keys, but
 // any key is found, local or not.
 //
+// With casc.Options.FillMissingKeys a file with chunks of unknown keys is read, with zeros for
+// those chunks. Its extended attribute [XattrPartial] says where they are.
+//
 // A content with several encoded forms is read from any form that is local and whole.
 //
 // # Names in memory

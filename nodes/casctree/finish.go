@@ -76,15 +76,29 @@ func (b *builder) sortDirs(order, from []uint32) {
 }
 
 // sortFiles sorts files by name. Of one name, the file that the game loads comes first,
-// then the one in the right language, then the root's order.
+// then the one in the right language or one that stands for it, then the root's order.
 func (b *builder) sortFiles(files []uint32) {
 	slices.SortFunc(files, func(i, j uint32) int {
 		x, y := b.files.at(int(i)), b.files.at(int(j))
 		if c := compareNames(b.name(x), b.name(y)); c != 0 {
 			return c
 		}
-		return cmp.Or(int(x.state>>stateRankBit)-int(y.state>>stateRankBit), int(y.state&statePreferred)-int(x.state&statePreferred), cmp.Compare(i, j))
+		return cmp.Or(x.rank()-y.rank(), x.distance()-y.distance(), cmp.Compare(i, j))
 	})
+}
+
+// rank is casc.ContentFlags.Rank of the file.
+func (x *buildFile) rank() int { return int(x.state >> stateRankBit) }
+
+// distance returns how far the language of the file is from the storage's.
+func (x *buildFile) distance() int {
+	switch {
+	case x.state&statePreferred != 0:
+		return 0
+	case x.state&stateFallback != 0:
+		return 1
+	}
+	return 2
 }
 
 // orderDirs returns the directories level by level, and by name within a directory.
@@ -120,7 +134,8 @@ func (b *builder) nameApart(files []uint32) error {
 		n := 1
 		for i := first + 1; i < end; i++ {
 			x := b.files.at(int(files[i]))
-			if b.hasSame(files[first:min(i, first+maxCompared)], x) {
+			before := files[first:min(i, first+maxCompared)]
+			if b.isReplaced(before, x) || b.hasSame(before, x) {
 				x.state |= stateDropped
 				continue
 			}
@@ -136,6 +151,12 @@ func (b *builder) nameApart(files []uint32) error {
 		b.sortFiles(files)
 	}
 	return nil
+}
+
+// isReplaced reports whether x is for a language that stands for the one that the user wants,
+// and one of files is for that itself.
+func (b *builder) isReplaced(files []uint32, x *buildFile) bool {
+	return b.only && x.distance() == 1 && slices.ContainsFunc(files, func(i uint32) bool { return b.files.at(int(i)).distance() == 0 })
 }
 
 // hasSame reports whether one of files has the content of x.

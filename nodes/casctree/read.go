@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"sync"
 
 	"lorefs/blte"
 	"lorefs/casc"
@@ -45,7 +46,7 @@ func (t *Tree) Readable(id nodes.ID) error {
 	switch {
 	case !t.local(i):
 		err = fmt.Errorf("%w: %w", nodes.ErrUnavailable, casc.ErrNotLocal)
-	case e.flags()&flagEncrypted != 0 && t.lacksKey(e):
+	case !t.st.FillsMissingKeys() && e.flags()&flagEncrypted != 0 && t.lacksKey(e):
 		err = nodes.ErrNoKey
 	default:
 		_, _, err = t.formsOf(e)
@@ -104,7 +105,9 @@ func oneForm(ekey []byte, size int64) casc.File {
 func (t *Tree) open(id nodes.ID) (openFile, error) {
 	f := openFile{updates: t.st.Updates()}
 	var err error
-	f.Content, err = t.openRef(id)
+	if f.Content, err = t.openRef(id); err == nil {
+		f.gaps = sync.OnceValues(f.Gaps)
+	}
 	return f, err
 }
 

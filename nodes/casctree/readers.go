@@ -6,6 +6,7 @@ import (
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
+	"lorefs/blte"
 	"lorefs/casc"
 	"lorefs/nodes"
 )
@@ -21,6 +22,8 @@ const (
 // openFile is an open file.
 type openFile struct {
 	*casc.Content
+	// gaps is Content.Gaps, computed once.
+	gaps func() ([]blte.Gap, error)
 	// updates is storage.Updates when it was opened.
 	updates uint64
 }

@@ -123,3 +123,58 @@ func TestFormWithoutKey(t *testing.T) {
 		}
 	}
 }
+
+// TestLocaleFallback asks for British English and for the Portuguese of Portugal: the language
+// that stands for them is taken only for what is not there in them.
+func TestLocaleFallback(t *testing.T) {
+	for want, stand := range map[casc.Locale]casc.Locale{casc.LocaleEnGB: casc.LocaleEnUS, casc.LocalePtPT: casc.LocalePtBR} {
+		g := casctest.New()
+		var files []casc.File
+		add := func(id uint32, flags casc.ContentFlags, locales ...casc.Locale) {
+			for _, l := range locales {
+				s := g.Add(fmt.Appendf(nil, "%d %v %x", id, l, flags))
+				files = append(files, casc.File{ID: id, CKey: s.CKey, Flags: flags | casc.ContentNoNames, Locale: l})
+			}
+		}
+		add(1, 0, casc.LocaleDeDE, stand, want)
+		add(2, 0, stand, casc.LocaleDeDE)
+		add(3, 0, casc.LocaleDeDE, want)
+		add(4, 0, casc.LocaleDeDE)
+		add(5, casc.ContentNoCompression, want) // the game would load the other one
+		add(5, 0, stand)
+		g.Root(g.Add(write.WoWRoot(3, files)))
+		install, err := g.Install()
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := "1;both\n2;stand\n3;own\n4;other\n5;rank\n"
+		for _, c := range []struct {
+			locale casc.Locale
+			want   map[string]string
+		}{
+			{want, map[string]string{
+				"both": fmt.Sprintf("1 %v 0", want), "stand": fmt.Sprintf("2 %v 0", stand), "own": fmt.Sprintf("3 %v 0", want),
+				"rank": fmt.Sprintf("5 %v 0", stand), "rank%~2": fmt.Sprintf("5 %v %x", want, casc.ContentNoCompression),
+			}},
+			{stand, map[string]string{"both": fmt.Sprintf("1 %v 0", stand), "stand": fmt.Sprintf("2 %v 0", stand), "rank": fmt.Sprintf("5 %v 0", stand)}},
+		} {
+			names, err := casc.ParseListFile([]byte(list))
+			if err != nil {
+				t.Fatal(err)
+			}
+			tree, st := openBoth(t, casctest.FS(install), casc.Options{Locale: c.locale, Names: names}, casctree.Options{ListFiles: []func() (io.ReadCloser, error){listFile(list)}})
+			if n := len(listed(t, tree, "files")); n != len(c.want) {
+				t.Errorf("%v: %d files, want %d", c.locale, n, len(c.want))
+			}
+			for name, text := range c.want {
+				if got := textAt(t, tree, "files/"+name); got != text {
+					t.Errorf("%v: %s is %q, want %q", c.locale, name, got, text)
+				}
+				f, err := st.Lookup(strings.TrimSuffix(name, "%~2"))
+				if err != nil || !strings.Contains(name, "%") && f.CKey != write.Key([]byte(text)) {
+					t.Errorf("%v: Lookup of %s: %v, %v", c.locale, name, f.CKey, err)
+				}
+			}
+		}
+	}
+}

@@ -111,7 +111,7 @@ func (b *builder) nameRest() error {
 	for _, kind := range []struct {
 		*waiting
 		form string
-	}{{&b.ids, "%08x"}, {&b.hashes, "%016x"}} {
+	}{{&b.ids, formatID}, {&b.hashes, formatHash}} {
 		for _, f := range kind.files {
 			x := b.files.at(int(f.file))
 			if x.state&stateWaiting == 0 {

@@ -351,12 +351,14 @@ func (n *item) rename(name string, to *item, toName string, mode nodes.RenameMod
 func (n *item) moveDir(to *item, name string, at *item) error {
 	_, _, node, _ := nameAt(name)
 	switch {
-	case !node || isScratchName(name):
+	case !node && !isScratchName(name):
 		return nodes.ErrInvalid
 	case at != nil && len(at.kids) > 0:
 		return nodes.ErrNotEmpty
 	case to.below(n):
 		return nodes.ErrInvalid
+	case isScratchName(name):
+		return nodes.ErrNotPermitted
 	}
 	if at != nil {
 		at.removed = true

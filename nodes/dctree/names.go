@@ -115,10 +115,13 @@ func (e *edits) plainName(file string) (string, error) {
 	if i, ok := e.indexes[file]; ok {
 		return e.file.Names()[i-1], nil
 	}
+	if len(file) > treepath.MaxSpelled {
+		return "", fmt.Errorf("%w: %d bytes, want up to %d", nodes.ErrNameTooLong, len(file), treepath.MaxSpelled)
+	}
 	name, ok := treepath.Unescape(file)
 	if !ok {
-		return "", fmt.Errorf("%w: names have %%25 for %%, %%2F for /, %%2E for the dot of a final .1, and up to %d bytes: %q has not",
-			nodes.ErrInvalid, treepath.MaxSpelled, file)
+		return "", fmt.Errorf("%w: names have %%25 for %%, %%2F for /, %%2E for the dot of a final .1: %q has not",
+			nodes.ErrInvalid, file)
 	}
 	return name, nil
 }
@@ -138,7 +141,7 @@ func (e *edits) attributeFile(file string) (name string, marked bool, err error)
 // childFile splits the directory name of a node.
 func (e *edits) childFile(file string) (name string, ordinal uint32, err error) {
 	if overlay.IsScratch(file) {
-		return "", 0, fmt.Errorf("%w: no node is called %q", nodes.ErrInvalid, file)
+		return "", 0, fmt.Errorf("%w: no node is called %q", nodes.ErrNotPermitted, file)
 	}
 	plain, n, ok := treepath.SplitOrdinal(file)
 	if !ok || n > math.MaxInt32 {

@@ -27,7 +27,7 @@ var newNames = []struct {
 	{"Weapon/Item", "name", nodes.ErrExist, nodes.ErrExist},
 	{"Weapon/Item", "%40x", nil, nil},
 	{"Weapon/Item", longName, nil, nil},
-	{"Weapon/Item", longName + "x", nodes.ErrInvalid, nodes.ErrInvalid},
+	{"Weapon/Item", longName + "x", nodes.ErrNameTooLong, nodes.ErrNameTooLong},
 	{"Weapon/Item", "n.1", nodes.ErrInvalid, nil},
 	{"Weapon/Item", "n.0", nodes.ErrInvalid, nodes.ErrInvalid},
 	{"Weapon/Item", "n.01", nodes.ErrInvalid, nodes.ErrInvalid},
@@ -39,11 +39,11 @@ var newNames = []struct {
 	{"Weapon/Item", "\xff", nodes.ErrInvalid, nodes.ErrInvalid},
 	{"Weapon/Item", "__root__", nodes.ErrInvalid, nodes.ErrInvalid},
 	{"Weapon", "__value__", nil, nodes.ErrInvalid},
-	{"Weapon/Item", ".hidden", nil, nodes.ErrInvalid},
-	{"Weapon/Item", "backup~", nil, nodes.ErrInvalid},
+	{"Weapon/Item", ".hidden", nil, nodes.ErrNotPermitted},
+	{"Weapon/Item", "backup~", nil, nodes.ErrNotPermitted},
 	{"", "sheet", nodes.ErrNotPermitted, nil},
 	{"", "__value__", nodes.ErrNotPermitted, nodes.ErrInvalid},
-	{"", ".hidden", nil, nodes.ErrInvalid},
+	{"", ".hidden", nil, nodes.ErrNotPermitted},
 }
 
 func TestNewNames(t *testing.T) {

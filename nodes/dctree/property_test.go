@@ -143,7 +143,9 @@ func (m *machine) mkdir(t *rapid.T) {
 		want = nodes.ErrNotExist
 	case d.kids[name] != nil:
 		want = nodes.ErrExist
-	case !node || isScratchName(name):
+	case isScratchName(name):
+		want = nodes.ErrNotPermitted
+	case !node:
 		want = nodes.ErrInvalid
 	}
 	same(t, "mkdir", err, want)

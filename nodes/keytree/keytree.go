@@ -48,7 +48,16 @@ var (
 	_ nodes.Tree     = (*Tree)(nil)
 	_ nodes.Linker   = (*Tree)(nil)
 	_ nodes.Changing = (*Tree)(nil)
+	_ nodes.Capable  = (*Tree)(nil)
 )
+
+// Caps implements [nodes.Capable]: only a draft changes.
+func (t *Tree) Caps() nodes.Caps {
+	if t.draft == nil {
+		return nodes.CapLink
+	}
+	return nodes.CapLink | nodes.CapChange
+}
 
 // New returns the tree of f or, if d is not nil, of d, which must be a draft of f. src has the
 // sheets of the same. The links lead to a directory tree beside that of the tree.

@@ -82,7 +82,10 @@ const maxName = 255
 
 // mayBe returns why there can't be a new file or directory at the place.
 func (p *place) mayBe(what Made) error {
-	if p.Name == "" || p.Name == "." || p.Name == ".." || len(p.Name) > maxName || strings.ContainsAny(p.Name, "/\x00") {
+	if len(p.Name) > maxName {
+		return fmt.Errorf("%w: %d bytes, want up to %d", nodes.ErrNameTooLong, len(p.Name), maxName)
+	}
+	if p.Name == "" || p.Name == "." || p.Name == ".." || strings.ContainsAny(p.Name, "/\x00") {
 		return fmt.Errorf("%w: %q is no name", nodes.ErrInvalid, p.Name)
 	}
 	return what.Err

@@ -42,7 +42,7 @@ func (f *files) find(k kind, name string) nodes.ID {
 
 // fileEntry describes a file.
 func (t *Tree) fileEntry(f *files, k kind, i int) (nodes.Entry, error) {
-	e := nodes.Entry{Name: f.names[i], ID: makeID(k, i), Kind: nodes.File}
+	e := nodes.Entry{Name: f.names[i], ID: makeID(k, i), Kind: nodes.File, ModTime: t.opts.ModTime}
 	size := f.sizes[i].Load()
 	if size == 0 {
 		b, err := f.content(i)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,16 +17,20 @@ func (t *Tree) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.Ent
 		return nodes.Entry{}, err
 	}
 	if !t.isDir(dir) {
-		return nodes.Entry{}, t.notDir(dir)
+		return nodes.Entry{}, t.notDir(ctx, dir)
 	}
 	id := nodes.ID(0)
 	switch dir {
 	case rootID:
-		for _, e := range t.top {
-			if e.Name == name {
-				e.Next = 0
-				return e, nil
+		for i := range t.top {
+			if t.top[i].name == name {
+				return t.topEntry(ctx, i, true)
 			}
+		}
+	case byNameID:
+		name, ok := strings.CutSuffix(name, linesEnd)
+		if i := slices.Index(t.now.Load().recording.Names(), name); ok && i >= 0 {
+			id = makeID(kindName, i)
 		}
 	case packetsID:
 		id = t.findPacket(name)
@@ -37,18 +42,19 @@ func (t *Tree) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.Ent
 	if id == 0 {
 		return nodes.Entry{}, nodes.NotExist(strconv.Quote(name))
 	}
-	return t.entry(id)
+	return t.entry(ctx, id, dir == byNameID)
 }
 
 // findPacket returns the ID of the file of a packet, or 0.
 func (t *Tree) findPacket(name string) nodes.ID {
 	number, _, ok := strings.Cut(name, "-")
 	i, err := strconv.ParseUint(number, 10, 31)
-	if !ok || err != nil || i >= uint64(len(t.jsonSizes)) {
+	s := t.now.Load()
+	if !ok || err != nil || i >= uint64(s.len()) {
 		return 0
 	}
 	for _, k := range []kind{kindJSON, kindBin} {
-		if t.packetName(k, int(i)) == name { // the number may be spelled otherwise
+		if t.packetName(s, k, int(i)) == name { // the number may be spelled otherwise
 			return makeID(k, int(i))
 		}
 	}
@@ -61,7 +67,7 @@ func (t *Tree) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Se
 	return func(yield func(nodes.Entry, error) bool) {
 		err := t.check(ctx)
 		if err == nil && !t.isDir(dir) {
-			err = t.notDir(dir)
+			err = t.notDir(ctx, dir)
 		}
 		if err != nil {
 			yield(nodes.Entry{}, err)
@@ -69,49 +75,37 @@ func (t *Tree) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Se
 		}
 		switch dir {
 		case rootID:
-			for i := cursor; i < uint64(len(t.top)); i++ {
-				if !yield(t.top[i], nil) {
-					return
-				}
-			}
+			t.each(ctx, cursor, len(t.top), yield, func(i int) (nodes.Entry, error) { return t.topEntry(ctx, i, true) })
 		case packetsID:
-			t.eachPacket(ctx, cursor, yield)
+			s := t.now.Load()
+			t.each(ctx, cursor, 2*s.len(), yield, func(i int) (nodes.Entry, error) {
+				return t.packetEntry(s, kindJSON+kind(i%2), i/2, true)
+			})
+		case byNameID:
+			s := t.now.Load()
+			t.each(ctx, cursor, len(s.recording.Names()), yield, func(i int) (nodes.Entry, error) {
+				return t.linesEntry(ctx, s, makeID(kindName, i), true)
+			})
 		case definitionsID:
-			t.eachFile(ctx, &t.defs, kindDefinition, cursor, yield)
+			t.each(ctx, cursor, len(t.defs.names), yield, func(i int) (nodes.Entry, error) { return t.fileEntry(&t.defs, kindDefinition, i) })
 		case mapsID:
-			t.eachFile(ctx, &t.maps, kindMap, cursor, yield)
+			t.each(ctx, cursor, len(t.maps.names), yield, func(i int) (nodes.Entry, error) { return t.fileEntry(&t.maps, kindMap, i) })
 		}
 	}
 }
 
-func (t *Tree) eachPacket(ctx context.Context, cursor uint64, yield func(nodes.Entry, error) bool) {
-	for ; cursor < 2*uint64(len(t.jsonSizes)); cursor++ {
+// each yields entries up to n. It passes over those that are not there, such as the bytes of
+// a damaged packet.
+func (t *Tree) each(ctx context.Context, cursor uint64, n int, yield func(nodes.Entry, error) bool, entry func(i int) (nodes.Entry, error)) {
+	for ; cursor < uint64(n); cursor++ {
 		err := ctx.Err()
 		var e nodes.Entry
 		if err == nil {
-			e, err = t.packetEntry(kindJSON+kind(cursor%2), int(cursor/2))
+			e, err = entry(int(cursor))
 			e.Next = cursor + 1
 		}
 		if errors.Is(err, nodes.ErrNotExist) {
-			continue // the bytes of a damaged packet
-		}
-		if err != nil {
-			yield(nodes.Entry{}, err)
-			return
-		}
-		if !yield(e, nil) {
-			return
-		}
-	}
-}
-
-func (t *Tree) eachFile(ctx context.Context, f *files, k kind, cursor uint64, yield func(nodes.Entry, error) bool) {
-	for ; cursor < uint64(len(f.names)); cursor++ {
-		err := ctx.Err()
-		var e nodes.Entry
-		if err == nil {
-			e, err = t.fileEntry(f, k, int(cursor))
-			e.Next = cursor + 1
+			continue
 		}
 		if err != nil {
 			yield(nodes.Entry{}, err)

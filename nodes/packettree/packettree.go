@@ -12,7 +12,6 @@ import (
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 	"lorefs/protocol"
-	"lorefs/protocol/capture"
 	"lorefs/protocol/dissect"
 )
 
@@ -27,37 +26,47 @@ type Options struct {
 	// Check returns an error if the source has changed since it was opened. It is called
 	// before anything is read. Default: no check.
 	Check func() error
+	// Grown looks whether the log has grown. If so it returns the recording as it is then, and
+	// the time of that. Default: it never does.
+	Grown func(ctx context.Context) (*dissect.Recording, time.Time, error)
 }
 
 const defaultCache = 2 << 20
 
 // Tree is a session and its definitions as a tree. It is safe for parallel use.
 type Tree struct {
-	recording *dissect.Recording
-	log       *capture.Log // of the recording
-	lib       *protocol.Library
-	opts      Options
-	cache     *blockcache.View
+	lib   *protocol.Library
+	opts  Options
+	cache *blockcache.View
 
-	top    []nodes.Entry // of the root
-	digits int           // of a packet's number
+	// now is the recording; nil if there is none.
+	now      atomic.Pointer[session]
+	measured measured
+	digits   int // of a packet's number
 
-	// jsonSizes has, for each packet, the size of its JSON plus 1, or 0 if nobody has
-	// asked.
-	jsonSizes []atomic.Uint32
-	defs      files
-	maps      files
+	top  []topEntry
+	defs files
+	maps files
 
-	buffers sync.Pool // of *buffers
-
-	// counts are the counts in the summary; nil before somebody asked.
-	counts atomic.Pointer[map[uint16]dissect.Count]
+	following sync.WaitGroup // of Watch
+	stop      context.CancelFunc
 }
 
-var _ nodes.Tree = (*Tree)(nil)
+var (
+	_ nodes.Tree     = (*Tree)(nil)
+	_ nodes.Changing = (*Tree)(nil)
+	_ nodes.Capable  = (*Tree)(nil)
+	_ nodes.Streamer = (*Tree)(nil)
+)
 
-// buffers are used for one rendering.
-type buffers struct{ packet, json []byte }
+// topEntry is a name in the root.
+type topEntry struct {
+	name string
+	id   nodes.ID
+}
+
+// linesName is the name of the file with all packets.
+const linesName = "packets" + linesEnd
 
 // New makes the tree of a session and a library. Either may be nil: the tree then has no
 // packets, or no definitions.
@@ -68,12 +77,12 @@ func New(recording *dissect.Recording, lib *protocol.Library, opts Options) *Tre
 	if opts.Cache == nil {
 		opts.Cache = blockcache.New(defaultCache)
 	}
-	t := &Tree{recording: recording, lib: lib, opts: opts, cache: opts.Cache.View()}
-	t.buffers.New = func() any { return new(buffers) }
+	t := &Tree{lib: lib, opts: opts, cache: opts.Cache.View()}
+	t.measured.init()
 	if recording != nil {
-		t.log = recording.Log()
-		t.jsonSizes = make([]atomic.Uint32, t.log.Len())
-		t.digits = max(6, len(fmt.Sprint(t.log.Len()-1)))
+		s := newSession(recording, opts.ModTime, nil)
+		t.now.Store(s)
+		t.digits = max(6, len(fmt.Sprint(s.len()-1)))
 	}
 	t.listDefinitions()
 	t.listMaps()
@@ -82,26 +91,43 @@ func New(recording *dissect.Recording, lib *protocol.Library, opts Options) *Tre
 }
 
 func (t *Tree) listTop() {
-	add := func(name string, id nodes.ID, k nodes.Kind, size int) {
-		t.top = append(t.top, nodes.Entry{Name: name, ID: id, Kind: k, Size: int64(size), Next: uint64(len(t.top)) + 1})
-	}
-	if t.log != nil {
-		add("packets", packetsID, nodes.Dir, 0)
+	if t.now.Load() != nil {
+		t.top = append(t.top, topEntry{"packets", packetsID}, topEntry{linesName, linesID}, topEntry{"by-name", byNameID})
 	}
 	if t.lib != nil {
-		add("definitions", definitionsID, nodes.Dir, 0)
-		add("maps", mapsID, nodes.Dir, 0)
+		t.top = append(t.top, topEntry{"definitions", definitionsID}, topEntry{"maps", mapsID})
 	}
-	if t.log != nil {
-		add("summary.json", summaryID, nodes.File, len(t.appendSummary(nil, nil)))
+	if t.now.Load() != nil {
+		t.top = append(t.top, topEntry{"summary.json", summaryID})
 	}
+}
+
+// topEntry describes entry i of the root. With lazy set, its size may be left out.
+func (t *Tree) topEntry(ctx context.Context, i int, lazy bool) (nodes.Entry, error) {
+	e := nodes.Entry{Name: t.top[i].name, ID: t.top[i].id, Kind: nodes.Dir}
+	s := t.now.Load()
+	var err error
+	switch e.ID {
+	case definitionsID, mapsID:
+		e.ModTime = t.opts.ModTime
+	case linesID:
+		e, err = t.linesEntry(ctx, s, linesID, lazy)
+	case summaryID:
+		e.Kind, e.Size = nodes.File, nodes.UnknownSize
+		if !lazy {
+			var text []byte
+			text, err = t.summaryText(ctx)
+			e.Size = int64(len(text))
+		}
+	}
+	return e, err
 }
 
 // Usage returns the size of the source and the number of files.
 func (t *Tree) Usage() nodes.Usage {
 	u := nodes.Usage{Bytes: t.opts.SourceSize, Nodes: int64(1 + len(t.top) + len(t.defs.names) + len(t.maps.names))}
-	if t.log != nil {
-		u.Nodes += 2 * int64(t.log.Len())
+	if s := t.now.Load(); s != nil {
+		u.Nodes += 2*int64(s.len()) + int64(len(s.recording.Names()))
 	}
 	return u
 }
@@ -119,8 +145,8 @@ func (t *Tree) isDir(id nodes.ID) bool {
 	switch id {
 	case rootID:
 		return true
-	case packetsID:
-		return t.log != nil
+	case packetsID, byNameID:
+		return t.now.Load() != nil
 	case definitionsID, mapsID:
 		return t.lib != nil
 	}
@@ -133,10 +159,13 @@ func (t *Tree) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
 		return nodes.Attr{}, err
 	}
 	attr := nodes.Attr{Kind: nodes.Dir, ModTime: t.opts.ModTime}
+	if s := t.now.Load(); s != nil && id != definitionsID && id != mapsID {
+		attr.ModTime = s.modTime
+	}
 	if t.isDir(id) {
 		return attr, nil
 	}
-	e, err := t.entry(id)
+	e, err := t.entry(ctx, id, false)
 	attr.Kind, attr.Size = nodes.File, e.Size
 	if !e.ModTime.IsZero() {
 		attr.ModTime = e.ModTime
@@ -144,16 +173,17 @@ func (t *Tree) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
 	return attr, err
 }
 
-// entry returns the entry of a file, without a cursor.
-func (t *Tree) entry(id nodes.ID) (nodes.Entry, error) {
+// entry returns the entry of a file, without a cursor. With lazy set, its size may be left out.
+func (t *Tree) entry(ctx context.Context, id nodes.ID, lazy bool) (nodes.Entry, error) {
 	k, i := split(id)
+	s := t.now.Load()
 	switch {
-	case id == summaryID && t.log != nil:
-		e := t.top[len(t.top)-1]
-		e.Next = 0
-		return e, nil
-	case (k == kindJSON || k == kindBin) && i < len(t.jsonSizes):
-		return t.packetEntry(k, i)
+	case t.isLines(s, id):
+		return t.linesEntry(ctx, s, id, lazy)
+	case id == summaryID && s != nil:
+		return t.topEntry(ctx, len(t.top)-1, lazy)
+	case (k == kindJSON || k == kindBin) && s != nil && i < s.len():
+		return t.packetEntry(s, k, i, lazy)
 	case k == kindDefinition && i < len(t.defs.names):
 		return t.fileEntry(&t.defs, k, i)
 	case k == kindMap && i < len(t.maps.names):
@@ -163,8 +193,8 @@ func (t *Tree) entry(id nodes.ID) (nodes.Entry, error) {
 }
 
 // notDir returns the error for an ID that is no directory.
-func (t *Tree) notDir(id nodes.ID) error {
-	if _, err := t.entry(id); err != nil {
+func (t *Tree) notDir(ctx context.Context, id nodes.ID) error {
+	if _, err := t.entry(ctx, id, true); err != nil {
 		return err
 	}
 	return fmt.Errorf("%v: %w", id, nodes.ErrNotDir)
@@ -178,7 +208,17 @@ func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (in
 	if t.isDir(id) {
 		return 0, fmt.Errorf("%v: %w", id, nodes.ErrIsDir)
 	}
-	content, err := t.cached(ctx, id)
+	s := t.now.Load()
+	if t.isLines(s, id) {
+		return t.readLines(ctx, id, p, off)
+	}
+	var content []byte
+	var err error
+	if id == summaryID && s != nil {
+		content, err = t.summaryText(ctx)
+	} else {
+		content, err = t.cached(ctx, id)
+	}
 	if err != nil {
 		return 0, notEnd(err)
 	}
@@ -189,7 +229,7 @@ func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (in
 // goes on even if its caller gives up.
 func (t *Tree) cached(ctx context.Context, id nodes.ID) ([]byte, error) {
 	for {
-		b, err := t.cache.Block(uint64(id), func(uint64) ([]byte, error) { return t.content(ctx, id) })
+		b, err := t.cache.Block(uint64(id), func(uint64) ([]byte, error) { return t.content(id) })
 		if !errors.Is(err, context.Canceled) || ctx.Err() != nil {
 			return b, err
 		}
@@ -205,16 +245,12 @@ func notEnd(err error) error {
 }
 
 // content makes the whole content of a file.
-func (t *Tree) content(ctx context.Context, id nodes.ID) ([]byte, error) {
+func (t *Tree) content(id nodes.ID) ([]byte, error) {
 	k, i := split(id)
+	s := t.now.Load()
 	switch {
-	case id == summaryID && t.log != nil:
-		return t.summary(ctx)
-	case k == kindJSON && i < len(t.jsonSizes):
-		return t.packetJSON(i)
-	case k == kindBin && i < len(t.jsonSizes):
-		p, err := t.log.Packet(i, nil)
-		return p.Data, err
+	case (k == kindJSON || k == kindBin) && s != nil && i < s.len():
+		return t.packetContent(s, k, i)
 	case k == kindDefinition && i < len(t.defs.names):
 		return t.defs.content(i)
 	case k == kindMap && i < len(t.maps.names):

@@ -82,6 +82,10 @@ func find(t testing.TB, tree nodes.Tree, path string) nodes.Entry {
 			t.Fatalf("%s at %q: %v", path, name, err)
 		}
 	}
+	e, err := nodes.WithSize(t.Context(), tree, e)
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
 	return e
 }
 
@@ -304,23 +308,138 @@ func TestSummaryCancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	tree := newTree(t, log, library(t))
-	e := find(t, tree, "summary.json")
+	e, err := tree.Lookup(t.Context(), nodes.Root, "summary.json")
+	if err != nil || e.Size != nodes.UnknownSize {
+		t.Fatalf("%+v, %v: it is computed before somebody asks", e, err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var once sync.Once
 	other := make(chan error, 1)
 	src.hook = func() {
 		once.Do(func() {
 			go func() {
-				_, err := tree.ReadAt(t.Context(), e.ID, make([]byte, e.Size), 0)
+				_, err := tree.ReadAt(t.Context(), e.ID, make([]byte, 10), 0)
 				other <- err
 			}()
 			cancel()
 		})
 	}
-	if _, err := tree.ReadAt(ctx, e.ID, make([]byte, e.Size), 0); !errors.Is(err, context.Canceled) {
+	if _, err := tree.ReadAt(ctx, e.ID, make([]byte, 10), 0); !errors.Is(err, context.Canceled) {
 		t.Errorf("who gave up: %v", err)
 	}
 	if err := <-other; err != nil {
 		t.Errorf("who waited: %v", err)
 	}
+}
+
+// TestLines checks that the files of lines hold what the files of packets hold, from wherever
+// they are read, and streamed.
+func TestLines(t *testing.T) {
+	tree := newTree(t, session(t, 700), library(t))
+	want := map[string]*strings.Builder{"packets.jsonl": {}}
+	for _, name := range list(t, tree, "packets") {
+		number, label, _ := strings.Cut(name, "-")
+		label, isJSON := strings.CutSuffix(label, ".json")
+		if !isJSON {
+			continue
+		}
+		text := read(t, tree, "packets/"+number+"-"+label+".json")
+		file := "by-name/" + label + ".jsonl"
+		if want[file] == nil {
+			want[file] = &strings.Builder{}
+		}
+		want[file].WriteString(text)
+		want["packets.jsonl"].WriteString(text)
+	}
+	if names := list(t, tree, "by-name"); len(names) != len(want)-1 || names[0] != "C_CHECK_VERSION.jsonl" {
+		t.Errorf("by-name has %q", names)
+	}
+	for path, text := range want {
+		text := text.String()
+		if got := read(t, tree, path); got != text {
+			t.Errorf("%s has %d bytes, want %d", path, len(got), len(text))
+		}
+		e := find(t, tree, path)
+		var b bytes.Buffer
+		if n, ok, err := tree.Stream(t.Context(), e.ID, &b); !ok || err != nil || n != e.Size || b.String() != text {
+			t.Errorf("%s: %d bytes are streamed, %v", path, n, err)
+		}
+		for _, size := range []int{1, 100, 1000, 64 << 10} {
+			for off := int64(0); off < e.Size; off += max(e.Size/50, 1) {
+				p := make([]byte, size)
+				n, err := tree.ReadAt(t.Context(), e.ID, p, off)
+				if end := min(int(off)+size, len(text)); string(p[:n]) != text[off:end] || (err != nil) != (int(off)+size > len(text)) {
+					t.Fatalf("%s: %d bytes at %d: %q, %v", path, size, off, p[:n], err)
+				}
+			}
+		}
+	}
+}
+
+// TestGrowing has a log grow under a tree: nothing that was shown becomes anything else.
+func TestGrowing(t *testing.T) {
+	data, err := prototest.Log(1, 60)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := newTree(t, openLog(t, data), library(t))
+	log, err := capture.Open(t.Context(), bytes.NewReader(data), int64(len(data)/9), capture.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	recording, err := dissect.New(log, library(t), dissect.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	size, looked := make(chan int), 0
+	grown := func(ctx context.Context) (*dissect.Recording, time.Time, error) {
+		if looked++; looked == 1 {
+			return nil, time.Time{}, nil
+		}
+		log, err := recording.Log().Grown(ctx, int64(<-size))
+		if err == nil {
+			recording, err = recording.Grown(log)
+		}
+		return recording, mounted.Add(time.Hour), err
+	}
+	first := recording.Log().Len()
+	tree := packettree.New(recording, library(t), packettree.Options{ModTime: mounted, Grown: grown})
+	before := read(t, tree, "packets.jsonl")
+	if n := strings.Count(before, "\n"); n != first || n == 0 || n > 20 {
+		t.Fatalf("%d packets at first", n)
+	}
+	ids := map[string]nodes.ID{}
+	for _, dir := range []string{"packets", "by-name"} {
+		for _, name := range list(t, tree, dir) {
+			ids[dir+"/"+name] = find(t, tree, dir+"/"+name).ID
+		}
+	}
+	told := make(chan nodes.Change, 100)
+	tree.Watch(func(c nodes.Change) { told <- c })
+	size <- len(data) - 3
+	size <- len(data)
+	lines, seen := find(t, tree, "packets.jsonl").ID, false
+	close(size)
+	tree.Close()
+	close(told)
+	for c := range told {
+		seen = seen || c.ID == lines && c.From == int64(len(before))
+	}
+	if !seen {
+		t.Error("it does not tell that packets.jsonl has grown")
+	}
+	for _, path := range []string{"packets.jsonl", "summary.json", "by-name/C_PLAYER_LOCATION.jsonl"} {
+		if got, want := read(t, tree, path), read(t, whole, path); got != want {
+			t.Errorf("%s is %s\nwant %s", path, got, want)
+		}
+	}
+	for path, id := range ids {
+		if now := find(t, tree, path).ID; now != id {
+			t.Errorf("%s was number %d and is %d", path, id, now)
+		}
+	}
+	if attr, err := tree.Attr(t.Context(), lines); err != nil || !attr.ModTime.Equal(mounted.Add(time.Hour)) {
+		t.Errorf("it is from %v, %v", attr.ModTime, err)
+	}
+	nodetest.Run(t, tree)
 }

@@ -17,10 +17,10 @@ type EditKind string
 
 // The kinds of edits.
 const (
-	SquareChanged EditKind = "square changed"
-	AreaChanged   EditKind = "area changed"
+	SquareChanged EditKind = "square_changed"
+	AreaChanged   EditKind = "area_changed"
 	// ZoneReplaced is an edit of a zone whose file in the folder can't be decoded.
-	ZoneReplaced EditKind = "zone replaced"
+	ZoneReplaced EditKind = "zone_replaced"
 )
 
 // Edit is a difference between what a tree shows and the file that was last saved: a square, or

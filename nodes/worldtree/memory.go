@@ -17,7 +17,7 @@ import (
 // memoryKind is the version of the record, and of the texts and pictures whose sizes it
 // has. TestSizesOfThisVersion fails if the number must be increased. Go's version is part
 // of it because the standard library compresses the pictures.
-var memoryKind = "world sizes 2 " + runtime.Version()
+var memoryKind = "world sizes 3 " + runtime.Version()
 
 // memory is what Options.Memory keeps of a file, as JSON, so that sizes and sums are known
 // at the next mount without decoding.

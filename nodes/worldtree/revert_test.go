@@ -138,7 +138,7 @@ func TestEditJSON(t *testing.T) {
 	}
 	for e, err := range d.Edits(t.Context()) {
 		b, jsonErr := json.Marshal(e)
-		want := `{"kind":"square changed","path":"` + aSquare + `","changed":1,"of":64,` +
+		want := `{"kind":"square_changed","path":"` + aSquare + `","changed":1,"of":64,` +
 			`"old":[{"cell":[0,0],"volumes":[]}],"new":[{"cell":[0,0],"volumes":[[-9,3]]}]}`
 		if err != nil || jsonErr != nil || string(b) != want {
 			t.Errorf("%s, %v; want %s", b, err, want)

@@ -11,10 +11,11 @@ import (
 
 // Server is a server named in an Alkahest log.
 type Server struct {
-	ID   int32
-	Name string
+	ID   int32  `json:"id"`
+	Name string `json:"name"`
 	// Addr is where the server was, Proxy where the client connected to.
-	Addr, Proxy netip.AddrPort
+	Addr  netip.AddrPort `json:"addr"`
+	Proxy netip.AddrPort `json:"proxy"`
 }
 
 const alkahestMagic = "TPPL"
@@ -47,11 +48,10 @@ func (l *Log) openAlkahest(w *window, opts Options) error {
 		if err != nil {
 			return err
 		}
-		w, off, err = l.inflate(w, off+1, level[0], opts)
-		if err != nil {
+		if w, l.end, err = l.inflate(w, off+1, level[0], opts); err != nil {
 			return err
 		}
-		return l.addEntries(w, off)
+		return l.addEntries(w)
 	}
 	l.info.Format = Alkahest0
 	level, err := w.bytes(4, 1)
@@ -67,10 +67,10 @@ func (l *Log) openAlkahest(w *window, opts Options) error {
 	if version != 0 {
 		return badf(off, "version %d: want 0 or 1", version)
 	}
-	if off, err = l.readHead(w, off+4); err != nil {
+	if l.end, err = l.readHead(w, off+4); err != nil {
 		return err
 	}
-	return l.addEntries(w, off)
+	return l.addEntries(w)
 }
 
 // inflate opens the deflate stream at off, unless the level says that there is none.
@@ -86,7 +86,7 @@ func (l *Log) inflate(w *window, off int64, level byte, opts Options) (*window, 
 		return nil, 0, err
 	}
 	l.info.Incomplete = in.cut
-	l.src, l.size, l.inflated = in, in.size, true
+	l.src, l.size, l.deep = in, in.size, in
 	return newWindow(in, in.size), 0, nil
 }
 
@@ -165,9 +165,10 @@ func nul(b []byte) int {
 }
 
 // addEntries adds entry after entry.
-func (l *Log) addEntries(w *window, off int64) error {
-	l.read = (*Log).readAlkahest
-	for off < w.size {
+func (l *Log) addEntries(w *window) error {
+	l.read, l.more = (*Log).readAlkahest, (*Log).addEntries
+	for l.end < w.size {
+		off := l.end
 		b, err := w.upTo(off, entryHead)
 		if err != nil {
 			return err
@@ -190,7 +191,7 @@ func (l *Log) addEntries(w *window, off int64) error {
 		if err := l.add(off, binary.LittleEndian.Uint16(b[13:])); err != nil {
 			return err
 		}
-		off += entryHead + size
+		l.end += entryHead + size
 	}
 	return nil
 }

@@ -114,23 +114,37 @@ const (
 	defaultMaxInflated = 1 << 30
 )
 
-// Log is a recorded session. It is safe for parallel use.
+// Log is a recorded session, as it was when it was read. It is immutable and safe for
+// parallel use, but for one of [Log.Sequential].
 type Log struct {
 	info Info
+	opts Options
+	file ends
 	src  io.ReaderAt // of what index counts in
 	size int64
+	// end is where the first block begins that is not whole yet, and what is appended.
+	end int64
+	// more adds the blocks from end on. It is nil if nothing can be appended.
+	more func(l *Log, w *window) error
 	// index has, for each packet, its offset in the upper 48 bits, and its code.
 	index []uint64
 	read  func(l *Log, i int, buf []byte) (Packet, error)
-	max   int
-	// wanted returns an error when Open should stop; nil once Open has returned.
+	// wanted returns an error when Open or Grown should stop; nil once it has returned.
 	wanted func() error
 
 	// labels are the names in the log for the packets of a code.
 	labels map[uint16]label
 
-	times    []timeMark // of a TeraLog
-	inflated bool
+	// times are those of a TeraLog, and millis is that of its next packet, if stamped is set.
+	times   []timeMark
+	millis  int64
+	stamped bool
+	// lines counts the lines before end in a log of hex lines. unended is set if the last of
+	// them has no end yet, though its packet is whole.
+	lines   int
+	unended bool
+	// deep is nil if the log is not compressed.
+	deep *inflated
 }
 
 // label is a name and a version, as in [Packet].
@@ -185,7 +199,8 @@ const askEvery = 4096
 const codeBits = 16
 
 // Open recognizes the format of a file and makes the index, for which it reads the file
-// once. src must not change while the log is used.
+// once. While the log is used, src must not change but by what is appended to it; see
+// [Log.Grown].
 //
 // An error matches [ErrUnknown], or is a [*FormatError], or comes from reading.
 func Open(ctx context.Context, src io.ReaderAt, size int64, opts Options) (*Log, error) {
@@ -195,7 +210,7 @@ func Open(ctx context.Context, src io.ReaderAt, size int64, opts Options) (*Log,
 	if opts.MaxInflated <= 0 {
 		opts.MaxInflated = defaultMaxInflated
 	}
-	l := &Log{src: src, size: size, max: opts.MaxPackets, wanted: ctx.Err}
+	l := &Log{src: src, size: size, opts: opts, wanted: ctx.Err}
 	defer func() { l.wanted = nil }()
 	if size == 0 {
 		return nil, badf(0, "the file is empty")
@@ -220,32 +235,46 @@ func Open(ctx context.Context, src io.ReaderAt, size int64, opts Options) (*Log,
 	default:
 		return nil, ErrUnknown
 	}
+	if err == nil {
+		l.file, err = endsOf(src, size)
+	}
 	if err != nil {
 		return nil, l.located(err)
 	}
 	return l, nil
 }
 
-// Detect reports whether a file is a recorded session, from its beginning alone. Text
-// counts only if its first line that is no comment holds a packet. Open asks for less: it
-// assumes that the file is a recording, so it says what is wrong with such a line.
+// Detect returns the format of a recorded session, from its beginning alone, or 0. It does
+// not tell the versions of Alkahest apart. Text counts only if its first line that is no
+// comment holds a packet. Open asks for less: it assumes that the file is a recording, so it
+// says what is wrong with such a line.
 //
 // An error comes from reading.
-func Detect(src io.ReaderAt, size int64) (bool, error) {
+func Detect(src io.ReaderAt, size int64) (Format, error) {
 	w := newWindow(src, size)
 	head, err := w.upTo(0, headSize)
-	if err != nil || isTeraLog(head) || isAlkahest(head) || isFlat(w) {
-		return err == nil, err
+	switch {
+	case err != nil:
+		return 0, err
+	case isTeraLog(head):
+		return TeraLog, nil
+	case isAlkahest(head):
+		return Alkahest, nil
+	case isFlat(w):
+		return Flat, nil
+	case !isHex(head):
+		return 0, nil
 	}
-	if !isHex(head) {
-		return false, nil
+	is, err := beginsWithPacket(w)
+	if !is || err != nil {
+		return 0, err
 	}
-	return beginsWithPacket(w)
+	return Hex, nil
 }
 
 // located marks the offset of a FormatError as one in inflated data if it is.
 func (l *Log) located(err error) error {
-	if e, ok := errors.AsType[*FormatError](err); ok && l.inflated {
+	if e, ok := errors.AsType[*FormatError](err); ok && l.deep != nil {
 		e.Inflated = true
 	}
 	return err
@@ -262,7 +291,7 @@ func (l *Log) Code(i int) uint16 { return uint16(l.index[i]) }
 
 // Offset returns where packet i begins, with what precedes it in the log: a byte offset in
 // the file, or in the inflated data if inflated is set.
-func (l *Log) Offset(i int) (off int64, inflated bool) { return l.at(i), l.inflated }
+func (l *Log) Offset(i int) (off int64, inflated bool) { return l.at(i), l.deep != nil }
 
 // Packet reads packet i. Its data is put into buf if it fits.
 func (l *Log) Packet(i int, buf []byte) (Packet, error) {
@@ -278,8 +307,8 @@ func (l *Log) at(i int) int64 { return int64(l.index[i] >> codeBits) }
 
 // add notes a packet.
 func (l *Log) add(off int64, code uint16) error {
-	if len(l.index) >= l.max {
-		return badf(off, "more than %d packets", l.max)
+	if len(l.index) >= l.opts.MaxPackets {
+		return badf(off, "more than %d packets", l.opts.MaxPackets)
 	}
 	if len(l.index)%askEvery == 0 {
 		if err := l.wanted(); err != nil {

@@ -20,7 +20,7 @@ func fuzzFormat(f *testing.F, want ...capture.Format) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		l, err := capture.Open(t.Context(), bytes.NewReader(data), int64(len(data)), capture.Options{MaxPackets: 1000, MaxInflated: 1 << 22})
-		if is, detectErr := capture.Detect(bytes.NewReader(data), int64(len(data))); detectErr != nil || is && errors.Is(err, capture.ErrUnknown) {
+		if is, detectErr := capture.Detect(bytes.NewReader(data), int64(len(data))); detectErr != nil || is != 0 && errors.Is(err, capture.ErrUnknown) {
 			t.Errorf("Detect: %v, %v; Open: %v", is, detectErr, err)
 		}
 		if err != nil {

@@ -2,6 +2,7 @@ package capture
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -52,45 +53,96 @@ func beginsWithPacket(w *window) (bool, error) {
 	return false, nil
 }
 
-// openHex adds line after line. If the last line has no packet, the recording was cut off
-// there. Any other such line means that the file is no log, or a damaged one.
 func (l *Log) openHex(w *window) error {
 	l.info.Format = Hex
-	l.read = (*Log).readHex
-	for off, num := int64(0), 1; off < w.size; num++ {
-		line, err := w.upTo(off, maxLine+1)
+	l.read, l.more = (*Log).readHex, (*Log).addLines
+	return l.addLines(w)
+}
+
+// addLines adds line after line. If the last line has no packet, the recording was cut off
+// there. Any other such line means that the file is no log, or a damaged one.
+func (l *Log) addLines(w *window) error {
+	for l.end < w.size {
+		line, err := w.upTo(l.end, maxLine+1)
 		if err != nil {
 			return err
 		}
 		end := bytes.IndexByte(line, '\n') + 1
-		if end == 0 {
+		ended := end > 0
+		if !ended {
 			end = len(line)
 		}
 		if end > maxLine {
-			return badf(off, "line %d is longer than %d bytes", num, maxLine)
+			return badf(l.end, "line %d is longer than %d bytes", l.lines+1, maxLine)
 		}
-		p, ok, err := parseHex(line[:end], nil)
+		add := l.addLine
+		if l.unended {
+			add = l.endLine
+		}
+		whole, err := add(line[:end], ended)
 		if err != nil {
-			err = &FormatError{Off: off, What: "line " + strconv.Itoa(num), Err: err}
-			last, readErr := onlySpace(w, off+int64(end))
-			if readErr != nil {
-				return readErr
-			}
-			if !last || len(l.index) == 0 {
-				return err
-			}
-			l.info.Incomplete = err
+			return l.cutLine(w, end, err)
+		}
+		if !whole {
 			return nil
 		}
-		if ok {
-			if err := l.add(off, p.Code()); err != nil {
-				return err
-			}
-			l.note(p.Code(), &p)
+		l.end += int64(end)
+		if l.unended = !ended; ended {
+			l.lines++
 		}
-		off += int64(end)
 	}
 	return nil
+}
+
+// errUnended means that the last line may go on.
+var errUnended = errors.New("the line has no end, and its packet not the length that it states")
+
+// addLine adds the packet of the line at end, if it has one. A line without its end may be a
+// part of what is still being written: it is whole only if its packet is.
+func (l *Log) addLine(line []byte, ended bool) (whole bool, err error) {
+	p, ok, err := parseHex(line, nil)
+	if err != nil || !ok {
+		return ended, err
+	}
+	if isObject := bytes.HasSuffix(bytes.TrimSpace(line), []byte("}")); !ended && !isObject && !p.stated() {
+		return false, errUnended
+	}
+	if err := l.add(l.end, p.Code()); err != nil {
+		return false, err
+	}
+	l.note(p.Code(), &p)
+	return true, nil
+}
+
+// endLine passes over the end of a line whose packet was added before.
+func (l *Log) endLine(rest []byte, _ bool) (whole bool, err error) {
+	if len(bytes.TrimSpace(rest)) > 0 {
+		return false, badf(l.end, "line %d goes on behind what was a whole packet", l.lines+1)
+	}
+	return true, nil
+}
+
+// cutLine returns the error of the line at end, of n bytes. If it is the last one, the log
+// is good up to there.
+func (l *Log) cutLine(w *window, n int, err error) error {
+	if _, format := errors.AsType[*FormatError](err); format || l.wanted() != nil {
+		return err
+	}
+	last, readErr := onlySpace(w, l.end+int64(n))
+	if readErr != nil {
+		return readErr
+	}
+	bad := &FormatError{Off: l.end, What: "line " + strconv.Itoa(l.lines+1), Err: err}
+	if !last || len(l.index) == 0 && !errors.Is(err, errUnended) {
+		return bad
+	}
+	l.info.Incomplete = bad
+	return nil
+}
+
+// stated reports whether the packet has the length that its header states.
+func (p *Packet) stated() bool {
+	return len(p.Data) >= packetHeader && int(binary.LittleEndian.Uint16(p.Data)) == len(p.Data)
 }
 
 // onlySpace reports whether only a few empty lines follow off.

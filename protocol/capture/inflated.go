@@ -17,6 +17,8 @@ const stepSize = 1 << 20
 // place to resume at and the 32 KiB of output before it.
 type inflated struct {
 	src   io.ReaderAt
+	off   int64 // of the stream in the file
+	limit int64 // of the output
 	size  int64 // of the output
 	steps []step
 	// cut says how the stream ends if it ends early with the file; else nil.
@@ -50,11 +52,31 @@ type step struct {
 // and the size of the output. A stream that is cut off is good up to there. wanted returns
 // an error when newInflated should stop.
 func newInflated(wanted func() error, src io.ReaderAt, off, size, limit int64) (*inflated, error) {
+	in := &inflated{off: off, limit: limit}
+	return in.inflate(wanted, src, size, nil)
+}
+
+// grown returns the stream with what was appended to it; its input is size bytes now.
+func (in *inflated) grown(wanted func() error, src io.ReaderAt, size int64) (*inflated, error) {
+	last := len(in.steps) - 1
+	g := &inflated{off: in.off, limit: in.limit, steps: slices.Clip(in.steps[:last]), size: int64(last) * stepSize}
+	return g.inflate(wanted, src, size, &in.steps[last])
+}
+
+// inflate inflates the rest of the input: all of it, or from a place to resume at.
+func (in *inflated) inflate(wanted func() error, src io.ReaderAt, size int64, from *step) (*inflated, error) {
+	off, limit := in.off, in.limit
 	part := io.NewSectionReader(src, off, size)
-	in := &inflated{src: part, dec: inflate.NewDecoder(part, size)}
+	in.src, in.dec = part, inflate.NewDecoder(part, size)
 	buf := make([]byte, inflate.WindowSize+stepSize)
 	in.loaded = []*output{{step: -1, buf: buf}}
 	hist := 0
+	if from != nil {
+		if err := in.dec.Reset(from.point); err != nil {
+			return nil, fmt.Errorf("capture: inflating: %w", err)
+		}
+		hist = copy(buf, from.window)
+	}
 	for {
 		if err := wanted(); err != nil {
 			return nil, err

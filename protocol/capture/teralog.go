@@ -35,11 +35,16 @@ func isTeraLog(head []byte) bool {
 	return strings.HasPrefix(string(head), string(want))
 }
 
-// openTeraLog adds block after block.
 func (l *Log) openTeraLog(w *window) error {
 	l.info.Format = TeraLog
-	l.read = (*Log).readTeraLog
-	for off := int64(0); off < w.size; {
+	l.read, l.more = (*Log).readTeraLog, (*Log).addBlocks
+	return l.addBlocks(w)
+}
+
+// addBlocks adds block after block.
+func (l *Log) addBlocks(w *window) error {
+	for l.end < w.size {
+		off := l.end
 		head, err := w.upTo(off, blockHead+8)
 		if err != nil {
 			return err
@@ -59,7 +64,7 @@ func (l *Log) openTeraLog(w *window) error {
 		if err := l.addBlock(w, off, head, int(size)); err != nil {
 			return err
 		}
-		off += 1 + size
+		l.end += 1 + size
 	}
 	return nil
 }
@@ -83,7 +88,7 @@ func (l *Log) addBlock(w *window, off int64, head []byte, size int) error {
 		}
 		var b [8]byte
 		copy(b[:], head[blockHead:][:size-2])
-		l.mark(int64(binary.LittleEndian.Uint64(b[:])))
+		l.millis, l.stamped = int64(binary.LittleEndian.Uint64(b[:])), true
 	case blockClient, blockServer:
 		if size < packetHeader {
 			return badf(off, "a packet of %d bytes: want at least 4", size)
@@ -95,18 +100,16 @@ func (l *Log) addBlock(w *window, off int64, head []byte, size int) error {
 		if l.info.Old && size < packetHeader+oldTail {
 			return badf(off, "a packet of %d bytes in an old log: want at least 6", size)
 		}
+		l.mark()
 		return l.add(off, code)
 	}
 	return nil
 }
 
-// mark notes the time of the packets that follow.
-func (l *Log) mark(millis int64) {
-	if n := len(l.times); n > 0 && l.times[n-1].packet == len(l.index) {
-		l.times = l.times[:n-1]
-	}
-	if n := len(l.times); n == 0 || l.times[n-1].millis != millis {
-		l.times = append(l.times, timeMark{len(l.index), millis})
+// mark notes the time of the next packet and those behind it, if it is another one.
+func (l *Log) mark() {
+	if n := len(l.times); l.stamped && (n == 0 || l.times[n-1].millis != l.millis) {
+		l.times = append(l.times, timeMark{len(l.index), l.millis})
 	}
 }
 

@@ -27,7 +27,7 @@ type window struct {
 }
 
 func newWindow(src io.ReaderAt, size int64) *window {
-	return &window{src: src, size: size, all: make([]byte, min(windowSize, max(size, 0))), part: jumpSize}
+	return &window{src: src, size: size, part: jumpSize}
 }
 
 // upTo returns up to n bytes at off, fewer only at the end. n is at most windowSize. The
@@ -45,7 +45,11 @@ func (w *window) upTo(off int64, n int) ([]byte, error) {
 	} else {
 		w.part = jumpSize
 	}
-	part := w.all[:min(int64(max(w.part, n)), w.size-off)]
+	need := min(int64(max(w.part, n)), w.size-off)
+	if int64(len(w.all)) < need {
+		w.all, w.buf = make([]byte, need), nil
+	}
+	part := w.all[:need]
 	if err := readat.Full(w.src, part, off); err != nil {
 		w.buf = nil
 		return nil, fmt.Errorf("capture: %d bytes at %d: %w", len(part), off, err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"lorefs/protocol"
 	"lorefs/protocol/capture"
@@ -115,24 +116,31 @@ func TestNames(t *testing.T) {
 	}
 }
 
-func TestCount(t *testing.T) {
+func TestSummary(t *testing.T) {
 	s := newRecording(t, generated(t, 900), library(t, prototest.Files()), dissect.Options{})
-	counts, err := s.Count(t.Context())
+	total, err := s.Summary(t.Context())
 	if err != nil {
 		t.Fatal(err)
-	}
-	var total dissect.Count
-	for _, c := range counts {
-		total.Add(c)
 	}
 	// Of nine packets, three have no definition and one has a wrong one; of 27, one is cut
 	// short.
 	if want := 100 + 34; total.Packets != 900 || total.Unknown != 300 || total.Failed != int64(want) || total.Decoded != int64(600-want) {
 		t.Errorf("got %+v", total)
 	}
+	// 900 packets in 899 times 20 ms, 300 of them from the client.
+	first := time.Date(2020, 9, 1, 12, 0, 0, 0, time.UTC)
+	if total.Seconds != 17.98 || !total.First.Equal(first) || !total.Last.Equal(first.Add(17980*time.Millisecond)) || total.PacketsPerSecond != 50.056 {
+		t.Errorf("got %v s, from %v to %v, %v a second", total.Seconds, total.First, total.Last, total.PacketsPerSecond)
+	}
+	if d := total.Directions; len(d) != 2 || d[0].From != "client" || d[0].Packets != 300 || d[1].From != "server" || d[1].Packets != 600 || d[0].Bytes+d[1].Bytes != total.Bytes {
+		t.Errorf("got %+v", d)
+	}
+	if in := total.Times.Intervals; total.Times.Seconds != 1 || len(in) != 18 || in[17].Packets != 50 || !in[1].Begin.Equal(first.Add(time.Second)) {
+		t.Errorf("got %+v", total.Times)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.Count(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := s.Summary(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("nobody waits: %v", err)
 	}
 }
@@ -256,5 +264,85 @@ func TestVerifyLibrary(t *testing.T) {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("nobody waits: %v, %v", f, err)
 		}
+	}
+}
+
+// TestLines checks that lines come in order and as they are made one by one, whatever is
+// selected.
+func TestLines(t *testing.T) {
+	r := newRecording(t, generated(t, 3000), library(t, prototest.Files()), dissect.Options{})
+	begin := time.Date(2020, 9, 1, 12, 0, 0, 0, time.UTC)
+	for name, s := range map[string]dissect.Selection{
+		"all":      r.All(),
+		"numbers":  {From: 1999, To: 2100},
+		"too many": {From: -5, To: 10_000},
+		"none":     {From: 3000, To: 4000},
+		"names":    {To: 3000, Code: func(c *dissect.Code) bool { return c.Name == "S_CHAT" }},
+		"times":    {To: 3000, Since: begin.Add(time.Second), Until: begin.Add(2 * time.Second)},
+		"until":    {To: 3000, Until: begin.Add(2 * time.Second)},
+	} {
+		var want, got bytes.Buffer
+		for i := range r.Log().Len() {
+			p, err := r.Log().Packet(i, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := time.Duration(i) * 20 * time.Millisecond
+			switch {
+			case i < s.From, i >= s.To, s.Code != nil && !s.Code(r.Code(p.Code())):
+			case !s.Since.IsZero() && at < time.Second, !s.Until.IsZero() && at > 2*time.Second:
+			default:
+				line, _ := r.AppendJSON(nil, i, &p, nil)
+				want.Write(line)
+			}
+		}
+		if (want.Len() == 0) != (name == "none") {
+			t.Errorf("%s: %d bytes are wanted", name, want.Len())
+		}
+		for b, err := range r.Lines(t.Context(), s) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum := 0
+			for _, l := range b.Lines {
+				sum += l.Text
+			}
+			if sum != len(b.Text) {
+				t.Errorf("%s: lines of %d bytes in %d", name, sum, len(b.Text))
+			}
+			got.Write(b.Text)
+		}
+		if !bytes.Equal(got.Bytes(), want.Bytes()) {
+			t.Errorf("%s: %d bytes, want %d", name, got.Len(), want.Len())
+		}
+	}
+	for range r.Lines(t.Context(), r.All()) {
+		break // nobody may wait for what is not wanted
+	}
+}
+
+// TestGrown has a recording grow by packets of new codes. What was there stays the same.
+func TestGrown(t *testing.T) {
+	data := []byte("S_LOGIN 04000f27\nS_CHAT 04000e27\nS_LOGIN 04000f27\nA_NEW 04000d27\nS_CHAT 04000c27\n")
+	log, err := capture.Open(t.Context(), bytes.NewReader(data), 17, capture.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := newRecording(t, log, library(t, prototest.Files()), dissect.Options{})
+	if log, err = log.Grown(t.Context(), int64(len(data))); err != nil {
+		t.Fatal(err)
+	}
+	g, err := r.Grown(log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := names(r), "S_LOGIN"; got != want {
+		t.Errorf("before it had %s, want %s", got, want)
+	}
+	if got, want := names(g), "A_NEW S_CHAT=S_CHAT.3 S_CHAT=S_CHAT.3 S_LOGIN"; got != want {
+		t.Errorf("it has %s, want %s", got, want)
+	}
+	if got, want := strings.Join(g.Names(), " "), "S_LOGIN S_CHAT A_NEW"; got != want {
+		t.Errorf("the names are %s, want %s", got, want)
 	}
 }

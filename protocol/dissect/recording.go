@@ -3,6 +3,7 @@ package dissect
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,20 +15,23 @@ import (
 // Recording is a log with the names and definitions of its packets. It is immutable and safe
 // for parallel use.
 type Recording struct {
-	log  *capture.Log
-	lib  *protocol.Library
-	opts Options
+	log *capture.Log
+	lib *protocol.Library
+	// given are the options of New, opts what became of them.
+	given, opts Options
 	// names is the map of codes, nil if there is none.
 	names *protocol.Map
 	codes map[uint16]*Code
-	// sorted holds the codes by name.
+	// sorted holds the codes by name, and first the names in the order in which they come.
 	sorted []uint16
+	first  []string
 }
 
 // Code describes the packets of one operation code.
 type Code struct {
-	// Name is the name of the packet, or the code in digits.
-	Name string
+	// Name is the name of the packet, or the code in digits. Place is its place in Names.
+	Name  string
+	Place int
 	// Table reads the packets; nil without a usable definition.
 	Table *protocol.Table
 	// Err says why an existing definition can't be used.
@@ -62,28 +66,63 @@ func NameOf(m *protocol.Map, code uint16) string {
 //
 // An error comes from reading, or from the map that names the packets.
 func New(log *capture.Log, lib *protocol.Library, opts Options) (*Recording, error) {
+	given := opts
 	if opts.Revision == "" {
 		opts.Revision = log.Info().Revision
 	}
-	r := &Recording{log: log, lib: lib, opts: opts, codes: make(map[uint16]*Code)}
+	r := &Recording{log: log, lib: lib, given: given, opts: opts}
 	var err error
 	if r.names, err = r.findNames(); err != nil {
 		return nil, err
 	}
-	for i := range log.Len() {
-		c := log.Code(i)
-		if r.codes[c] != nil {
+	if err = r.learn(0); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Grown returns the recording of a log that r's log has grown to. The packets that r has keep
+// their names.
+func (r *Recording) Grown(log *capture.Log) (*Recording, error) {
+	if r.log.Len() == 0 {
+		return New(log, r.lib, r.given) // its head may not have been whole
+	}
+	g := *r
+	g.log = log
+	if err := g.learn(r.log.Len()); err != nil {
+		return nil, err
+	}
+	return &g, nil
+}
+
+// learn finds the codes of the packets from a number on.
+func (r *Recording) learn(from int) error {
+	codes := maps.Clone(r.codes)
+	if codes == nil {
+		codes = make(map[uint16]*Code)
+	}
+	before := len(codes)
+	for i := from; i < r.log.Len(); i++ {
+		c := r.log.Code(i)
+		if codes[c] != nil {
 			continue
 		}
-		if r.codes[c], err = r.identify(c); err != nil {
-			return nil, err
+		one, err := r.identify(c)
+		if err != nil {
+			return err
 		}
-		r.sorted = append(r.sorted, c)
+		if one.Place = slices.Index(r.first, one.Name); one.Place < 0 {
+			one.Place = len(r.first)
+			r.first = append(slices.Clip(r.first), one.Name)
+		}
+		codes[c] = one
 	}
-	slices.SortFunc(r.sorted, func(a, b uint16) int {
-		return cmp.Or(strings.Compare(r.codes[a].Name, r.codes[b].Name), int(a)-int(b))
-	})
-	return r, nil
+	if r.codes = codes; len(codes) > before || r.sorted == nil {
+		r.sorted = slices.SortedFunc(maps.Keys(codes), func(a, b uint16) int {
+			return cmp.Or(strings.Compare(codes[a].Name, codes[b].Name), int(a)-int(b))
+		})
+	}
+	return nil
 }
 
 // Log returns the log.
@@ -108,6 +147,9 @@ func (r *Recording) MapFile() string {
 
 // Codes returns the operation codes in the log, sorted by the names of their packets.
 func (r *Recording) Codes() []uint16 { return slices.Clip(r.sorted) }
+
+// Names returns the names of the packets, in the order of the first packets that have them.
+func (r *Recording) Names() []string { return slices.Clip(r.first) }
 
 // Code returns the description of a code in the log, or nil.
 func (r *Recording) Code(code uint16) *Code { return r.codes[code] }

@@ -54,6 +54,9 @@ func (f Finding) String() string {
 	return fmt.Sprintf("%#x%s: %s: %s", f.Off, of, f.Where(), f.What)
 }
 
+// askEvery is after how many packets Verify asks its context.
+const askEvery = 1024
+
 // Verify reads every packet, decodes it, and writes it again by way of JSON. It yields
 // packets that are damaged, that do not fit their definition, or that did not become the
 // same bytes again. A packet without a definition is no finding, and wrong definitions are

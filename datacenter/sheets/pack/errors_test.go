@@ -29,17 +29,17 @@ func TestPackErrors(t *testing.T) {
 	}{
 		"nothing":           {map[string]string{"a.txt": ""}, "sheets: no file", pack.ErrNoSheets},
 		"a broken sheet":    {map[string]string{"a-1.xml": "<S/>", "b-1.xml": "<S>\n</T>", "c-1.xml": "<"}, "sheets: b-1.xml:2:1: ", nil},
-		"a broken schema":   {map[string]string{"d/a-1.xml": "<S/>", "d/S.xsd": "<x/>"}, "sheets: d/S.xsd:1:1: ", nil},
+		"a broken schema":   {map[string]string{"d/a-1.xml": "<S/>", "d/S.xsd": "<x/>"}, "sheets: d/S.xsd:1:2: ", nil},
 		"another's schema":  {map[string]string{"d/a-1.xml": "<T/>", "d/T.xsd": smallSchema}, "sheets: d/T.xsd:1:1: ", nil},
-		"a wrong value":     {map[string]string{"d/a-1.xml": "<S>\n<A\ni='1' f='x'/></S>", "d/S.xsd": smallSchema, "e-1.xml": "<S/>"}, "sheets: d/a-1.xml:3:10: A f: ", datacenter.ErrValue},
-		"floats of Go":      {map[string]string{"a-1.xml": "<S><A f='1_0'/></S>", "S.xsd": smallSchema}, "sheets: a-1.xml:1:10: A f: ", datacenter.ErrValue},
-		"hex floats":        {map[string]string{"a-1.xml": "<S><A f='0x1p4'/></S>", "S.xsd": smallSchema}, "sheets: a-1.xml:1:10: A f: ", datacenter.ErrValue},
-		"a wrong int":       {map[string]string{"a-1.xml": "<S id='2147483648'/>", "S.xsd": smallSchema}, "sheets: a-1.xml:1:8: S id: ", datacenter.ErrValue},
-		"65,536 children":   {map[string]string{"a-1.xml": many}, fmt.Sprintf("sheets: a-1.xml:1:%d: S: ", 3+4*65535+1), datacenter.ErrTooLarge},
+		"a wrong value":     {map[string]string{"d/a-1.xml": "<S>\n<A\ni='1' f='x'/></S>", "d/S.xsd": smallSchema, "e-1.xml": "<S/>"}, "sheets: d/a-1.xml:3:7: A f: ", datacenter.ErrValue},
+		"floats of Go":      {map[string]string{"a-1.xml": "<S><A f='1_0'/></S>", "S.xsd": smallSchema}, "sheets: a-1.xml:1:7: A f: ", datacenter.ErrValue},
+		"hex floats":        {map[string]string{"a-1.xml": "<S><A f='0x1p4'/></S>", "S.xsd": smallSchema}, "sheets: a-1.xml:1:7: A f: ", datacenter.ErrValue},
+		"a wrong int":       {map[string]string{"a-1.xml": "<S id='2147483648'/>", "S.xsd": smallSchema}, "sheets: a-1.xml:1:4: S id: ", datacenter.ErrValue},
+		"65,536 children":   {map[string]string{"a-1.xml": many}, fmt.Sprintf("sheets: a-1.xml:1:%d: S: ", 3+4*65535+2), datacenter.ErrTooLarge},
 		"65,536 attributes": {map[string]string{"a-1.xml": "<S" + manyAttributes(1<<16) + ">" + full[3:]}, "sheets: a-1.xml:1:", datacenter.ErrTooLarge},
 		"a long comment":    {map[string]string{"a-1.xml": "<S><!--" + strings.Repeat("c", 9<<20) + "--></S>"}, "sheets: a-1.xml:1:5: " + tooLong, datacenter.ErrTooLarge},
 		"much white space":  {map[string]string{"a-1.xml": "<S/>\n" + strings.Repeat(" ", 9<<20)}, "sheets: a-1.xml:1:5: " + tooLong, datacenter.ErrTooLarge},
-		"a NUL":             {map[string]string{"a-1.xml": "<S " + dc + ` a="\u0000" dc:escaped="a"/>`}, "sheets: a-1.xml:1:32: ", datacenter.ErrValue},
+		"a NUL":             {map[string]string{"a-1.xml": "<S " + dc + ` a="\u0000" dc:escaped="a"/>`}, "sheets: a-1.xml:1:29: a: ", datacenter.ErrValue},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer

@@ -178,11 +178,7 @@ func (v *validator) end() error {
 		return nil
 	}
 	if text && !n.of.Text && !v.p.IsValue() {
-		at := v.p.TextOffset()
-		if v.p.Children() > 0 {
-			at = v.p.Offset()
-		}
-		if err := v.problem(at, false, "text in an element that has none in the schema"); err != nil {
+		if err := v.problem(v.p.TextOffset(), false, "text in an element that has none in the schema"); err != nil {
 			return err
 		}
 	}

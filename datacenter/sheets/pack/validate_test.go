@@ -79,20 +79,20 @@ func TestValidate(t *testing.T) {
 	}{
 		{"valid", `<S id="1" rank="0.5"><Node>x</Node><Text on="true">y</Text><Text on="false"/></S>`, nil},
 		{"what is to be said of a node", `<S ` + dc + ` id="x" dc:types="id:string" dc:flags="1"><Node dc:value=" "><Node/></Node></S>`, nil},
-		{"an unknown element", "<S id='1'><Node/>\n<Other><Any a='1'/></Other></S>", []string{`S-0.xml:2:1: the element "Other" is not in the schema`}},
-		{"an unknown attribute", "<S id='1'\n  x='1'><Node/></S>", []string{`S-0.xml:2:6: the attribute "x" is not in the schema`}},
-		{"a missing attribute", "<S>\n<Node/><Text/></S>", []string{`S-0.xml:1:1: the element "S" lacks the attribute "id"`, `S-0.xml:2:8: the element "Text" lacks the attribute "on"`}},
-		{"a wrong type", "<S id='1.5'><Node/></S>", []string{`S-0.xml:1:8: the attribute "id": not a value that a data center can hold: "1.5" is not an int: a whole number from -2147483648 to 2147483647 (refused)`}},
-		{"another order", "<S id='1'><Text on='1'/>\n<Node/></S>", []string{`S-0.xml:2:1: the element "Node" has to be before "Text"`}},
-		{"too many", "<S id='1'><Node/><Node/>\n<Node/><Node/></S>", []string{`S-0.xml:2:1: element number 3 of the name "Node": the schema has 2 at most`}},
+		{"an unknown element", "<S id='1'><Node/>\n<Other><Any a='1'/></Other></S>", []string{`S-0.xml:2:2: the element "Other" is not in the schema`}},
+		{"an unknown attribute", "<S id='1'\n  x='1'><Node/></S>", []string{`S-0.xml:2:3: the attribute "x" is not in the schema`}},
+		{"a missing attribute", "<S>\n<Node/><Text/></S>", []string{`S-0.xml:1:2: the element "S" lacks the attribute "id"`, `S-0.xml:2:9: the element "Text" lacks the attribute "on"`}},
+		{"a wrong type", "<S id='1.5'><Node/></S>", []string{`S-0.xml:1:4: the attribute "id": not a value that a data center can hold: "1.5" is not an int: a whole number from -2147483648 to 2147483647 (refused)`}},
+		{"another order", "<S id='1'><Text on='1'/>\n<Node/></S>", []string{`S-0.xml:2:2: the element "Node" has to be before "Text"`}},
+		{"too many", "<S id='1'><Node/><Node/>\n<Node/><Node/></S>", []string{`S-0.xml:2:2: element number 3 of the name "Node": the schema has 2 at most`}},
 		{"too few", "<S id='1'>\n</S>", []string{`S-0.xml:2:1: 0 elements of the name "Node": the schema has 1 at least`}},
-		{"text", "<S id='1'><Node/>\nx</S>", []string{`S-0.xml:2:2: text in an element that has none in the schema`}},
+		{"text", "<S id='1'><Node/>\nx</S>", []string{`S-0.xml:2:1: text in an element that has none in the schema`}},
 		{"not well-formed", "<S id='1'><Node/>\n<", []string{`S-0.xml:2:2: the file ends in a tag (refused)`}},
-		{"a wrong escape", "<S " + dc + ` id="1" dc:flags="x"/>`, []string{`S-0.xml:1:46: dc:flags: not a value that a data center can hold: "x" is not a number from 0 to 15 (refused)`}},
+		{"a wrong escape", "<S " + dc + ` id="1" dc:flags="x"/>`, []string{`S-0.xml:1:36: dc:flags: not a value that a data center can hold: "x" is not a number from 0 to 15 (refused)`}},
 		{"several", "<S id='a' x='1'><Node/>\n\n<O/><Text/><O/></S>", []string{
-			`S-0.xml:1:8: the attribute "id": not a value that a data center can hold: "a" is not an int: a whole number from -2147483648 to 2147483647 (refused)`,
-			`S-0.xml:1:14: the attribute "x" is not in the schema`, `S-0.xml:3:1: the element "O" is not in the schema`,
-			`S-0.xml:3:5: the element "Text" lacks the attribute "on"`, `S-0.xml:3:12: the element "O" is not in the schema`,
+			`S-0.xml:1:4: the attribute "id": not a value that a data center can hold: "a" is not an int: a whole number from -2147483648 to 2147483647 (refused)`,
+			`S-0.xml:1:11: the attribute "x" is not in the schema`, `S-0.xml:3:2: the element "O" is not in the schema`,
+			`S-0.xml:3:6: the element "Text" lacks the attribute "on"`, `S-0.xml:3:13: the element "O" is not in the schema`,
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -112,8 +112,8 @@ func TestValidateWithoutSchema(t *testing.T) {
 		"b/S-0.xml": "<S/>", "b/S-1.xml": "<S", "b/S.xsd": "<a/>", "b/S-2.xml": "<S/>",
 	})
 	want := []string{
-		`a/S-0.xml:1:1: the schema S.xsd is not beside the sheet`, `a/S-1.xml:2:1: the schema S.xsd is not beside the sheet`,
-		`b/S.xsd:1:1: the element "a": want xsd:schema (refused)`, `b/S-1.xml:1:3: the file ends in the start tag of "S" (refused)`,
+		`a/S-0.xml:1:2: the schema S.xsd is not beside the sheet`, `a/S-1.xml:2:2: the schema S.xsd is not beside the sheet`,
+		`b/S.xsd:1:2: the element "a": want xsd:schema (refused)`, `b/S-1.xml:1:3: the file ends in the start tag of "S" (refused)`,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
@@ -164,7 +164,7 @@ func TestValidatePlaces(t *testing.T) {
 	sheet, want := "<S id='1'><Node/>", []string(nil)
 	for i := range 50 {
 		sheet += "\r\n\n\r<!--한--><O/><O/>"
-		want = append(want, fmt.Sprintf("S-0.xml:%d:9", 4+3*i), fmt.Sprintf("S-0.xml:%d:13", 4+3*i))
+		want = append(want, fmt.Sprintf("S-0.xml:%d:10", 4+3*i), fmt.Sprintf("S-0.xml:%d:14", 4+3*i))
 	}
 	var got []string
 	for _, p := range problems(t, map[string]string{"S-0.xml": sheet + "</S>", "S.xsd": novadropSchema}) {
@@ -199,10 +199,10 @@ func TestValidateLimits(t *testing.T) {
 		want  string // empty if nothing is refused
 	}{
 		{"65,535 children", map[string]string{"S-0.xml": "<S>" + strings.Repeat("<A/>", 1<<16-1) + "</S>"}, ""},
-		{"65,536 children", map[string]string{"S-0.xml": "<S>" + strings.Repeat("<A/>", 1<<16) + "</S>"}, "S-0.xml:1:262144: S: more than 65535 children: "},
+		{"65,536 children", map[string]string{"S-0.xml": "<S>" + strings.Repeat("<A/>", 1<<16) + "</S>"}, "S-0.xml:1:262145: S: more than 65535 children: "},
 		{"65,532 attributes and a text", map[string]string{"S-0.xml": "<S" + manyAttributes(1<<16-4) + ">x</S>"}, ""},
 		{"65,535 attributes", map[string]string{"S-0.xml": "<S" + manyAttributes(1<<16-1) + "/>"}, ": more than 65535 names: "},
-		{"65,536 attributes", map[string]string{"S-0.xml": "<S" + manyAttributes(1<<16) + "/>"}, "S-0.xml:1:1: S: more than 65535 attributes: "},
+		{"65,536 attributes", map[string]string{"S-0.xml": "<S" + manyAttributes(1<<16) + "/>"}, "S-0.xml:1:2: S: more than 65535 attributes: "},
 		{"4,096 key definitions", map[string]string{"S-0.xml": definitions + "</S>"}, ": more than 4095 key definitions: "},
 		{"65,535 names", map[string]string{"S-0.xml": names(0, 30_000), "S-1.xml": names(30_000, 1<<16-4)}, ""},
 		{"65,536 names", map[string]string{"S-0.xml": names(0, 30_000), "S-1.xml": names(30_000, 1<<16-2)}, ": more than 65535 names: "},

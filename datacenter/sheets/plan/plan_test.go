@@ -196,8 +196,8 @@ func TestPlanBetween(t *testing.T) {
 func TestPlanErrors(t *testing.T) {
 	for _, c := range []struct{ name, from, to, want string }{
 		{"not well-formed", "</Row>", "</Raw>", `x.xml:`},
-		{"a wrong type", `key="4"`, `key="four"`, `x.xml:10:27: Keyed key: not a value that a data center can hold: "four" is not an int`},
-		{"another sheet", "Zoo", "Cage", `x.xml:1:1: the element "Cage": want "Zoo"`},
+		{"a wrong type", `key="4"`, `key="four"`, `x.xml:10:22: Keyed key: not a value that a data center can hold: "four" is not an int`},
+		{"another sheet", "Zoo", "Cage", `x.xml:1:2: the element "Cage": want "Zoo"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			p := planOf(t, zoo())

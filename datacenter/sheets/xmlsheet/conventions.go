@@ -64,10 +64,10 @@ func (p *Parser) attributes() error {
 		}
 		if len(a.Value) >= xmltext.LongText {
 			if _, err := datacenter.StringValue(string(a.Value)); err != nil {
-				return p.Wrong(a.From, string(name), err)
+				return p.Wrong(a.At, string(name), err)
 			}
 		}
-		p.node.Attributes = append(p.node.Attributes, Attribute{Name: name, Value: a.Value, Offset: a.From})
+		p.node.Attributes = append(p.node.Attributes, Attribute{Name: name, Value: a.Value, Offset: a.At})
 	}
 	if p.escaped {
 		return p.checkTwice()
@@ -100,7 +100,7 @@ func (p *Parser) convention(a *xmltext.Attr) error {
 	case "flags":
 		flags, err := strconv.ParseUint(string(a.Value), 10, 4)
 		if err != nil {
-			return p.Wrong(a.From, "dc:flags", fmt.Errorf("%w: %s is not a number from 0 to 15", datacenter.ErrValue, shown.Quote(a.Value)))
+			return p.Wrong(a.At, "dc:flags", fmt.Errorf("%w: %s is not a number from 0 to 15", datacenter.ErrValue, shown.Quote(a.Value)))
 		}
 		p.node.Flags = datacenter.KeyFlags(flags)
 		return nil
@@ -134,11 +134,11 @@ func (p *Parser) types(a *xmltext.Attr) error {
 	for item := range bytes.FieldsSeq(a.Value) {
 		colon := bytes.LastIndexByte(item, ':')
 		if colon < 0 {
-			return p.x.Errorf(a.From, "dc:types: %s: want name:type", shown.Quote(item))
+			return p.x.Errorf(a.At, "dc:types: %s: want name:type", shown.Quote(item))
 		}
 		t, err := datacenter.ParseType(string(item[colon+1:]))
 		if err != nil {
-			return p.Wrong(a.From, "dc:types", err)
+			return p.Wrong(a.At, "dc:types", err)
 		}
 		at, err := p.named(item[:colon], a)
 		if err != nil {
@@ -147,7 +147,7 @@ func (p *Parser) types(a *xmltext.Attr) error {
 		if at != nil {
 			at.Type = t
 		} else if t != datacenter.String {
-			return p.Wrong(a.From, "dc:types", fmt.Errorf("%w: %s is a string, always", datacenter.ErrValue, spell.ValueName))
+			return p.Wrong(a.At, "dc:types", fmt.Errorf("%w: %s is a string, always", datacenter.ErrValue, spell.ValueName))
 		}
 	}
 	return nil
@@ -165,7 +165,7 @@ func (p *Parser) named(spelled []byte, list *xmltext.Attr) (*Attribute, error) {
 	if i := p.index.find(p.node.Attributes, name); i >= 0 {
 		return &p.node.Attributes[i], nil
 	}
-	return nil, p.x.Errorf(list.From, "%s names %s, which the element does not have", list.Name.Full, shown.Quote(spelled))
+	return nil, p.x.Errorf(list.At, "%s names %s, which the element does not have", list.Name.Full, shown.Quote(spelled))
 }
 
 func (p *Parser) unescapeValues(list *xmltext.Attr) error {

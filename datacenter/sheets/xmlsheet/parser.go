@@ -53,7 +53,7 @@ type Node struct {
 	// Keys is the node's key definition, if HasKeys; else the schema has it.
 	Keys    datacenter.KeyDefinition
 	HasKeys bool
-	// Offset is where the element begins, for [Parser.Wrong].
+	// Offset is where the element's name begins, for [Parser.Wrong].
 	Offset int
 }
 
@@ -62,14 +62,14 @@ type Attribute struct {
 	Name, Value []byte
 	// Type is 0 if the sheet does not state it.
 	Type datacenter.Type
-	// Offset is where the value begins, for [Parser.Wrong].
+	// Offset is where the name begins, for [Parser.Wrong].
 	Offset int
 }
 
 // openNode is a node between its Begin and its End.
 type openNode struct {
 	start    int // where its text begins in Parser.text
-	at       int // where its text, or else its element, begins in the file
+	at       int // where its text, or else the name of its element, begins in the file
 	has      bool
 	value    bool // the text is that of dc:value
 	escaped  bool // the text is
@@ -119,9 +119,6 @@ func (p *Parser) TextOffset() int { return p.ended.at }
 // IsValue reports whether the text is that of dc:value, not text between the tags.
 func (p *Parser) IsValue() bool { return p.ended.value }
 
-// Children returns the number of children of the node that the last [End] ended.
-func (p *Parser) Children() int { return p.ended.children }
-
 // Offset returns where the tag of the last event begins.
 func (p *Parser) Offset() int { return p.x.At }
 
@@ -150,18 +147,18 @@ func (p *Parser) begin() error {
 			return err
 		}
 	}
-	p.open = append(p.open, openNode{start: len(p.text), at: p.x.At})
-	p.node = Node{Attributes: p.node.Attributes[:0], Offset: p.x.At}
+	p.open = append(p.open, openNode{start: len(p.text), at: p.x.NameAt()})
+	p.node = Node{Attributes: p.node.Attributes[:0], Offset: p.x.NameAt()}
 	p.index.made = false
 	if err := p.conventions(); err != nil {
 		return err
 	}
 	p.done = len(p.text)
 	if len(p.node.Attributes) > datacenter.MaxRun { // with a text, there are too many names
-		return p.tooMany(p.x.At, p.x.Element(0), "attributes")
+		return p.tooMany(p.x.NameAt(), p.x.Element(0), "attributes")
 	}
 	var err error
-	p.node.Name, err = p.name(p.x.Name.Local(), p.x.At)
+	p.node.Name, err = p.name(p.x.Name.Local(), p.x.NameAt())
 	return err
 }
 
@@ -173,7 +170,7 @@ func (p *Parser) child(n *openNode) error {
 		n.has = false
 	}
 	if n.children++; n.children > datacenter.MaxRun {
-		return p.tooMany(p.x.At, p.x.Element(1), "children")
+		return p.tooMany(p.x.NameAt(), p.x.Element(1), "children")
 	}
 	return nil
 }
@@ -195,7 +192,7 @@ func (p *Parser) addText() error {
 		return p.x.Errorf(p.x.At, "text beside the dc:value of the element")
 	}
 	if !p.x.Blank && !n.has {
-		n.at = p.x.At
+		n.at = p.x.TextAt()
 		n.has = true
 	}
 	p.text = append(p.text, p.x.Text...)

@@ -12,8 +12,8 @@ import (
 type SyntaxError struct {
 	// File is the name that the reader was given.
 	File string
-	// Line and Column count from 1, columns in characters. They are 0 if the whole file is
-	// meant.
+	// Line and Column count from 1, columns in characters. They are those of the first letter
+	// of what is named, as in editors and in novadrop-dc, and 0 if the whole file is meant.
 	Line, Column int
 	// What was found and what was expected.
 	What string

@@ -46,6 +46,18 @@ type Reader struct {
 // Depth returns how many elements are open, including that of the last token.
 func (x *Reader) Depth() int { return len(x.open) }
 
+// NameAt returns where the name of the last start tag begins.
+func (x *Reader) NameAt() int { return x.At + len("<") }
+
+// TextAt returns where the first letter of the last piece of text is: behind white space,
+// unless there is nothing else.
+func (x *Reader) TextAt() int {
+	if IsBlank(x.Text) {
+		return x.At
+	}
+	return len(x.Data) - len(bytes.TrimLeft(x.Data[x.At:], " \t\r\n"))
+}
+
 // Element returns the name of an open element: 0 is the innermost one, 1 the one around it.
 func (x *Reader) Element(up int) []byte { return x.open[len(x.open)-1-up].name }
 

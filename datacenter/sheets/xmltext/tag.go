@@ -36,7 +36,7 @@ func (x *Reader) startTag() error {
 		return err
 	}
 	if x.Name.Prefix > 0 {
-		_, err = x.Resolve(x.Name, x.At+1)
+		_, err = x.Resolve(x.Name, x.NameAt())
 	}
 	return err
 }

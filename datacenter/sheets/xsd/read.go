@@ -69,7 +69,7 @@ func (r *schemaReader) schema() error {
 		return err
 	}
 	if name != "schema" {
-		return r.x.Errorf(r.x.At, "the element %s: want xsd:schema", shown.Quote(r.x.Name.Full))
+		return r.x.Errorf(r.x.NameAt(), "the element %s: want xsd:schema", shown.Quote(r.x.Name.Full))
 	}
 	if names, _, ok := r.foreign(spell.SpaceLore, "names"); ok {
 		r.escaped = names == "escaped"
@@ -101,7 +101,7 @@ func (r *schemaReader) children(of string, visit func(name string) error) error 
 			return nil
 		case xmltext.TextPiece:
 			if !r.x.Blank {
-				return r.x.Errorf(r.x.At, "text in xsd:%s", of)
+				return r.x.Errorf(r.x.TextAt(), "text in xsd:%s", of)
 			}
 			continue
 		}
@@ -124,7 +124,7 @@ func (r *schemaReader) children(of string, visit func(name string) error) error 
 
 // local returns the name of the element that began, if it is one of XML Schema.
 func (r *schemaReader) local() (string, error) {
-	space, err := r.x.Resolve(r.x.Name, r.x.At)
+	space, err := r.x.Resolve(r.x.Name, r.x.NameAt())
 	if err != nil || space != spell.SpaceSchema {
 		return "", err
 	}
@@ -132,7 +132,7 @@ func (r *schemaReader) local() (string, error) {
 }
 
 func (r *schemaReader) notUnderstood() error {
-	return r.x.Errorf(r.x.At, "%s is not understood here", shown.Quote(r.x.Name.Full))
+	return r.x.Errorf(r.x.NameAt(), "%s is not understood here", shown.Quote(r.x.Name.Full))
 }
 
 // skip reads to the end of the element that began.
@@ -154,14 +154,25 @@ func (r *schemaReader) empty(of string) error {
 	return r.children(of, func(string) error { return r.notUnderstood() })
 }
 
-// value returns an attribute of the element that began, without white space around it.
+// value returns an attribute of the element that began, without white space around it. at
+// is where the value begins or, if there is none, the name of the element.
 func (r *schemaReader) value(name string) (value string, at int, ok bool) {
 	for i := range r.x.Attrs {
 		if a := &r.x.Attrs[i]; string(a.Name.Full) == name {
 			return string(bytes.TrimSpace(a.Value)), a.From, true
 		}
 	}
-	return "", r.x.At, false
+	return "", r.x.NameAt(), false
+}
+
+// named returns where the attribute called name of the element that began is.
+func (r *schemaReader) named(name string) int {
+	for i := range r.x.Attrs {
+		if a := &r.x.Attrs[i]; string(a.Name.Full) == name {
+			return a.At
+		}
+	}
+	return r.x.NameAt()
 }
 
 // foreign returns an attribute of another namespace.
@@ -175,7 +186,7 @@ func (r *schemaReader) foreign(space, name string) (value string, at int, ok boo
 			return string(a.Value), a.From, true
 		}
 	}
-	return "", r.x.At, false
+	return "", r.x.NameAt(), false
 }
 
 // name returns the attribute called name, spelled as in the schema.
@@ -209,7 +220,7 @@ func (r *schemaReader) plain(spelled string, at int) (string, error) {
 
 // sheetElement reads the element for the sheet.
 func (r *schemaReader) sheetElement() error {
-	at := r.x.At
+	at := r.x.NameAt()
 	e, err := r.element()
 	if err == nil && r.sheet != nil {
 		err = r.x.Errorf(at, "a second element in xsd:schema: there is one, the sheet")
@@ -220,11 +231,12 @@ func (r *schemaReader) sheetElement() error {
 
 // element reads an xsd:element.
 func (r *schemaReader) element() (readChild, error) {
-	e := readChild{at: r.x.At, min: 1, max: 1}
+	e := readChild{min: 1, max: 1}
 	spelled, at, err := r.name()
 	if err != nil {
 		return e, err
 	}
+	e.at = at
 	if e.name, err = r.plain(spelled, at); err != nil {
 		return e, err
 	}
@@ -282,7 +294,7 @@ func (r *schemaReader) qualified(name string, at int) (space, local string, err 
 
 // occurs returns minOccurs or maxOccurs, by default 1.
 func (r *schemaReader) occurs(name string) (int, error) {
-	text, at, ok := r.value(name)
+	text, _, ok := r.value(name)
 	switch {
 	case !ok:
 		return 1, nil
@@ -291,7 +303,7 @@ func (r *schemaReader) occurs(name string) (int, error) {
 	}
 	n, err := strconv.ParseUint(text, 10, 31)
 	if err != nil {
-		return 0, r.x.Errorf(at, "%s=%s: want a number, or unbounded as maxOccurs", name, shown.Quote(text))
+		return 0, r.x.Errorf(r.named(name), "%s=%s: want a number, or unbounded as maxOccurs", name, shown.Quote(text))
 	}
 	return int(n), nil
 }

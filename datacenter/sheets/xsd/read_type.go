@@ -86,11 +86,11 @@ func (r *schemaReader) sequence(t *readType) error {
 			return err
 		}
 		if n != 1 {
-			return r.x.Errorf(r.x.At, "a sequence with %s is not understood: want it on the elements", name)
+			return r.x.Errorf(r.x.NameAt(), "a sequence with %s is not understood: want it on the elements", name)
 		}
 	}
 	if t.children != nil {
-		return r.x.Errorf(r.x.At, "a second sequence in one type")
+		return r.x.Errorf(r.x.NameAt(), "a second sequence in one type")
 	}
 	seen := map[string]bool{}
 	return r.children("sequence", func(name string) error {
@@ -122,7 +122,7 @@ func (r *schemaReader) simpleContent(t *readType) error {
 			return err
 		}
 		if space != spell.SpaceSchema || local != "string" {
-			return r.x.Errorf(at, "base=%s: the text of an element is an xsd:string", shown.Quote(base))
+			return r.x.Errorf(r.named("base"), "base=%s: the text of an element is an xsd:string", shown.Quote(base))
 		}
 		t.Text = true
 		return r.children("extension", func(name string) error { return r.attribute(t, name) })
@@ -152,13 +152,13 @@ func (r *schemaReader) attribute(t *readType, element string) error {
 	if a.Type, err = r.attributeType(a.Name); err != nil {
 		return err
 	}
-	use, useAt, _ := r.value("use")
+	use, _, _ := r.value("use")
 	switch use {
 	case "", "optional":
 	case "required":
 		a.Required = true
 	default:
-		return r.x.Errorf(useAt, "use=%s: want required or optional", shown.Quote(use))
+		return r.x.Errorf(r.named("use"), "use=%s: want required or optional", shown.Quote(use))
 	}
 	if t.declared[a.Name] {
 		return r.x.Errorf(at, "the attribute %s comes twice in one type", shown.Quote(a.Name))

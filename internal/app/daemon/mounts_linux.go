@@ -17,35 +17,51 @@ import (
 
 // Mounted reports whether the file system on name is lorefs'.
 func Mounted(name string) (bool, error) {
-	_, ours, err := editedSource(name)
-	return ours, err
+	m, err := mountOn(name)
+	return m.ours, err
 }
 
 // editedSource reports whether the mount on name is lorefs', from the kernel's list, see
 // proc(5). It returns the source if that can be edited through the mount.
 func editedSource(name string) (source string, ours bool, err error) {
-	err = eachMount(func(on, from string, isOurs bool) {
-		if on == name {
-			source, ours = from, isOurs // the last one lies on top
-		}
-	})
-	return source, ours, err
+	m, err := mountOn(name)
+	if m.editable {
+		source = m.source
+	}
+	return source, m.ours, err
 }
 
-// mountPoints returns the mount points of lorefs.
+// mountOn returns the mount on name, the last one if there are several.
+func mountOn(name string) (found mountLine, err error) {
+	err = eachMount(func(m mountLine) {
+		if m.name == name {
+			found = m
+		}
+	})
+	return found, err
+}
+
+// mountPoints returns the mount points of lorefs, in the kernel's order.
 func mountPoints() (names []string, err error) {
-	err = eachMount(func(on, _ string, ours bool) {
-		names = slices.DeleteFunc(names, func(name string) bool { return name == on })
-		if ours {
-			names = append(names, on)
+	err = eachMount(func(m mountLine) {
+		// The last one lies on top.
+		names = slices.DeleteFunc(names, func(name string) bool { return name == m.name })
+		if m.ours {
+			names = append(names, m.name)
 		}
 	})
 	return names, err
 }
 
-// eachMount calls visit for each line of the kernel's list of mounts. source is empty if it
-// can't be edited.
-func eachMount(visit func(name, source string, ours bool)) error {
+// mountLine is a line of the kernel's list of mounts. Only of lorefs' mounts the source is
+// known, and whether it can be edited.
+type mountLine struct {
+	name, source   string
+	ours, editable bool
+}
+
+// eachMount calls visit for each line of the kernel's list of mounts.
+func eachMount(visit func(mountLine)) error {
 	f, err := os.Open("/proc/self/mountinfo")
 	if err != nil {
 		return err
@@ -58,13 +74,13 @@ func eachMount(visit func(name, source string, ours bool)) error {
 		if len(fields) <= 5 {
 			continue
 		}
-		source := ""
-		back, ours := strings.CutPrefix(back, "fuse.lorefs ")
-		if ours && !slices.Contains(strings.Split(fields[5], ","), "ro") {
-			back, _, _ = strings.Cut(back, " ")
-			source = unescapeMount(back)
+		m := mountLine{name: unescapeMount(fields[4])}
+		if back, m.ours = strings.CutPrefix(back, "fuse.lorefs "); m.ours {
+			source, _, _ := strings.Cut(back, " ")
+			m.source = unescapeMount(source)
+			m.editable = !slices.Contains(strings.Split(fields[5], ","), "ro")
 		}
-		visit(unescapeMount(fields[4]), source, ours)
+		visit(m)
 	}
 	return lines.Err()
 }

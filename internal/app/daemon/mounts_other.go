@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 )
 
@@ -15,16 +16,8 @@ func Mounted(name string) (bool, error) {
 	if runtime.GOOS == "windows" {
 		return false, fmt.Errorf("mounting is not supported on %s", runtime.GOOS)
 	}
-	out, err := exec.Command("mount").Output()
-	if err != nil {
-		return false, err
-	}
-	for line := range strings.Lines(string(out)) {
-		if strings.Contains(line, " on "+name+" (") && strings.Contains(line, "fuse") {
-			return true, nil
-		}
-	}
-	return false, nil
+	points, err := mountPoints()
+	return slices.Contains(points, name), err
 }
 
 // editedSource returns no source here.
@@ -33,8 +26,23 @@ func editedSource(name string) (source string, ours bool, err error) {
 	return "", ours, err
 }
 
-// mountPoints returns none here: only Linux says what is mounted on them.
-func mountPoints() ([]string, error) { return nil, nil }
+// mountPoints returns the mount points of FUSE: mount(8) does not say which are lorefs'.
+func mountPoints() (names []string, err error) {
+	if runtime.GOOS == "windows" {
+		return nil, nil
+	}
+	out, err := exec.Command("mount").Output()
+	if err != nil {
+		return nil, err
+	}
+	for line := range strings.Lines(string(out)) {
+		front, kind, _ := strings.Cut(line, " (")
+		if _, name, ok := strings.Cut(front, " on "); ok && strings.Contains(kind, "fuse") {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
 
 // UnmountAlone unmounts a mount whose process can't be asked to.
 func UnmountAlone(name string) error {

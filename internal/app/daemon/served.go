@@ -81,3 +81,10 @@ func (s *Served) Unmount(lazy bool) error {
 	}
 	return s.server.Unmount()
 }
+
+// Expire unmounts if nothing has used the mount since it was marked, see [fs.Server.Expire].
+func (s *Served) Expire() error {
+	s.stopping.Lock()
+	defer s.stopping.Unlock()
+	return s.server.Expire()
+}

@@ -35,11 +35,25 @@ func cascKind() *Kind {
 	return &Kind{Name: CASCName, Noun: "a CASC storage", Plain: "files", IgnoresCase: true, is: isCASC, open: openCASC, verify: verifyCASC}
 }
 
+// isCASC reports whether a path leads to a storage, or to a file as only storages have.
 func isCASC(path string, info iofs.FileInfo) (bool, error) {
 	if !info.IsDir() {
-		return false, nil
+		dir, err := casc.EnclosingFile(path)
+		return dir != "", err
 	}
 	return casc.Detect(path)
+}
+
+// storageOf returns the folder of the storage that a path is in, or the path.
+func storageOf(path string) (string, error) {
+	if is, err := casc.Detect(path); err == nil && is {
+		return path, nil
+	}
+	dir, err := casc.Enclosing(path)
+	if dir == "" {
+		dir = path
+	}
+	return dir, err
 }
 
 func openCASC(ctx context.Context, path string, o opening) (archive, error) {
@@ -55,17 +69,23 @@ func openCASC(ctx context.Context, path string, o opening) (archive, error) {
 
 // newCASC opens a storage without reading its root. names and index may be nil.
 func newCASC(path string, o opening, names *casc.ListFile, index *indexStore) (*cascStorage, error) {
+	path, err := storageOf(path)
+	if err != nil {
+		return nil, err
+	}
 	opts := o.CASC.Storage
 	c := &cascStorage{path: path, index: index}
 	if index != nil {
 		opts.Index = index
 	}
-	var err error
 	if c.folder, err = os.Stat(path); err != nil {
 		return nil, err
 	}
 	opts.Names, opts.Blocks, opts.Logger = names, o.blocks.View(), o.Logger
 	if c.storage, err = casc.OpenPath(path, opts); err != nil {
+		if errors.Is(err, iofs.ErrNotExist) && casc.IsStatic(path) {
+			err = &casc.StaticError{Dir: path}
+		}
 		return nil, err
 	}
 	if c.since, err = c.storage.ModTime(); err != nil {
@@ -144,6 +164,12 @@ const maxNotices = 10
 // Readable returns why a file of the tree can't be read, as far as that is known without reading
 // it.
 func (c *cascStorage) Readable(file nodes.ID) error { return c.tree.Readable(file) }
+
+// Partial reports whether a file of the tree has zeros for blocks whose key is not known.
+func (c *cascStorage) Partial(ctx context.Context, file nodes.ID) bool {
+	names, err := c.tree.Xattrs(ctx, file)
+	return err == nil && slices.Contains(names, casctree.XattrPartial)
+}
 
 // QuickSizes is more than any storage has files: all sizes are in its tables.
 func (c *cascStorage) QuickSizes() int { return 1 << 24 }

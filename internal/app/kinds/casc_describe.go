@@ -78,6 +78,10 @@ func (d cascDescription) Print(w io.Writer) error {
 	text("locale", d.Locale)
 	shown.Fprintf(t, "named\t%d\n", d.Named)
 	shown.Fprintf(t, "unnamed\t%d\n", d.Unnamed)
+	if d.Root == "wow" && d.Named < d.Unnamed {
+		text("", "the storage has numbers in place of names: --listfile takes names from a list,")
+		text("", "such as that of https://github.com/wowdev/wow-listfile")
+	}
 	shown.Fprintf(t, "not local\t%d\n", d.NotLocal)
 	shown.Fprintf(t, "without key\t%d\n", d.EncryptedWithoutKey)
 	shown.Fprintf(t, "archives\t%d bytes\n", d.SourceSize)

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 
 	"lorefs/casc"
+	"lorefs/internal/jsonout"
 )
 
 // cascFinding is a finding in a CASC storage as a JSON object. Fields that don't apply are
@@ -65,7 +66,7 @@ func verifyCASC(ctx context.Context, path string, o opening, v VerifyOptions) it
 
 func cascFound(f casc.Finding) Finding {
 	return Finding{Line: f, Object: cascFinding{
-		Kind: f.Kind.String(), File: f.File, EKey: hex.EncodeToString(f.EKey),
+		Kind: jsonout.Word(f.Kind.String()), File: f.File, EKey: hex.EncodeToString(f.EKey),
 		Archive: f.Archive, Offset: f.Off, What: f.What,
 	}}
 }
@@ -75,7 +76,8 @@ func cascFound(f casc.Finding) Finding {
 func brokenCASC(path string, err error) (Finding, error) {
 	_, product := errors.AsType[*casc.ProductError](err)
 	_, builds := errors.AsType[*casc.BuildsError](err)
-	if product || builds || errors.Is(err, context.Canceled) || errors.Is(err, iofs.ErrNotExist) || errors.Is(err, iofs.ErrPermission) {
+	_, static := errors.AsType[*casc.StaticError](err)
+	if product || builds || static || errors.Is(err, context.Canceled) || errors.Is(err, iofs.ErrNotExist) || errors.Is(err, iofs.ErrPermission) {
 		return Finding{}, noCASC(path, err)
 	}
 	f := casc.Finding{Kind: casc.FindingDamaged, What: err.Error()}

@@ -11,7 +11,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets"
-	"lorefs/internal/shown"
+	"lorefs/internal/jsonout"
 	"lorefs/internal/source"
 	"lorefs/nodes"
 	"lorefs/nodes/dctree"
@@ -137,7 +137,7 @@ func (d *DataCenter) mounts() ([]nodes.Mount, error) {
 // mountsWith returns the entries of the root with the given trees, which may be editable. world
 // may be nil.
 func (d *DataCenter) mountsWith(tree, sheets, world nodes.Tree, keys *keytree.Tree) ([]nodes.Mount, error) {
-	text, err := shown.JSONText(describeDataCenter(d))
+	text, err := jsonout.Text(describeDataCenter(d))
 	if err != nil {
 		return nil, err
 	}

@@ -23,14 +23,16 @@ type dataCenterEdits struct {
 	base    *datacenter.File
 	reader  *edit.Reader
 	changes []dataCenterEdit
-	paths   *identity.FilePaths
+	finders []*identity.FilePaths // at least one
 	// found returns paths of nodes of the base that are known already, and else nothing.
 	found func(edit.Number) string
 	// changing has the attributes that edits change, by the numbers of nodes in the base.
 	changing map[edit.Number][]string
-	// last is the number of the node of the base whose path was found last, and expr the path.
-	last edit.Number
-	expr string
+	// last is the number of the node of the base whose path was asked for last, and expr the path.
+	// ahead are the paths of nodes that will be asked for.
+	last  edit.Number
+	expr  string
+	ahead map[edit.Number]string
 	// places has the places of nodes among the siblings of their name, by their parents.
 	places map[edit.Number]map[edit.Number]place
 }
@@ -53,9 +55,7 @@ func newDataCenterEdits(ctx context.Context, s *edit.Snapshot, found foundPaths)
 	}
 	l.base = l.reader.Base()
 	l.found = found(l.base)
-	var err error
-	l.paths, err = identity.NewFilePaths(ctx, l.base, func(n uint32) []string { return l.changing[edit.Number(n)] })
-	if err != nil {
+	if err := l.addFinder(); err != nil {
 		return nil, err
 	}
 	for _, c := range s.Changes() {
@@ -99,7 +99,14 @@ func (l *dataCenterEdits) storedAbove(n edit.Number) (edit.Number, error) {
 func (l *dataCenterEdits) each() iter.Seq2[Edit, error] {
 	return func(yield func(Edit, error) bool) {
 		for i := range l.changes {
-			d, err := l.difference(&l.changes[i])
+			var err error
+			if i%mostAhead == 0 {
+				err = l.findAhead(l.changes[i:min(i+mostAhead, len(l.changes))])
+			}
+			var d diff.Difference
+			if err == nil {
+				d, err = l.difference(&l.changes[i])
+			}
 			if err == nil {
 				err = l.ctx.Err()
 			}
@@ -148,29 +155,15 @@ func (l *dataCenterEdits) pathBefore(n edit.Number) (string, error) {
 	if n == l.last {
 		return l.expr, nil
 	}
-	expr := l.found(n)
-	if expr == "" {
-		way, err := l.paths.Find(uint32(n))
-		if err != nil {
-			return "", err
-		}
-		if expr, err = l.paths.Expr(way); errors.Is(err, identity.ErrTooMany) {
-			expr = byPlaces(way)
-		} else if err != nil {
+	expr, ok := l.ahead[n]
+	if !ok {
+		var err error
+		if expr, err = l.find(l.finders[0], n); err != nil {
 			return "", err
 		}
 	}
 	l.last, l.expr = n, expr
 	return expr, nil
-}
-
-// byPlaces returns a path that goes by places only.
-func byPlaces(way []identity.Located) string {
-	var steps []query.PlainStep
-	for _, at := range way[1:] {
-		steps = append(steps, query.PlainStep{Name: at.Step.Name, Nth: at.Step.Place + 1})
-	}
-	return string(query.AppendPlain(nil, steps))
 }
 
 // pathNow returns the path of a node that was made or moved, as the draft has it.
@@ -252,10 +245,24 @@ func (l *dataCenterEdits) place(parent, n edit.Number) (place, error) {
 	return places[n], nil
 }
 
-// WriteEdits implements Session.
-func (s *dataCenterSession) WriteEdits(ctx context.Context, w io.Writer, f EditsFormat) error {
+// Edits implements Session.
+func (s *dataCenterSession) Edits(ctx context.Context) iter.Seq2[Edit, error] {
+	return func(yield func(Edit, error) bool) {
+		defer s.dc.HoldBase()()
+		defer s.dc.HoldNotes()()
+		s.listed().Edits(ctx)(yield)
+	}
+}
+
+// WritePatch implements Session.
+func (s *dataCenterSession) WritePatch(ctx context.Context, w io.Writer) error {
 	defer s.dc.HoldBase()()
-	return draftEdits{s.dc.Draft(), s.file, s.dc.FoundPaths}.WriteEdits(ctx, w, f)
+	defer s.dc.HoldNotes()()
+	return s.listed().WritePatch(ctx, w)
+}
+
+func (s *dataCenterSession) listed() draftEdits {
+	return draftEdits{s.dc.Draft(), s.file, s.dc.FoundPaths}
 }
 
 // foundPaths returns a function that returns the paths of nodes of a file that are known already,
@@ -274,20 +281,27 @@ type draftEdits struct {
 	found foundPaths
 }
 
-// WriteEdits implements lister.
-func (d draftEdits) WriteEdits(ctx context.Context, w io.Writer, f EditsFormat) error {
+// Edits implements lister.
+func (d draftEdits) Edits(ctx context.Context) iter.Seq2[Edit, error] {
+	return func(yield func(Edit, error) bool) {
+		s := d.draft.Snapshot()
+		defer s.Close()
+		l, err := newDataCenterEdits(ctx, s, d.found)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		l.each()(yield)
+	}
+}
+
+// WritePatch implements lister.
+func (d draftEdits) WritePatch(ctx context.Context, w io.Writer) error {
 	s := d.draft.Snapshot()
 	defer s.Close()
-	if f == EditsPatch {
-		p, err := patch.MakeDraft(ctx, s, filepath.Base(d.path))
-		if err == nil {
-			_, err = w.Write(p.Append(nil))
-		}
-		return err
+	p, err := patch.MakeDraft(ctx, s, filepath.Base(d.path))
+	if err == nil {
+		_, err = w.Write(p.Append(nil))
 	}
-	l, err := newDataCenterEdits(ctx, s, d.found)
-	if err != nil {
-		return err
-	}
-	return writeEdits(w, f, l.each())
+	return err
 }

@@ -283,7 +283,7 @@ func (x *selection) isOf(e *dataCenterEdit, name string) (bool, error) {
 		if at == 0 {
 			continue
 		}
-		way, err := x.paths.Find(uint32(at))
+		way, err := x.finders[0].Find(uint32(at))
 		if err != nil {
 			return false, err
 		}
@@ -309,7 +309,7 @@ func (x *selection) at(n edit.Number, attribute string) (list []int, err error) 
 		return nil, err
 	}
 	if stored {
-		way, err := x.paths.Find(uint32(base))
+		way, err := x.finders[0].Find(uint32(base))
 		if err != nil {
 			return nil, err
 		}

@@ -33,10 +33,10 @@ func blockEdits(b *patch.Block) (list []diff.Difference) {
 	switch b.Kind {
 	case patch.Add:
 		return []diff.Difference{{
-			Kind: diff.NodeAdded, Path: path + "/" + elementStep(b.Node), Entries: uint32(b.Node.Entries()),
+			Kind: diff.NodeAdded, Path: path + "/" + elementStep(b.Node), Entries: uint32(b.Entries()),
 		}}
 	case patch.Remove:
-		return []diff.Difference{{Kind: diff.NodeRemoved, Path: path, Entries: uint32(b.Node.Entries())}}
+		return []diff.Difference{{Kind: diff.NodeRemoved, Path: path, Entries: uint32(b.Entries())}}
 	case patch.Change:
 	}
 	for i := range b.Lines {

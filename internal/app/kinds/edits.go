@@ -2,6 +2,7 @@ package kinds
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"lorefs/internal/jsonout"
 	"lorefs/internal/shown"
 	"lorefs/nodes"
 )
@@ -73,13 +75,13 @@ func (e *SeveralError) Error() string {
 	return fmt.Sprintf("%s: leads to %d nodes with edits", e.Path, e.Nodes)
 }
 
-// writeEdits writes edits as text or JSON. Sessions call it.
+// writeEdits writes edits as text or JSON.
 func writeEdits(w io.Writer, f EditsFormat, edits iter.Seq2[Edit, error]) error {
 	out := bufio.NewWriterSize(w, editsBuffer)
-	lines := shown.JSONLines(out)
+	lines := jsonout.NewLines(out)
 	for e, err := range edits {
 		if err == nil && f == EditsJSON {
-			err = lines.Encode(e)
+			err = lines.Write(e)
 		} else if err == nil {
 			_, err = out.Write(e.Append(out.AvailableBuffer()))
 		}
@@ -93,11 +95,17 @@ func writeEdits(w io.Writer, f EditsFormat, edits iter.Seq2[Edit, error]) error 
 // editsBuffer is the size of the pieces in which lists of edits are written.
 const editsBuffer = 64 << 10
 
-// openFile says that a program has a file open with text that is not an edit yet.
-type openFile struct {
+// fileState is what JSON says of a file besides edits.
+type fileState struct {
 	Kind string `json:"kind"`
+	// Path is the path in the mount.
 	Path string `json:"path"`
 }
+
+// openFile says that a program has a file open with text that is not an edit yet.
+type openFile struct{ fileState }
+
+func newOpenFile(path string) openFile { return openFile{fileState{"open", path}} }
 
 // Append implements [Edit].
 func (f openFile) Append(dst []byte) []byte {
@@ -119,28 +127,39 @@ func (s *Source) SessionsOf(path string) []Session {
 // WriteEdits writes the edits of all sessions of a source, see [Source.SessionsOf]. Text and
 // JSON also name the files that are open with text that is not an edit yet.
 func (s *Source) WriteEdits(ctx context.Context, w io.Writer, f EditsFormat, of string) error {
+	if f != EditsPatch {
+		return writeEdits(w, f, s.edits(ctx, of))
+	}
 	for i, e := range s.SessionsOf(of) {
-		if f == EditsPatch && i > 0 && e.Pending() == 0 {
+		if i > 0 && e.Pending() == 0 {
 			continue // a folder beside the data center
 		}
-		if err := e.WriteEdits(ctx, w, f); err != nil {
+		if err := e.WritePatch(ctx, w); err != nil {
 			return fmt.Errorf("%s: %w", e.Path(), err)
-		}
-		if f == EditsPatch {
-			continue
-		}
-		err := writeEdits(w, f, func(yield func(Edit, error) bool) {
-			for _, path := range e.Open() {
-				if !yield(openFile{"open", path}, nil) {
-					return
-				}
-			}
-		})
-		if err != nil {
-			return err
 		}
 	}
 	return nil
+}
+
+// edits yields the edits and the open files of all sessions of a source.
+func (s *Source) edits(ctx context.Context, of string) iter.Seq2[Edit, error] {
+	return func(yield func(Edit, error) bool) {
+		for _, e := range s.SessionsOf(of) {
+			for edit, err := range e.Edits(ctx) {
+				if err != nil {
+					err = fmt.Errorf("%s: %w", e.Path(), err)
+				}
+				if !yield(edit, err) || err != nil {
+					return
+				}
+			}
+			for _, path := range e.Open() {
+				if !yield(newOpenFile(path), nil) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Revert takes back the edits at some paths, or all edits if there are no paths, of the
@@ -214,9 +233,12 @@ func sessionAt(sessions []Session, path string) int {
 	return 0
 }
 
-// Write writes for people what was taken back.
-func (r *Reverted) Write(w io.Writer) error {
+// Write writes what was taken back, as text or JSON.
+func (r *Reverted) Write(w io.Writer, f EditsFormat) error {
 	out := bufio.NewWriterSize(w, editsBuffer)
+	if f == EditsJSON {
+		return cmp.Or(r.writeJSON(out), out.Flush())
+	}
 	for _, e := range r.Edits {
 		if _, err := out.Write(e.Append(out.AvailableBuffer())); err != nil {
 			return err
@@ -232,6 +254,26 @@ func (r *Reverted) Write(w io.Writer) error {
 		shown.Fprintf(out, "%s is open: what its program has not written yet is left alone\n", path)
 	}
 	return out.Flush()
+}
+
+func (r *Reverted) writeJSON(w io.Writer) error {
+	lines := jsonout.NewLines(w)
+	for _, e := range r.Edits {
+		if err := lines.Write(e); err != nil {
+			return err
+		}
+	}
+	for _, path := range r.Texts {
+		if err := lines.Write(fileState{"text_given_up", path}); err != nil {
+			return err
+		}
+	}
+	for _, path := range r.Open {
+		if err := lines.Write(newOpenFile(path)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Discard gives up everything that is not saved.

@@ -56,6 +56,9 @@ func Unreadable(path string, err error) error {
 	return &Error{Err: err}
 }
 
+// ErrUnknown means that a path leads to nothing of any kind.
+var ErrUnknown = errors.New("not a source that lorefs knows")
+
 // ErrReadOnly means that sources of a kind can't be edited.
 var ErrReadOnly = errors.New("sources of this kind can't be edited")
 

@@ -71,6 +71,9 @@ func (s *Source) find(ctx context.Context, at string) (e nodes.Entry, next strin
 		var part string
 		part, rest, _ = strings.Cut(rest, "/")
 		next, err := s.Tree.Lookup(ctx, e.ID, part)
+		if errors.Is(err, nodes.ErrNotExist) {
+			return e, "", s.missing(ctx, e.ID, strings.TrimSuffix(at[:done], "/"), part)
+		}
 		if err != nil {
 			return e, "", err
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"iter"
 	"os"
 
 	"lorefs/internal/app/save"
@@ -12,9 +13,12 @@ import (
 	"lorefs/internal/shown"
 )
 
-// lister lists edits.
+// lister lists edits that are not saved.
 type lister interface {
-	WriteEdits(ctx context.Context, w io.Writer, f EditsFormat) error
+	Edits(ctx context.Context) iter.Seq2[Edit, error]
+	// WritePatch writes them as a patch. The error for a source that has no patches matches
+	// [ErrNoPatch].
+	WritePatch(ctx context.Context, w io.Writer) error
 }
 
 // BaseOf returns the path of what the unsaved edits of a journal were made on: the source,
@@ -50,10 +54,13 @@ func BaseOf(j *save.Journal, base string) (string, error) {
 // from a path. The source is neither locked nor changed, and can't be used any more.
 func (s *Source) WriteUnsaved(ctx context.Context, w io.Writer, j *save.Journal, path string, f EditsFormat) error {
 	l, err := s.unsaved(ctx, j, path)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case f == EditsPatch:
+		return l.WritePatch(ctx, w)
 	}
-	return l.WriteEdits(ctx, w, f)
+	return writeEdits(w, f, l.Edits(ctx))
 }
 
 // WriteNotes writes the edits of a journal without what they were made on, as far as the

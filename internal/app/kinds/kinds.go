@@ -5,6 +5,8 @@ import (
 	iofs "io/fs"
 	"iter"
 	"os"
+
+	"lorefs/casc"
 )
 
 // Names of the kinds, as users write them.
@@ -45,7 +47,8 @@ func All() []*Kind {
 }
 
 // Find returns the kind of the source at a path. If name is not empty, it returns the kind of
-// that name without looking at the source. The error is an [*Error].
+// that name without looking at the source. A folder of no kind may be in a CASC storage, which
+// is then the source. The error is an [*Error].
 func Find(path, name string) (*Kind, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -66,5 +69,14 @@ func Find(path, name string) (*Kind, error) {
 			return k, nil
 		}
 	}
-	return nil, errorf("%s: not a source that lorefs knows", path)
+	switch dir, err := casc.Enclosing(path); {
+	case err != nil:
+		return nil, Unreadable(path, err)
+	case dir != "":
+		return cascKind(), nil
+	}
+	if entries, err := os.ReadDir(path); err == nil && len(entries) == 0 {
+		return nil, errorf("%s: %w: the folder is empty", path, ErrUnknown)
+	}
+	return nil, errorf("%s: %w", path, ErrUnknown)
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"lorefs/internal/source"
@@ -39,12 +40,26 @@ func isPackets(path string, info iofs.FileInfo) (bool, error) {
 	if !info.Mode().IsRegular() {
 		return false, nil
 	}
+	format, err := recordingFormat(path)
+	return format != 0, err
+}
+
+// recordingFormat returns the format of a file that is a recorded session, or 0.
+func recordingFormat(path string) (capture.Format, error) {
 	f, err := source.Open(path)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
-	is, err := capture.Detect(f, f.Size())
-	return is, errors.Join(err, f.Close())
+	f.AllowGrowth()
+	format, err := capture.Detect(f, f.Size())
+	return format, errors.Join(err, f.Close())
+}
+
+// IsBinaryRecording reports whether a file is a recorded session, and no text with packets in
+// hex digits.
+func IsBinaryRecording(path string) bool {
+	format, err := recordingFormat(path)
+	return err == nil && format != 0 && format != capture.Hex
 }
 
 // holdsDefinitions reports whether a folder has definitions or maps, or a folder directly
@@ -96,8 +111,13 @@ func isDefinition(folder iofs.FS, name string) bool {
 type packets struct {
 	plain
 	// file and recording are nil for a folder.
-	file      *source.File
+	file *source.File
+	// recording is the one that was opened; now is what it has grown to.
 	recording *dissect.Recording
+	now       atomic.Pointer[dissect.Recording]
+	// broken is why it can't grow on: nonsense was appended.
+	broken atomic.Pointer[error]
+	tree   *packettree.Tree
 	// folder and lib are nil for a recording without definitions.
 	folder *source.Folder
 	lib    *protocol.Library
@@ -147,6 +167,7 @@ func newPackets(ctx context.Context, path string, o *PacketOptions, strict bool)
 	if p.file, err = source.Open(path); err != nil {
 		return nil, err
 	}
+	p.file.AllowGrowth()
 	log, err := capture.Open(ctx, guarded{p.file}, p.file.Size(), capture.Options{})
 	if err == nil {
 		p.recording, err = dissect.New(log, p.lib, dissect.Options{Revision: o.Revision, Patch: o.Patch})
@@ -154,7 +175,61 @@ func newPackets(ctx context.Context, path string, o *PacketOptions, strict bool)
 	if err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
+	p.now.Store(p.recording)
 	return p, nil
+}
+
+// grown looks whether packets were appended to the recording. If so it returns the recording
+// as it is now, and the time of that. An error stays: Check returns it from then on.
+func (p *packets) grown(ctx context.Context) (*dissect.Recording, time.Time, error) {
+	was := p.now.Load()
+	size, err := p.file.Grown()
+	if err != nil {
+		return nil, time.Time{}, &Error{Err: changed(err)}
+	}
+	log, err := was.Log().Grown(ctx, size)
+	if err == nil && log == was.Log() {
+		return nil, time.Time{}, p.Check()
+	}
+	var now *dissect.Recording
+	if err == nil {
+		now, err = was.Grown(log)
+	}
+	if err != nil {
+		if err = UnreadablePackets(p.file.Path(), err); ctx.Err() == nil {
+			p.broken.Store(&err)
+		}
+		return nil, time.Time{}, err
+	}
+	p.now.Store(now)
+	return now, p.file.ModTime(), nil
+}
+
+// Notices tells that the recording ends within a packet.
+func (p *packets) Notices() []string {
+	r := p.now.Load()
+	if r == nil || r.Log().Info().Incomplete == nil {
+		return nil
+	}
+	return []string{"the recording does not end with a whole packet: " + r.Log().Info().Incomplete.Error()}
+}
+
+// Recording is a recorded session that may be growing.
+type Recording struct{ p *packets }
+
+// Recording returns the source as a recorded session; ok is false if it is something else.
+func (s *Source) Recording() (r Recording, ok bool) {
+	p, ok := s.archive.(*packets)
+	return Recording{p}, ok && p.recording != nil
+}
+
+// Now returns the recording as it was when Grow looked last.
+func (r Recording) Now() *dissect.Recording { return r.p.now.Load() }
+
+// Grow looks whether packets were appended. A file that was cut or replaced is an error.
+func (r Recording) Grow(ctx context.Context) error {
+	_, _, err := r.p.grown(ctx)
+	return err
 }
 
 // newDefinitions opens a folder of definitions that is the source itself.
@@ -214,8 +289,12 @@ func UnreadablePackets(path string, err error) error {
 // ModTime implements archive.
 func (p *packets) ModTime() time.Time { return p.since }
 
-// Check returns an error if the recording or its definitions have changed.
+// Check returns an error if the recording or its definitions have changed, but for what was
+// appended to the recording.
 func (p *packets) Check() error {
+	if err := p.broken.Load(); err != nil {
+		return *err
+	}
 	if p.file != nil {
 		if err := p.file.Check(); err != nil {
 			return changed(err)
@@ -228,12 +307,18 @@ func (p *packets) Check() error {
 }
 
 func (p *packets) mounts() ([]nodes.Mount, error) {
-	return wholeRoot(packettree.New(p.recording, p.lib, packettree.Options{
-		ModTime: p.since, SourceSize: p.size, Cache: p.blocks, Check: p.Check,
-	})), nil
+	o := packettree.Options{ModTime: p.since, SourceSize: p.size, Cache: p.blocks, Check: p.Check}
+	if p.recording != nil {
+		o.Grown = p.grown
+	}
+	p.tree = packettree.New(p.recording, p.lib, o)
+	return wholeRoot(p.tree), nil
 }
 
 func (p *packets) Close() error {
+	if p.tree != nil {
+		p.tree.Close()
+	}
 	if p.file == nil {
 		return nil
 	}

@@ -1,52 +1,26 @@
 package kinds
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 	"time"
 
 	"lorefs/internal/shown"
-	"lorefs/protocol/capture"
 	"lorefs/protocol/dissect"
 )
 
 // packetsDescription is the output of info for a recording or a folder of definitions. Its
 // fields are printed in this order, and scripts rely on their names.
 type packetsDescription struct {
-	Recording *recordingDescription `json:"session"` // null for a folder
-	Library   *libraryDescription   `json:"library"` // null for a recording without one
+	Recording *dissect.Summary    `json:"session"` // null for a folder
+	Library   *libraryDescription `json:"library"` // null for a recording without one
 
 	SourceSize  int64     `json:"source_size"`
 	SourceMtime time.Time `json:"source_mtime"`
-}
-
-type recordingDescription struct {
-	Format   string `json:"format"`
-	Revision string `json:"revision,omitempty"`
-	Region   string `json:"region,omitempty"`
-	Patch    string `json:"patch,omitempty"`
-	Map      string `json:"map,omitempty"`
-	// Old is true for a TeraConnectionLog whose packets have two extra bytes.
-	Old        bool             `json:"old,omitempty"`
-	Servers    []capture.Server `json:"servers,omitempty"`
-	Incomplete string           `json:"incomplete,omitempty"`
-	// First and Last are the times of the first and the last packet; null if they are
-	// unknown.
-	First   *time.Time `json:"first"`
-	Last    *time.Time `json:"last"`
-	Seconds float64    `json:"seconds"`
-	dissect.Count
-	Names []nameDescription `json:"names"`
-}
-
-// nameDescription describes the packets of one code.
-type nameDescription struct {
-	Name       string `json:"name"`
-	Code       uint16 `json:"code"`
-	Definition string `json:"definition,omitempty"`
-	Error      string `json:"error,omitempty"` // of the definition
-	dissect.Count
 }
 
 type libraryDescription struct {
@@ -66,7 +40,7 @@ func (p *packets) Describe() (Description, error) {
 	d := packetsDescription{SourceSize: p.size, SourceMtime: p.since.UTC()}
 	var err error
 	if p.recording != nil {
-		if d.Recording, err = describeRecording(ctx, p.recording); err != nil {
+		if d.Recording, err = p.recording.Summary(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -86,64 +60,10 @@ func (p *packets) Describe() (Description, error) {
 	return d, p.Check()
 }
 
-func describeRecording(ctx context.Context, s *dissect.Recording) (*recordingDescription, error) {
-	info := s.Log().Info()
-	d := &recordingDescription{
-		Format: info.Format.String(), Revision: s.Revision(), Region: info.Region, Map: s.MapFile(),
-		Old: info.Old, Servers: info.Servers, Names: []nameDescription{},
-	}
-	if p := s.Patch(); p != 0 {
-		d.Patch = p.String()
-	}
-	if info.Incomplete != nil {
-		d.Incomplete = info.Incomplete.Error()
-	}
-	if err := d.times(s.Log()); err != nil {
-		return nil, err
-	}
-	counts, err := s.Count(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, c := range s.Codes() {
-		one := s.Code(c)
-		n := nameDescription{Name: one.Name, Code: c, Count: counts[c]}
-		if one.Table != nil {
-			n.Definition = one.Table.Name()
-		}
-		if one.Err != nil {
-			n.Error = one.Err.Error()
-		}
-		d.Names = append(d.Names, n)
-		d.Add(counts[c])
-	}
-	return d, nil
-}
-
-// times sets the times of the first and the last packet.
-func (d *recordingDescription) times(log *capture.Log) error {
-	for i, at := range map[int]**time.Time{0: &d.First, log.Len() - 1: &d.Last} {
-		if log.Len() == 0 {
-			return nil
-		}
-		p, err := log.Packet(i, nil)
-		if err != nil && !dissect.IsDamage(err) {
-			return err
-		}
-		if !p.Time.IsZero() {
-			*at = &p.Time
-		}
-	}
-	if d.First != nil && d.Last != nil {
-		d.Seconds = d.Last.Sub(*d.First).Seconds()
-	}
-	return nil
-}
-
 func (d packetsDescription) Print(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	if d.Recording != nil {
-		d.Recording.print(t)
+		printRecording(t, d.Recording)
 	}
 	if d.Library != nil {
 		shown.Fprintf(t, "definitions\t%d\n", d.Library.Definitions)
@@ -161,7 +81,7 @@ func (d packetsDescription) Print(w io.Writer) error {
 	return t.Flush()
 }
 
-func (d *recordingDescription) print(t *tabwriter.Writer) {
+func printRecording(t io.Writer, d *dissect.Summary) {
 	shown.Fprintf(t, "format\t%s\n", d.Format)
 	for _, line := range []struct{ key, text string }{
 		{"revision", d.Revision},
@@ -182,5 +102,34 @@ func (d *recordingDescription) print(t *tabwriter.Writer) {
 	}
 	shown.Fprintf(t, "packets\t%d, of %d bytes\n", d.Packets, d.Bytes)
 	shown.Fprintf(t, "decoded\t%d, %d failed, %d without a definition\n", d.Decoded, d.Failed, d.Unknown)
+	if d.Seconds > 0 {
+		shown.Fprintf(t, "rate\t%s\n", rate(&d.Span))
+	}
+	for i := range d.Directions {
+		one := &d.Directions[i]
+		printPackets(t, cmp.Or(one.From, "no sender"), &one.Count, &one.Span)
+	}
 	shown.Fprintf(t, "names\t%d\n", len(d.Names))
+	most := slices.SortedStableFunc(slices.Values(d.Names), func(a, b dissect.NameSummary) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	for i := range most[:min(len(most), infoNames)] {
+		printPackets(t, "  "+most[i].Name, &most[i].Count, &most[i].Span)
+	}
+	if n := len(most) - infoNames; n > 0 {
+		shown.Fprintf(t, "  ...\t%d more: --json has all, and when how many packets were sent\n", n)
+	}
+}
+
+// infoNames is of how many names info prints the packets: of those with the most bytes.
+const infoNames = 20
+
+func printPackets(t io.Writer, of string, c *dissect.Count, s *dissect.Span) {
+	shown.Fprintf(t, "%s\t%d, of %d bytes", of, c.Packets, c.Bytes)
+	if s.PacketsPerSecond > 0 {
+		shown.Fprintf(t, ", %s", rate(s))
+	}
+	shown.Fprintf(t, "\n")
+}
+
+func rate(s *dissect.Span) string {
+	return fmt.Sprintf("%.1f packets and %.0f bytes a second", s.PacketsPerSecond, s.BytesPerSecond)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 
 	"lorefs/datacenter"
@@ -39,9 +38,7 @@ type Session interface {
 	// Open returns the files that a program has open with text that is not an edit yet, by
 	// their paths in the mount.
 	Open() []string
-	// WriteEdits writes the edits that are not saved. The error for a format that there is not
-	// for the source matches [ErrNoPatch].
-	WriteEdits(ctx context.Context, w io.Writer, f EditsFormat) error
+	lister
 	// Revert takes back the edits at some paths, with everything below them, or all edits if
 	// there are no paths and all is set. It also gives up refused texts there. A path is one in
 	// the mount, or for a data center a query that begins with a slash. A path that leads to

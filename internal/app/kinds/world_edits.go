@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"path"
 	"strings"
 
@@ -12,19 +13,19 @@ import (
 	"lorefs/nodes/worldtree"
 )
 
-// WriteEdits implements Session.
-func (s *worldSession) WriteEdits(ctx context.Context, w io.Writer, f EditsFormat) error {
-	if f == EditsPatch {
-		return ErrNoPatch
-	}
-	return writeEdits(w, f, func(yield func(Edit, error) bool) {
+// Edits implements Session.
+func (s *worldSession) Edits(ctx context.Context) iter.Seq2[Edit, error] {
+	return func(yield func(Edit, error) bool) {
 		for d, err := range s.tree.Edits(ctx) {
 			if !yield(s.inMount(d), err) {
 				return
 			}
 		}
-	})
+	}
 }
+
+// WritePatch implements Session.
+func (s *worldSession) WritePatch(context.Context, io.Writer) error { return ErrNoPatch }
 
 // inMount gives an edit the path that it has in the mount.
 func (s *worldSession) inMount(d worldtree.Edit) Edit {

@@ -11,7 +11,7 @@ import (
 	"syscall"
 
 	"lorefs/geometry"
-	"lorefs/internal/shown"
+	"lorefs/internal/jsonout"
 	"lorefs/nodes"
 	"lorefs/nodes/worldtree"
 )
@@ -112,7 +112,7 @@ func (l *worldList) missing(files []worldtree.File) missing {
 }
 
 func (m missing) text() string {
-	text, err := shown.JSONText(m)
+	text, err := jsonout.Text(m)
 	if err != nil {
 		panic(fmt.Sprintf("BUG: strings can't be written as JSON: %v", err))
 	}

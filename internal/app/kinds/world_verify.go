@@ -7,6 +7,7 @@ import (
 	"iter"
 	"log/slog"
 	"path/filepath"
+	"strings"
 
 	"lorefs/geometry"
 	"lorefs/internal/source"
@@ -16,10 +17,18 @@ import (
 // worldFinding is a finding in a file of a folder as a JSON object.
 type worldFinding struct {
 	File string `json:"file"`
-	// Offset is an offset in In. "zone" and "area" mean the decompressed content.
+	// Offset is an offset in In. "zone" and "area" mean the decompressed content, and "file", or
+	// ".zgd file" for people, the file itself.
 	Offset int64  `json:"offset"`
 	In     string `json:"in"`
 	What   string `json:"what"`
+}
+
+func (f worldFinding) object() worldFinding {
+	if strings.HasSuffix(f.In, " file") {
+		f.In = "file"
+	}
+	return f
 }
 
 func (f worldFinding) String() string {
@@ -37,14 +46,14 @@ func verifyWorld(ctx context.Context, path string, o opening, v VerifyOptions) i
 		}
 		for _, l := range w.tree.LeftOut() {
 			f := worldFinding{File: l.File, In: "name", What: l.Why}
-			if !yield(Finding{f, f}, nil) {
+			if !yield(Finding{f.object(), f}, nil) {
 				return
 			}
 		}
 		done := int64(0)
 		for _, file := range w.tree.Files() {
 			for f, err := range w.verify(ctx, file, v.Strict) {
-				if !yield(Finding{f, f}, err) || err != nil {
+				if !yield(Finding{f.object(), f}, err) || err != nil {
 					return
 				}
 			}

@@ -160,9 +160,12 @@ func Talk(name string, r daemon.Request, meanwhile func(*Answer) error) (a Answe
 // process.
 func (m *Mount) answer(ctx context.Context, r daemon.Request, c *daemon.Client) (stays bool) {
 	a := Answer{Error: fmt.Sprintf("unknown request %q", r.Do)}
+	if r.Do != daemon.Status {
+		m.asked.Add(1)
+	}
 	switch r.Do {
 	case daemon.Status:
-		a = Answer{Status: m.status()}
+		a = Answer{Status: m.Status()}
 	case daemon.Commit:
 		saved := make(chan struct{})
 		go func() {

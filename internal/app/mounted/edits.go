@@ -24,7 +24,7 @@ func (m *Mount) revert(ctx context.Context, r *daemon.Request, c *daemon.Client)
 	}
 	back, err := m.source.Revert(ctx, r.Source, r.Paths, r.All)
 	a := Answer{Edits: int64(len(back.Edits) + len(back.Texts))}
-	if writeErr := back.Write(output{c}); err == nil {
+	if writeErr := back.Write(output{c}, kinds.EditsFormat(r.Format)); err == nil {
 		err = writeErr
 	}
 	return m.failing(a, err)

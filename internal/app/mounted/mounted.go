@@ -1,6 +1,6 @@
 // Package mounted is a source while it is mounted. It answers requests of other processes
 // (answer.go), reports its status (status.go), lists and takes back edits (edits.go), applies
-// patches (apply.go), and saves what was edited (save.go). Package internal/app/daemon puts it
+// patches (apply.go), saves what was edited (save.go), and ends when nobody uses it (idle.go). Package internal/app/daemon puts it
 // into the background, finds it and unmounts it.
 package mounted
 
@@ -40,6 +40,8 @@ type Mount struct {
 	// saved is closed when Save is done, and last is then what came of it.
 	saved chan struct{}
 	last  Answer
+	// asked counts requests of commands, besides those for the status.
+	asked atomic.Uint64
 	// discarding says that nothing is saved at the end.
 	discarding atomic.Bool
 }

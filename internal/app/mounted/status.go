@@ -128,7 +128,8 @@ type ErrorStatus struct {
 	Times int `json:"times"`
 }
 
-func (m *Mount) status() *Status {
+// Status describes the mount.
+func (m *Mount) Status() *Status {
 	st, cache := m.server.Stats(), m.source.Blocks.Stats()
 	s := &Status{
 		Source: m.opts.Path, Mountpoint: m.opts.Dir, Kind: m.source.Kind.Name, PID: os.Getpid(), Since: m.since.UTC(),

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"lorefs/internal/filelock"
+	"lorefs/internal/jsonout"
 	"lorefs/internal/userdir"
 )
 
@@ -48,6 +49,9 @@ const (
 	// damage.
 	StateDamaged State = "damaged"
 )
+
+// MarshalText returns the state as JSON spells it, such as not_saved_yet.
+func (s State) MarshalText() ([]byte, error) { return []byte(jsonout.Word(string(s))), nil }
 
 const (
 	journalSuffix = ".journal"

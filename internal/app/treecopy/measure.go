@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"sync"
+	"syscall"
 
 	"lorefs/nodes"
 )
@@ -36,6 +37,9 @@ func Measure(ctx context.Context, tree nodes.Tree, from nodes.Entry, to string, 
 		defer root.Close()
 		m.root = root
 	case !errors.Is(err, os.ErrNotExist):
+		if info, statErr := os.Stat(to); statErr == nil && !info.IsDir() {
+			err = &os.PathError{Op: "open", Path: to, Err: syscall.ENOTDIR} // os.Root's own has only its text
+		}
 		return Amount{}, err
 	}
 	w := &walk{tree: tree, dir: m.dir}

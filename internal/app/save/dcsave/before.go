@@ -18,7 +18,7 @@ import (
 //
 //	note      = version:1 node …          version is 1; a reader ignores notes of other versions
 //	node      = what:1 number:uvarint parent:uvarint name:string place:uvarint
-//	            flags:1 keys path:string guards attributes [ hash:8 [ element ] ]
+//	            flags:1 keys path:string guards attributes [ hash:8 ] [ element ] [ entries:uvarint ]
 //	guards    = count:uvarint ( step:uvarint n:uvarint of:uvarint group:8 self:8 before:8 after:8 ) …
 //	attributes = count:uvarint ( name:string has:1 [ value ] ) …
 //	element   = name:string flags:1 keys attributes children
@@ -31,6 +31,7 @@ import (
 //	2  there is a hash; the node was removed or moved
 //	4  there is an element: the node with everything below it, unless that is too large
 //	8  nodes were put behind the node, which is the last of its name below its parent
+//	16 there is a number of entries: the nodes and attributes of a removed or moved node
 //
 // place is the number of siblings of the same name before the node. The guards belong to the places
 // in the path (identity.Place). The attributes are only the edited ones; has is 0 if the node in
@@ -46,6 +47,7 @@ const (
 	hasHash
 	hasElement
 	isLast
+	hasEntries
 )
 
 // Before describes a node of the file that the edits belong to.
@@ -69,10 +71,12 @@ type Before struct {
 	Attributes map[string]datacenter.Value
 	// Taken means that the node was removed or moved. Then Hash is the hash of the node with
 	// everything below it (identity.Paths.Hash), and Element is its content, nil if that was too
-	// large: then only the file has the content, and the Hash identifies it.
+	// large: then only the file has the content, and the Hash identifies it. Entries is the number of
+	// nodes and attributes, 0 if neither is known.
 	Taken   bool
 	Hash    uint64
 	Element *sheets.Element
+	Entries int64
 }
 
 // Attribute is an edited attribute. Its value has no type if the node does not have it.
@@ -97,6 +101,9 @@ func appendBefore(b []byte, n *Before, attributes []Attribute, element []byte) [
 	if n.Last {
 		what |= isLast
 	}
+	if n.Entries > 0 {
+		what |= hasEntries
+	}
 	b = append(b, what)
 	b = binary.AppendUvarint(b, uint64(n.Number))
 	b = binary.AppendUvarint(b, uint64(n.Parent))
@@ -108,7 +115,11 @@ func appendBefore(b []byte, n *Before, attributes []Attribute, element []byte) [
 	if n.Taken {
 		b = binary.LittleEndian.AppendUint64(b, n.Hash)
 	}
-	return append(b, element...)
+	b = append(b, element...)
+	if n.Entries > 0 {
+		b = binary.AppendUvarint(b, uint64(n.Entries))
+	}
+	return b
 }
 
 func appendGuards(b []byte, guards []identity.Place) []byte {
@@ -201,7 +212,7 @@ func parseNote(note []byte) (list []Before, err error) {
 
 func (r noteReader) before() (n Before) {
 	what := r.U8()
-	if what >= 2*isLast || what&hasElement != 0 && what&hasHash == 0 {
+	if what >= 2*hasEntries || what&hasElement != 0 && what&hasHash == 0 {
 		r.Fail("unknown bits %#x of a node", what)
 	}
 	n.Number, n.Parent = r.Number(), r.Number()
@@ -222,6 +233,10 @@ func (r noteReader) before() (n Before) {
 	}
 	if what&hasElement != 0 {
 		n.Element = r.element(0)
+		n.Entries = n.Element.Entries()
+	}
+	if what&hasEntries != 0 {
+		n.Entries = int64(r.Uvarint(math.MaxUint32))
 	}
 	return n
 }

@@ -16,9 +16,11 @@ const (
 	// than maxNote, because of a single node, is left out.
 	noteSize = 256 << 10
 	maxNote  = 32 << 20
-	// maxElement is the largest size of an element, and maxElements of all elements of a file
-	// together.
+	// maxElement is the largest size of the element of a node that was removed: to remove a node from
+	// another file, its hash is enough. maxMoved is that of a node that was moved, whose content is
+	// needed at its new place. maxElements is the largest size of all elements of a file together.
 	maxElement  = 64 << 10
+	maxMoved    = 16 << 20
 	maxElements = 64 << 20
 	// blocksToNote is the number of blocks of the file that are kept in memory while it is
 	// described.
@@ -57,10 +59,10 @@ func (p *foundPaths) of(n edit.Number) string {
 }
 
 // nodeEdits says what is edited of a node: some attributes, sorted; taken, if the node was removed
-// or moved; last, if it is the last of its name and a node was put behind it.
+// or moved; moved; last, if it is the last of its name and a node was put behind it.
 type nodeEdits struct {
-	attributes  []string
-	taken, last bool
+	attributes         []string
+	taken, moved, last bool
 }
 
 // siblings are the children of a node that have the same name.
@@ -91,7 +93,7 @@ func (d *describer) told(nodes []Before) {
 		for name := range n.Attributes {
 			e.add(name)
 		}
-		e.taken, e.last = e.taken || n.Taken, e.last || n.Last
+		e.join(&nodeEdits{taken: n.Taken, moved: n.Element != nil, last: n.Last})
 		d.found.paths.Store(n.Number, n.Path)
 	}
 }
@@ -120,7 +122,7 @@ func (e *nodeEdits) has(more *nodeEdits) bool {
 			return false
 		}
 	}
-	return (e.taken || !more.taken) && (e.last || !more.last)
+	return (e.taken || !more.taken) && (e.moved || !more.moved) && (e.last || !more.last)
 }
 
 // join adds all edits in more.
@@ -128,7 +130,7 @@ func (e *nodeEdits) join(more *nodeEdits) {
 	for _, name := range more.attributes {
 		e.add(name)
 	}
-	e.taken, e.last = e.taken || more.taken, e.last || more.last
+	e.taken, e.moved, e.last = e.taken || more.taken, e.moved || more.moved, e.last || more.last
 }
 
 // take records which nodes some records edit. tell describes them later.
@@ -154,7 +156,7 @@ func (d *describer) takeOne(record []byte) error {
 		case edit.SetKeys, edit.SetFlags:
 			d.edit(e.Node, nodeEdits{})
 		case edit.MoveNode:
-			d.edit(e.Node, nodeEdits{taken: true})
+			d.edit(e.Node, nodeEdits{taken: true, moved: true})
 			d.come(&e)
 		case edit.AddNode:
 			d.come(&e)
@@ -314,7 +316,12 @@ func (d *describer) node(note []byte, number edit.Number) ([]byte, error) {
 		if b.Hash, err = d.paths.Hash(at.Node); err != nil {
 			return note, err
 		}
-		element, err = appendElement(nil, at.Node, min(maxElement, d.room))
+		b.Entries = int64(at.Node.Entries())
+		most := maxElement
+		if untold.moved {
+			most = maxMoved
+		}
+		element, err = appendElement(nil, at.Node, min(most, d.room))
 		if d.room -= len(element); errors.Is(err, errLarge) {
 			d.room += len(element)
 			element, err = nil, nil

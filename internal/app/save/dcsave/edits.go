@@ -150,7 +150,10 @@ func (n *Before) add(more *Before) {
 	maps.Copy(n.Attributes, more.Attributes)
 	n.Path, n.Guards, n.Last = more.Path, more.Guards, n.Last || more.Last
 	if more.Taken {
-		n.Taken, n.Hash, n.Element = true, more.Hash, more.Element
+		n.Taken, n.Hash, n.Entries = true, more.Hash, more.Entries
+		if more.Element != nil {
+			n.Element = more.Element
+		}
 	}
 }
 
@@ -188,13 +191,12 @@ func (r *journalReader) restore() {
 
 // belowAny returns whether the file has a node below one of some nodes, or it is one of them.
 func (r *journalReader) belowAny(some []edit.Number) func(edit.Number) bool {
-	type span struct{ first, end edit.Number }
 	var spans []span
 	paths := map[string]bool{}
 	for _, n := range some {
 		s := span{n, n + 1}
-		if b := r.before[n]; b != nil && b.Element != nil {
-			s.end = n + edit.Number(b.Element.Entries())
+		if b := r.before[n]; b != nil && b.Entries > 0 {
+			s.end = n + edit.Number(b.Entries)
 		} else if b != nil && b.Path != "" {
 			paths[b.Path] = true
 		}

@@ -122,6 +122,18 @@ func (n *noter) hold() {
 	n.stop()
 }
 
+// pause is hold, unless edits have waited for their notes too long.
+func (n *noter) pause() (release func()) {
+	n.mu.Lock()
+	isLate := time.Since(n.since) > noteWithin
+	n.mu.Unlock()
+	if isLate {
+		return func() {}
+	}
+	n.hold()
+	return n.release
+}
+
 func (n *noter) release() {
 	n.mu.Lock()
 	defer n.mu.Unlock()

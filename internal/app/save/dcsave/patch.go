@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/patch"
 	"lorefs/datacenter/sheets"
@@ -30,11 +31,16 @@ func PatchOf(j *save.Journal) (p *patch.Patch, missing int, err error) {
 // notedPatch makes a patch of the edits of a journal.
 type notedPatch struct {
 	nodes map[edit.Number]*notedNode
-	// gone are the paths of the nodes that were removed or moved.
+	// gone are the paths of the nodes that were removed or moved, and spans their numbers with those
+	// below them, in their order and none in another.
 	gone    map[string]bool
+	spans   []span
 	p       *patch.Patch
 	missing int
 }
+
+// span is a range of numbers of nodes: first included, end excluded.
+type span struct{ first, end edit.Number }
 
 // notedNode is a node that was edited, as it was and as it is.
 type notedNode struct {
@@ -125,12 +131,20 @@ func (m *notedPatch) detach(n *notedNode) {
 // make makes the blocks, in the order of the file.
 func (m *notedPatch) make() error {
 	m.gone = map[string]bool{}
-	for _, n := range m.nodes {
-		if (n.removed || n.moved) && n.base != nil && n.base.Path != "" {
+	numbers := slices.Sorted(maps.Keys(m.nodes))
+	for _, number := range numbers {
+		n := m.nodes[number]
+		if !n.removed && !n.moved || n.base == nil {
+			continue
+		}
+		if n.base.Path != "" {
 			m.gone[n.base.Path] = true
 		}
+		if s := (span{number, number + edit.Number(n.base.Entries)}); len(m.spans) == 0 || m.spans[len(m.spans)-1].end <= number {
+			m.spans = append(m.spans, s)
+		}
 	}
-	for _, number := range slices.Sorted(maps.Keys(m.nodes)) {
+	for _, number := range numbers {
 		n := m.nodes[number]
 		if n.made || m.goneWith(n) {
 			continue
@@ -144,6 +158,10 @@ func (m *notedPatch) make() error {
 
 // goneWith reports whether a node is below one that was removed or moved, whose block has it.
 func (m *notedPatch) goneWith(n *notedNode) bool {
+	i, at := slices.BinarySearchFunc(m.spans, n.number, func(s span, n edit.Number) int { return cmp.Compare(s.first, n) })
+	if !at && i > 0 && n.number < m.spans[i-1].end {
+		return true
+	}
 	if n.base == nil {
 		return false
 	}
@@ -153,11 +171,6 @@ func (m *notedPatch) goneWith(n *notedNode) bool {
 		}
 	}
 	return false
-}
-
-// isBelow reports whether a node is below another one.
-func isBelow(n, above *Before) bool {
-	return above.Path != "" && strings.HasPrefix(n.Path, above.Path+"/")
 }
 
 // blocks adds the blocks of a node of the file.
@@ -171,15 +184,19 @@ func (m *notedPatch) blocks(n *notedNode) error {
 			return err
 		}
 		return m.adds(n)
-	case n.base.Element == nil:
-		m.lost(n, "it was too large for the journal")
+	case !n.base.Taken:
+		m.lost(n, "what it held is not known")
 		return nil
 	}
 	path, guards, err := patch.Guarded(n.base.Path, n.base.Guards)
 	if err != nil {
 		return err
 	}
-	m.p.Blocks = append(m.p.Blocks, patch.Block{Kind: patch.Remove, Path: path, Guards: guards, Node: n.base.Element})
+	b := patch.Block{Kind: patch.Remove, Path: path, Guards: guards, Node: n.base.Element}
+	if b.Node == nil {
+		b.Node, b.Hash, b.Size = &sheets.Element{Name: n.base.Name}, patch.HashOf(n.base.Hash), n.base.Entries
+	}
+	m.p.Blocks = append(m.p.Blocks, b)
 	return nil
 }
 
@@ -215,7 +232,7 @@ func (m *notedPatch) change(n *notedNode) error {
 // adds adds the blocks of the nodes that were put below a node of the file.
 func (m *notedPatch) adds(n *notedNode) error {
 	for _, k := range inOrder(n.kids) {
-		e, why := m.element(k)
+		e, why := m.element(k, 0)
 		if why != "" {
 			m.lost(k, why)
 			continue
@@ -250,21 +267,70 @@ func inOrder(kids []*notedNode) []*notedNode {
 }
 
 // element returns an added or moved node with all below it, or why that is not known.
-func (m *notedPatch) element(n *notedNode) (e *sheets.Element, why string) {
-	e = &sheets.Element{}
+func (m *notedPatch) element(n *notedNode, depth int) (e *sheets.Element, why string) {
+	base := &sheets.Element{}
 	if n.moved {
 		if n.base == nil || n.base.Element == nil {
-			return nil, "what it held when it was moved is not known"
+			return nil, "what it held when it was moved is not known, or was too large for the journal"
 		}
-		for _, x := range m.nodes {
-			if x.base != nil && isBelow(x.base, n.base) {
-				return nil, "what was edited below it when it was moved is not known"
-			}
-		}
-		*e = *n.base.Element
-		e.Attributes, e.Children = slices.Clone(e.Attributes), slices.Clone(e.Children)
+		base = n.base.Element
 	}
+	e, why = m.edited(n.number, base, depth)
 	e.Name = n.name
+	return e, why
+}
+
+// edited returns a node of the file, with all below it, as the edits make it, or why that is not
+// known. number is that of the node.
+func (m *notedPatch) edited(number edit.Number, base *sheets.Element, depth int) (e *sheets.Element, why string) {
+	e = &sheets.Element{Name: base.Name, Keys: base.Keys, Flags: base.Flags, Attributes: slices.Clone(base.Attributes)}
+	if depth > datacenter.MaxDepth {
+		return e, "it is nested too deep"
+	}
+	n := m.nodes[number]
+	if n != nil {
+		n.set(e)
+	}
+	type child struct {
+		*sheets.Element
+		rank uint64
+	}
+	var children []child
+	add := func(c *sheets.Element, rank uint64, whyNot string) {
+		children = append(children, child{c, rank})
+		if why == "" {
+			why = whyNot
+		}
+	}
+	next, ranks := number+1+edit.Number(len(base.Attributes)), map[string]uint64{}
+	for _, c := range base.Children {
+		ranks[c.Name] += edit.RankGap
+		if k := m.nodes[next]; k == nil || !k.removed && !k.moved {
+			x, whyNot := m.edited(next, c, depth+1)
+			add(x, ranks[c.Name], whyNot)
+		}
+		next += edit.Number(c.Entries())
+	}
+	if n != nil {
+		for _, k := range n.kids {
+			x, whyNot := m.element(k, depth+1)
+			add(x, k.rank, whyNot)
+		}
+	}
+	if why != "" {
+		return e, why
+	}
+	slices.SortStableFunc(children, func(x, y child) int {
+		return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(x.rank, y.rank))
+	})
+	for _, c := range children {
+		e.Children = append(e.Children, c.Element)
+	}
+	return e, ""
+}
+
+// set gives a node the attributes, keys and flags that edits gave it.
+func (n *notedNode) set(e *sheets.Element) {
 	for name, v := range n.attributes {
 		e.Attributes = slices.DeleteFunc(e.Attributes, func(a sheets.ElementAttribute) bool { return a.Name == name })
 		if v.now.Attribute.Type() != 0 {
@@ -278,14 +344,6 @@ func (m *notedPatch) element(n *notedNode) (e *sheets.Element, why string) {
 	if n.flags != nil {
 		e.Flags = n.flags.now.Flags
 	}
-	for _, k := range inOrder(n.kids) {
-		c, why := m.element(k)
-		if why != "" {
-			return nil, why
-		}
-		e.Children = append(e.Children, c)
-	}
-	return e, ""
 }
 
 // lost describes all edits of a node that are no part of the patch.

@@ -3,6 +3,7 @@ package dcsave
 import (
 	"bytes"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -104,4 +105,64 @@ func TestPatchOfJournal(t *testing.T) {
 	if _, err := patch.Parse("p", got.Append(nil)); err != nil {
 		t.Error(err)
 	}
+}
+
+// A removed node that is too large for the journal, and a moved one that was edited below, are in
+// the patch of a journal.
+func TestPatchOfLargeAndMoved(t *testing.T) {
+	p := newPlace(t, 0)
+	p.put(depot())
+	base := p.openFile()
+	n := numbers(t, base)
+	e := p.mustOpen(Options{})
+	d := e.Draft()
+	made := d.NewNumber()
+	for _, x := range []edit.Edit{
+		{Op: edit.RemoveNode, Node: n["Hall/Room/Shelf.7"]},
+		{Op: edit.RemoveNode, Node: n["Hall/Room"]},
+		{Op: edit.SetAttribute, Node: n["Yard/Box/Part.1"], Name: "v", Value: datacenter.IntValue(-1)},
+		{Op: edit.RemoveNode, Node: n["Yard/Box/Part.2"]},
+		{Op: edit.MoveNode, Node: n["Yard/Box"], Parent: n["Hall"], Name: "Crate"},
+		{Op: edit.AddNode, Node: made, Parent: n["Yard/Box"], Name: "Part", Ordinal: 60, Rank: edit.RankGap + 5},
+		{Op: edit.SetAttribute, Node: made, Name: "v", Value: datacenter.IntValue(100)},
+		{Op: edit.MoveNode, Node: n["Yard/Box/Part.3"], Parent: n["Yard"], Name: "Part"},
+		{Op: edit.SetAttribute, Node: n["Yard/Box/Part.3/Label"], Name: "v", Value: datacenter.IntValue(33)},
+		{Op: edit.RemoveAttribute, Node: n["Yard/Box"], Name: "v"},
+	} {
+		if err := d.Apply(t.Context(), x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := savedDraft(t, d)
+	e.close()
+	journal := p.describe()
+	if err := os.Remove(p.path); err != nil {
+		t.Fatal(err)
+	}
+	got, missing, err := PatchOf(&journal)
+	if err != nil || missing > 0 {
+		t.Fatalf("%d are missing, %v:\n%s", missing, err, got.Append(nil))
+	}
+	wantPatched(t, base, got, want, diff.Options{})
+	removed := got.Blocks[slices.IndexFunc(got.Blocks, func(b patch.Block) bool { return b.Kind == patch.Remove && b.Node.Name == "Room" })]
+	if text := string(removed.Append(nil)); len(text) > 200 || !strings.Contains(text, "\n-%hash Room ") || removed.Entries() != 2+2*5000 {
+		t.Errorf("%d entries are removed by\n%.500s", removed.Entries(), text)
+	}
+}
+
+// depot builds a data center with a node of which a note would be too large.
+func depot() []byte {
+	node := func(name string, v int, kids ...*dctest.Node) *dctest.Node {
+		return &dctest.Node{Name: name, Attrs: []dctest.Attr{{Name: "v", Value: v}}, Children: kids}
+	}
+	var shelves, parts []*dctest.Node
+	for i := range 5000 {
+		shelves = append(shelves, node("Shelf", i))
+	}
+	for i := range 5 {
+		parts = append(parts, node("Part", i, node("Label", i)))
+	}
+	return dctest.Build(dctest.Doc{Root: dctest.Root(
+		node("Hall", 1, node("Room", 1, shelves...), node("Room", 2)), node("Yard", 2, node("Box", 1, parts...), node("Box", 1)),
+	)}, dctest.Options{})
 }

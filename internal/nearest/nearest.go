@@ -1,27 +1,11 @@
-package main
+// Package nearest guesses which of some names a mistyped one is meant to be.
+package nearest
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
-// unknownNames says which names of a query a data center does not have, and which of its own
-// may be meant. It is empty if there are none.
-func unknownNames(unknown, names []string) string {
-	var hints []string
-	for _, name := range unknown {
-		hint := fmt.Sprintf("nothing is called %q", name)
-		if near := nearest(name, names); near != "" {
-			hint += fmt.Sprintf(": did you mean %q?", near)
-		}
-		hints = append(hints, hint)
-	}
-	return strings.Join(hints, "; ")
-}
-
-// nearest returns the one of some names that a name is most likely meant to be, or nothing. It
+// Name returns the one of some names that a name is most likely meant to be, or nothing. It
 // differs in the case of letters, or in up to two of them.
-func nearest(name string, names []string) (near string) {
+func Name(name string, names []string) (near string) {
 	least := min(3, len(name)/2+1) // of a short name any other is near
 	for _, n := range names {
 		if strings.EqualFold(n, name) {

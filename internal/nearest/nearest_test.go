@@ -1,4 +1,4 @@
-package main
+package nearest
 
 import "testing"
 
@@ -8,7 +8,7 @@ func TestNearest(t *testing.T) {
 		"ItemDat": "ItemData", "itemdata": "ItemData", "ItmeData": "ItemData", "ITEM": "Item", "한글이롬": "한글이름",
 		"idd": "id", "": "", "y": "", "Completely": "", "NpcData": "",
 	} {
-		if got := nearest(name, names); got != want {
+		if got := Name(name, names); got != want {
 			t.Errorf("%q: %q, want %q", name, got, want)
 		}
 	}

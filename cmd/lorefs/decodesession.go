@@ -1,0 +1,190 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"lorefs/internal/app/kinds"
+	"lorefs/internal/pattern"
+	"lorefs/internal/shown"
+	"lorefs/protocol/dissect"
+)
+
+// sessionFlags are the flags of decode for a recorded session.
+type sessionFlags struct {
+	names    []string
+	from, to string
+	follow   bool
+}
+
+// followEvery is how often decode looks whether a session has grown.
+const followEvery = 250 * time.Millisecond
+
+func (f *sessionFlags) add(c *cobra.Command) {
+	flags := c.Flags()
+	flags.StringArrayVar(&f.names, "name", nil, "NAME or NAME.VERSION of packets in hex; of a session only packets of names that match the `pattern`, such as S_CHAT or 'C_*'; may be given again")
+	flags.StringVar(&f.from, "from", "", "of a session: begin with the packet of this `number`, or with this time, such as 2020-09-01T20:00:00Z")
+	flags.StringVar(&f.to, "to", "", "of a session: end with the packet of this `number`, or with this time")
+	flags.BoolVar(&f.follow, "follow", false, "of a session: go on with the packets that are appended to it, until decode is interrupted")
+}
+
+// selection returns which packets are wanted.
+func (f *sessionFlags) selection() (s dissect.Selection, err error) {
+	s.To = math.MaxInt
+	number := 0
+	if number, s.Since, err = parsePlace("--from", f.from); number >= 0 {
+		s.From = number
+	}
+	if err != nil {
+		return s, err
+	}
+	if number, s.Until, err = parsePlace("--to", f.to); number >= 0 && number < math.MaxInt {
+		s.To = number + 1
+	}
+	if err != nil {
+		return s, err
+	}
+	patterns := make([]*pattern.Pattern, len(f.names))
+	for i, text := range f.names {
+		if patterns[i], err = pattern.Compile(text, true); err != nil {
+			return s, usageErrorf("--name %s: %w", shown.Quote(text), err)
+		}
+	}
+	if len(patterns) > 0 {
+		s.Code = func(c *dissect.Code) bool {
+			return slices.ContainsFunc(patterns, func(p *pattern.Pattern) bool { return p.Match(c.Name) })
+		}
+	}
+	return s, nil
+}
+
+// parsePlace reads the number of a packet, or a time. The number is -1 if there is none.
+func parsePlace(flag, text string) (number int, at time.Time, err error) {
+	if text == "" {
+		return -1, at, nil
+	}
+	if n, err := strconv.ParseUint(text, 10, 63); err == nil {
+		return int(n), at, nil
+	}
+	if at, err = time.Parse(time.RFC3339Nano, strings.ToUpper(text)); err != nil {
+		return -1, at, usageErrorf("%s %s: want the number of a packet, or a time such as 2020-09-01T20:00:00Z", flag, shown.Quote(text))
+	}
+	return -1, at, nil
+}
+
+// given returns the flags that only a session takes, as far as they are given.
+func (f *sessionFlags) given(c *cobra.Command) string {
+	for _, name := range []string{"from", "to", "follow"} {
+		if c.Flags().Changed(name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// decodeSession prints the packets of a recorded session.
+func decodeSession(c *cobra.Command, path string, f *sessionFlags, codec *codecFlags, log *slog.Logger) error {
+	for _, name := range []string{"def", "code", "padded", "strict"} {
+		if c.Flags().Changed(name) {
+			return usageErrorf("--%s goes with packets in hex: %s is a recorded session, which --definitions says how to read", name, path)
+		}
+	}
+	want, err := f.selection()
+	if err != nil {
+		return err
+	}
+	if err := codec.settle(path, kinds.PacketsName); err != nil {
+		return err
+	}
+	o := kinds.Options{Logger: log}
+	if o.Packets, err = codec.parse(&codec.optionSet); err != nil {
+		return err
+	}
+	k, err := kinds.Find(path, kinds.PacketsName)
+	if err != nil {
+		return err
+	}
+	s, err := k.Open(c.Context(), path, &o)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	r, ok := s.Recording()
+	if !ok {
+		return fmt.Errorf("%s: not a recorded session", path)
+	}
+	out := bufio.NewWriter(c.OutOrStdout())
+	if f.follow {
+		return follow(c.Context(), r, want, out)
+	}
+	if err := printLines(c.Context(), r.Now(), want, out); err != nil {
+		return err
+	}
+	return f.remarks(c, path, r.Now())
+}
+
+// remarks tells on stderr what is odd about a session that was printed.
+func (f *sessionFlags) remarks(c *cobra.Command, path string, r *dissect.Recording) error {
+	for _, text := range f.names {
+		p, err := pattern.Compile(text, true)
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(r.Names(), p.Match) {
+			if err := toldError(c, fmt.Errorf("%s has no packet of a name like %s", path, shown.Quote(text))); err != nil {
+				return err
+			}
+		}
+	}
+	if end := r.Log().Info().Incomplete; end != nil {
+		return toldError(c, fmt.Errorf("%s does not end with a whole packet: %w", path, end))
+	}
+	return nil
+}
+
+func printLines(ctx context.Context, r *dissect.Recording, want dissect.Selection, out *bufio.Writer) error {
+	for b, err := range r.Lines(ctx, want) {
+		if err == nil {
+			_, err = out.Write(b.Text)
+		}
+		if err != nil {
+			return errors.Join(out.Flush(), err)
+		}
+	}
+	return out.Flush()
+}
+
+// follow prints packets as they are appended, up to the last one that is wanted.
+func follow(ctx context.Context, r kinds.Recording, want dissect.Selection, out *bufio.Writer) error {
+	tick := time.NewTicker(followEvery)
+	defer tick.Stop()
+	for {
+		now := r.Now()
+		if err := printLines(ctx, now, want, out); err != nil {
+			return err
+		}
+		n := now.Log().Len()
+		if n >= want.To {
+			return nil
+		}
+		want.From = max(want.From, n)
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+		if err := r.Grow(ctx); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Exit codes. Scripts rely on them, so they don't change.
+const (
+	exitOK = 0
+	// exitFailure means that the command could not do everything, or what exitMeanings says of
+	// single commands.
+	exitFailure = 1
+	// exitUsage means a wrong flag or argument; diff, whose 1 means a difference, has it for
+	// every failure without a code of its own.
+	exitUsage = 2
+	// exitSource means that the source does not exist, or is damaged.
+	exitSource = 3
+	// exitUnknown means that no key opens the source, or that it is nothing that lorefs knows.
+	exitUnknown = 4
+	// exitMountpoint means that the mount point can't be used.
+	exitMountpoint = 5
+	// exitBusy means that the mount is in use and was not unmounted, or that somebody else
+	// edits the source.
+	exitBusy = 6
+	// exitUnsaved means that something was not saved, or edits could not be replayed. The
+	// message says where they are kept.
+	exitUnsaved = 7
+	// exitInterrupted means that a signal ended the command early.
+	exitInterrupted = 130
+)
+
+// exitMeaning is what an exit code tells the user, in Markdown and in lines that fit a
+// terminal.
+type exitMeaning struct {
+	code  int
+	means string
+}
+
+// exitMeanings returns the table of exit codes, which the help, the man pages and README.md
+// show.
+func exitMeanings() []exitMeaning {
+	return []exitMeaning{
+		{exitOK, "done"},
+		{exitFailure, "not all was done, or the output could not be written; `verify` or `validate`\n" +
+			"found something; what `diff` compares differs; `query` found nothing; a patch\n" +
+			"conflicts (`apply`); nothing is edited where `revert` was told"},
+		{exitUsage, "a wrong flag or argument; `diff` also where other commands exit with 1"},
+		{exitSource, "the source is not there, or is damaged"},
+		{exitUnknown, "no key opens the source, or it is nothing that lorefs knows"},
+		{exitMountpoint, "the mount point can't be used"},
+		{exitBusy, "the mount is in use, or somebody else edits the source"},
+		{exitUnsaved, "something was not saved; the message says where it is kept"},
+		{exitInterrupted, "interrupted by SIGINT, SIGTERM or SIGHUP; a mount that is up ends with 0 or 7\nthen"},
+	}
+}
+
+// exitHelp returns the table for a terminal.
+func exitHelp() string {
+	var b strings.Builder
+	for _, e := range exitMeanings() {
+		means := strings.ReplaceAll(strings.ReplaceAll(e.means, "`", ""), "\n", "\n       ")
+		b.WriteString(fmt.Sprintf("\n  %-3d  %s", e.code, means))
+	}
+	return "Exit codes:\n" + b.String()
+}
+
+// exitRoff returns the table as a section of a man page.
+func exitRoff() string {
+	var b strings.Builder
+	b.WriteString(".SH EXIT STATUS\n")
+	for _, e := range exitMeanings() {
+		means := strings.NewReplacer("`", "", "\n", " ", "-", `\-`).Replace(e.means)
+		b.WriteString(fmt.Sprintf(".TP\n\\fB%d\\fP\n%s\n", e.code, means))
+	}
+	return b.String()
+}

@@ -1,0 +1,250 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+
+	"lorefs/internal/app/kinds"
+	"lorefs/internal/shown"
+)
+
+// commandGroups are the groups of commands in the help. What is in none comes last.
+var commandGroups = []struct {
+	title    string
+	commands []string
+}{
+	{"Mounts:", []string{"mount", "unmount", "status", "commit", "edits", "revert", "journal"}},
+	{"Without a mount:", []string{"info", "ls", "find", "cat", "query", "export", "verify", "diff", "decode", "encode"}},
+	{"Making sources anew:", []string{"apply", "pack", "repack", "validate", "schema"}},
+}
+
+// groupCommands puts the commands of root into groups.
+func groupCommands(root *cobra.Command) {
+	for _, g := range commandGroups {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title})
+		for _, c := range root.Commands() {
+			if slices.Contains(g.commands, c.Name()) {
+				c.GroupID = g.title
+			}
+		}
+	}
+}
+
+const (
+	// defaultWidth is how wide help is where nobody says how wide the screen is, and leastWidth
+	// the least that it is wrapped to.
+	defaultWidth = 90
+	leastWidth   = 30
+)
+
+// helpWidth returns how wide help is.
+func helpWidth() int {
+	width := defaultWidth
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		width = n
+	} else if n, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && n > 0 {
+		width = n
+	}
+	return min(max(width, leastWidth), defaultWidth)
+}
+
+// printHelp prints the help of a command.
+func printHelp(c *cobra.Command, _ []string) {
+	w, width := c.OutOrStdout(), helpWidth()
+	_, _ = io.WriteString(w, wrapText(cmp.Or(c.Long, c.Short), width)+"\n")
+	if c.Runnable() || c.HasSubCommands() {
+		_, _ = io.WriteString(w, "\n"+usageText(c, width))
+	}
+}
+
+// usageText returns the part of the help that lists arguments, commands and flags.
+func usageText(c *cobra.Command, width int) string {
+	var b strings.Builder
+	b.WriteString("Usage:\n")
+	if c.HasAvailableSubCommands() {
+		b.WriteString("  " + c.CommandPath() + " COMMAND\n")
+	} else {
+		b.WriteString("  " + c.UseLine() + "\n")
+	}
+	if len(c.Aliases) > 0 {
+		b.WriteString("\nAlso called: " + strings.Join(c.Aliases, ", ") + "\n")
+	}
+	for _, g := range c.Groups() {
+		writeCommands(&b, c, g.ID, g.Title, width)
+	}
+	writeCommands(&b, c, "", "More commands:", width)
+	writeFlags(&b, c, width)
+	if c.HasAvailableSubCommands() {
+		b.WriteString("\n" + wrapText(c.CommandPath()+" COMMAND --help tells more of a command, and lorefs help settings how to set flags for good.", width) + "\n")
+	}
+	return b.String()
+}
+
+// writeCommands writes the commands of a group.
+func writeCommands(b *strings.Builder, parent *cobra.Command, group, title string, width int) {
+	names := 0
+	var listed []*cobra.Command
+	for _, c := range parent.Commands() {
+		if c.GroupID == group && (c.IsAvailableCommand() || c.IsAdditionalHelpTopicCommand()) {
+			listed = append(listed, c)
+			names = max(names, len(c.Name()))
+		}
+	}
+	if listed == nil {
+		return
+	}
+	b.WriteString("\n" + title + "\n")
+	for _, c := range listed {
+		front := fmt.Sprintf("  %-*s  ", names, c.Name())
+		b.WriteString(hang(front, c.Short, width) + "\n")
+	}
+}
+
+// writeFlags writes the flags of a command: first those for all sources, then those for sources
+// of each kind.
+func writeFlags(b *strings.Builder, c *cobra.Command, width int) {
+	c.InitDefaultHelpFlag()
+	places := settingPlaces()
+	general := pflag.NewFlagSet("", pflag.ContinueOnError)
+	special := map[string]*pflag.FlagSet{}
+	var titles []string
+	add := func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
+		to := general
+		if of := f.Annotations[kindsAnnotation]; of != nil {
+			title := (&option{kinds: of}).sources()
+			if special[title] == nil {
+				special[title] = pflag.NewFlagSet("", pflag.ContinueOnError)
+				titles = append(titles, title)
+			}
+			to = special[title]
+		}
+		seen := *f
+		if place := places[f.Name]; place != "" && f.Annotations[settingAnnotation] != nil {
+			seen.Usage += " (set by " + place + ")"
+		}
+		to.AddFlag(&seen)
+	}
+	c.LocalFlags().VisitAll(add)
+	c.InheritedFlags().VisitAll(add)
+	b.WriteString("\nFlags:\n" + general.FlagUsagesWrapped(width))
+	slices.SortFunc(titles, func(a, b string) int { return kindRank(a) - kindRank(b) })
+	for _, title := range titles {
+		b.WriteString("\nFlags for " + title + ":\n" + special[title].FlagUsagesWrapped(width))
+	}
+}
+
+// kindRank puts flags for sources of one kind in the order of the kinds, and those for several
+// after them.
+func kindRank(title string) int {
+	all := kinds.All()
+	if i := slices.IndexFunc(all, func(k *kinds.Kind) bool { return k.Noun == title }); i >= 0 {
+		return i
+	}
+	return len(all)
+}
+
+// settingPlaces returns where the options are set, by their names. Settings for single paths
+// are not among them.
+func settingPlaces() map[string]string {
+	places := map[string]string{}
+	if file, err := readSettings(); err == nil { // all other commands tell what is wrong with it
+		for name, s := range file.all {
+			places[name] = strings.TrimSuffix(s.from, ": "+name)
+		}
+	}
+	for _, o := range allOptions() {
+		if os.Getenv(o.variable()) != "" {
+			places[o.name] = "$" + o.variable()
+		}
+	}
+	return places
+}
+
+// wrapText wraps paragraphs that are wider than allowed. Lines that begin with blanks are
+// examples, and stay.
+func wrapText(text string, width int) string {
+	var b strings.Builder
+	var words []string
+	flush := func() {
+		if words != nil {
+			b.WriteString(hang("", strings.Join(words, " "), width) + "\n")
+		}
+		words = nil
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimSuffix(line, "\n")
+		if line == "" || strings.HasPrefix(line, " ") || strings.HasPrefix(line, "\t") {
+			flush()
+			b.WriteString(line + "\n")
+			continue
+		}
+		words = append(words, strings.Fields(line)...)
+	}
+	flush()
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// hang returns a text behind a front, wrapped to a width, with its other lines below the first.
+func hang(front, text string, width int) string {
+	var b strings.Builder
+	b.WriteString(front)
+	indent := utf8.RuneCountInString(front)
+	at := indent
+	for i, word := range strings.Fields(text) {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i == 0:
+		case at+1+n > width:
+			b.WriteString("\n" + strings.Repeat(" ", indent))
+			at = indent
+		default:
+			b.WriteString(" ")
+			at++
+		}
+		b.WriteString(word)
+		at += n
+	}
+	return b.String()
+}
+
+// newSettingsTopic returns the page of help on settings.
+func newSettingsTopic() *cobra.Command {
+	var names strings.Builder
+	for _, o := range allOptions() {
+		if !o.typed {
+			shown.Fprintf(&names, "  %-18s  $%s\n", o.name, o.variable())
+		}
+	}
+	return &cobra.Command{
+		Use:   "settings",
+		Short: "about the file of settings and the environment",
+		Long: `Flags that you would type again and again can be set by environment variables and in the
+file config.toml in $XDG_CONFIG_HOME/lorefs, which is ~/.config/lorefs on Linux. A flag
+precedes its variable, and that the file. Settings that are for sources of another kind
+are passed over. Paths in the file are relative to it, and ~/ is your home.
+
+  cache-size = "512M"
+  definitions = "~/tera-data"
+  listfile = ["names.csv", "/games/more.csv"]
+
+  [path."/games/wow"]      # for the sources there, and below
+  product = "wow_classic"
+
+These flags can be set, where a command has them; the help of a command shows which are:
+
+` + strings.TrimSuffix(names.String(), "\n"),
+	}
+}

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"lorefs/internal/jsonout"
+)
+
+// What commands print with --json.
+const (
+	oneObject   = "an object of JSON"
+	objectALine = "an object of JSON a line"
+)
+
+// addJSON adds --json to a command. what says what it prints then.
+func addJSON(c *cobra.Command, to *bool, what string) {
+	c.Flags().BoolVar(to, "json", false, "print "+what+"; lorefs help json describes it")
+}
+
+// newJSONTopic returns the help topic that prints the schema of what --json prints.
+func newJSONTopic() *cobra.Command {
+	c := &cobra.Command{Use: "json", Short: "the JSON that commands print: its fields, as a JSON Schema"}
+	c.SetHelpFunc(func(c *cobra.Command, _ []string) {
+		if _, err := c.OutOrStdout().Write(jsonout.Schema()); err != nil {
+			c.PrintErrln(err)
+		}
+	})
+	return c
+}

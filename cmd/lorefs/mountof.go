@@ -1,0 +1,124 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+
+	"lorefs/internal/app/daemon"
+	"lorefs/internal/app/kinds"
+	"lorefs/internal/app/mounted"
+)
+
+// mountOf is a mount that can be asked, and what a user means by it.
+type mountOf struct {
+	// dir is the mount point as the user calls it, and name its [daemon.Name].
+	dir, name string
+	// inside is the path below the mount point that the user named; "." for the mount point.
+	inside string
+	// source is empty unless the user named the source.
+	source string
+}
+
+// mountIn returns the mount of lorefs that a path is in. It returns nil if there is none.
+func mountIn(path string) (*mountOf, error) {
+	name, inside, err := daemon.MountOf(path)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", path, err)
+	case name == "":
+		return nil, nil //nolint:nilnil // there is no mount
+	case inside == ".":
+		return &mountOf{dir: path, name: name, inside: inside}, nil
+	}
+	return &mountOf{dir: name, name: name, inside: inside}, nil
+}
+
+// mountAt returns the mount that a path is in or, if there is none, what could be mounted on
+// it, so that the mount's process can be asked which has lost its mount.
+func mountAt(path string) (*mountOf, error) {
+	m, err := mountIn(path)
+	if m != nil || err != nil {
+		return m, err
+	}
+	name, err := daemon.Name(path)
+	return &mountOf{dir: path, name: name, inside: "."}, err
+}
+
+// mountFor returns the mount that a path is in, or the one through which the source at a path
+// is edited. It returns nil if there is none.
+func mountFor(path string) (*mountOf, error) {
+	m, err := mountIn(path)
+	if m != nil || err != nil {
+		return m, err
+	}
+	if _, err := daemon.Name(path); err != nil {
+		return nil, kinds.Unreadable(path, err)
+	}
+	name, err := daemon.EditedBy(path)
+	if err != nil || name == "" {
+		return nil, nil //nolint:nilerr,nilnil // the source may be gone, but not its journal
+	}
+	source, err := filepath.Abs(path)
+	if err == nil {
+		source, err = filepath.EvalSymlinks(source)
+	}
+	return &mountOf{dir: name, name: name, inside: ".", source: source}, err
+}
+
+// talk sends a request, and writes the output that comes back.
+func (m *mountOf) talk(w io.Writer, r daemon.Request) (*mounted.Answer, error) {
+	a, conn, err := mounted.Talk(m.name, r, func(a *mounted.Answer) error {
+		_, err := w.Write(a.Data)
+		return err
+	})
+	switch {
+	case errors.Is(err, daemon.ErrNone):
+		return nil, absent(m)
+	case err != nil:
+		return nil, err
+	}
+	return &a, errors.Join(failureOf(&a), conn.Close())
+}
+
+// below returns paths as the mount calls them: relative to its root, or queries.
+func (m *mountOf) below(paths []string) []string {
+	var list []string
+	for _, path := range paths {
+		list = append(list, m.relative(path))
+	}
+	return list
+}
+
+// relative returns a path below the mount point relative to it, and any other as it is. The
+// path need not exist any more.
+func (m *mountOf) relative(path string) string {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	roots := []string{m.name}
+	if dir, err := filepath.Abs(m.dir); err == nil {
+		roots = append(roots, dir)
+	}
+	forms := []string{abs}
+	for dir, rest := abs, ""; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if dir == m.name {
+			break // links in the mount are the mount's
+		}
+		if whole, err := filepath.EvalSymlinks(dir); err == nil {
+			forms = append(forms, filepath.Join(whole, rest))
+			break
+		}
+		rest = filepath.Join(filepath.Base(dir), rest)
+	}
+	for _, root := range roots {
+		for _, form := range forms {
+			if rel, err := filepath.Rel(root, form); err == nil && filepath.IsLocal(rel) {
+				return filepath.ToSlash(rel)
+			}
+		}
+	}
+	return path
+}

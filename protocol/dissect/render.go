@@ -1,0 +1,73 @@
+package dissect
+
+import (
+	"encoding/hex"
+	"strconv"
+	"time"
+
+	"lorefs/internal/wtf8"
+	"lorefs/protocol/capture"
+)
+
+// Outcome says what became of a packet.
+type Outcome uint8
+
+// Decoded packets fit their definition. Failed ones do not, or are damaged, or have a wrong
+// definition. Unknown ones have none.
+const (
+	Decoded Outcome = iota
+	Failed
+	Unknown
+)
+
+// AppendJSON appends packet i of the log as a line of JSON: its number, time, sender and
+// name, and its fields. A packet that is not decoded has its bytes in hex, and damage, the
+// error of reading it, or why it does not fit, as "error".
+func (r *Recording) AppendJSON(dst []byte, i int, p *capture.Packet, damage error) ([]byte, Outcome) {
+	dst = append(dst, `{"number":`...)
+	dst = strconv.AppendInt(dst, int64(i), 10)
+	if !p.Time.IsZero() {
+		dst = append(dst, `,"time":"`...)
+		dst = p.Time.AppendFormat(dst, time.RFC3339Nano)
+		dst = append(dst, '"')
+	}
+	if p.From != capture.Unknown {
+		dst = append(dst, `,"from":"`...)
+		dst = append(append(dst, p.From.String()...), '"')
+	}
+	if p.Fake {
+		dst = append(dst, `,"fake":true`...)
+	}
+	c := r.codes[r.log.Code(i)]
+	dst = append(dst, `,"name":"`...)
+	dst = append(append(dst, c.Name...), '"')
+	var is Outcome
+	if damage != nil {
+		dst, is = wtf8.AppendJSON(append(dst, `,"error":`...), damage.Error()), Failed
+	} else {
+		dst, is = c.appendFields(dst, p.Data)
+	}
+	return append(dst, "}\n"...), is
+}
+
+// appendFields appends the fields of a packet, or its bytes in hex.
+func (c *Code) appendFields(dst, packet []byte) ([]byte, Outcome) {
+	err := c.Err
+	if c.Table != nil {
+		dst = append(dst, `,"definition":"`...)
+		dst = append(append(dst, c.Table.Name()...), '"')
+		before := len(dst)
+		dst = append(dst, `,"packet":`...)
+		if dst, err = c.Table.AppendJSON(dst, packet); err == nil {
+			return dst, Decoded
+		}
+		dst = dst[:before]
+	}
+	is := Unknown
+	if err != nil {
+		dst, is = wtf8.AppendJSON(append(dst, `,"error":`...), err.Error()), Failed
+	}
+	dst = append(dst, `,"hex":"`...)
+	dst = hex.AppendEncode(dst, packet)
+	return append(dst, '"'), is
+}
