@@ -520,6 +520,8 @@ func FuzzReader(f *testing.F) {
 	for _, b := range bltetest.BrokenFiles(f) {
 		f.Add(b.File)
 	}
+	part, _, _ := partial(f)
+	f.Add(part)
 	f.Fuzz(func(t *testing.T, file []byte) {
 		r, err := blte.NewReader(bytes.NewReader(file), int64(len(file)), blte.Options{Keys: bltetest.Keys()})
 		if err != nil || r.Size() > 1<<24 {
@@ -533,6 +535,20 @@ func FuzzReader(f *testing.F) {
 		part := make([]byte, min(n, 100))
 		if got, _ := r.ReadAt(part, int64(n-len(part))); !bytes.Equal(part[:got], whole[n-len(part):][:got]) {
 			t.Fatal("read again it is something else")
+		}
+		filled := make([]byte, len(whole))
+		m, filledErr := r.ReadFilledAt(filled, 0)
+		gaps, gapsErr := r.Gaps()
+		switch {
+		case m < n || !bytes.Equal(filled[:n], whole[:n]):
+			t.Fatal("with zeros for what lacks a key it is something else before that")
+		case filledErr == nil && gapsErr == nil && r.Filled() != (len(gaps) > 0):
+			t.Fatalf("filled: %v, gaps %v", r.Filled(), gaps)
+		}
+		for _, g := range gaps {
+			if g.Off < 0 || g.Size < 0 || g.Off+g.Size > r.Size() {
+				t.Fatalf("a gap of %d bytes at %d of %d", g.Size, g.Off, r.Size())
+			}
 		}
 	})
 }

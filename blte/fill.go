@@ -49,6 +49,9 @@ func (g *gaps) add(i int, err error) {
 // decrypted chunks are returned without that check.
 func (r *Reader) ReadFilledAt(p []byte, off int64) (int, error) { return r.readAt(p, off, true) }
 
+// Filled reports whether ReadFilledAt has returned such zeros.
+func (r *Reader) Filled() bool { return r.filled.Load() }
+
 // fillChunk copies the content of chunk i from byte at on, or zeros.
 func (r *Reader) fillChunk(p []byte, i int, at int64) (int, error) {
 	content, err := r.chunk(i)
@@ -69,6 +72,7 @@ func (r *Reader) fillChunk(p []byte, i int, at int64) (int, error) {
 	default:
 		n := int(min(int64(len(p)), c.DecodedSize-at))
 		clear(p[:n])
+		r.filled.Store(true)
 		return n, nil
 	}
 }
@@ -85,6 +89,9 @@ func isGap(i int, err error) bool {
 func (r *Reader) Gaps() (all []Gap, err error) {
 	for i := range r.head.Chunks {
 		c := &r.head.Chunks[i]
+		if c.DecodedSize == 0 {
+			continue
+		}
 		var mode [1]byte
 		if err := readat.Full(r.src, mode[:], c.Off); err != nil {
 			return nil, r.fail(i, err)

@@ -14,7 +14,7 @@ import (
 )
 
 // encoded returns a chunk as it stands at place index of a file.
-func encoded(t *testing.T, index int, c blte.Chunk) []byte {
+func encoded(t testing.TB, index int, c blte.Chunk) []byte {
 	t.Helper()
 	chunks := make([]blte.Chunk, index+1)
 	chunks[index] = c
@@ -28,7 +28,7 @@ func encoded(t *testing.T, index int, c blte.Chunk) []byte {
 
 // partial is a file with chunks of unknown keys between others: of odd sizes, side by side,
 // in a file inside, and below an encryption whose key is known.
-func partial(t *testing.T) (file, content []byte, gaps []blte.Gap) {
+func partial(t testing.TB) (file, content []byte, gaps []blte.Gap) {
 	t.Helper()
 	known := &blte.Encryption{Name: bltetest.KeyName, IV: []byte{1, 2, 3, 4}, Cipher: blte.CipherSalsa20}
 	secret := &blte.Encryption{Name: bltetest.SecretName, IV: []byte{8, 7, 6, 5, 4, 3, 2, 1}, Cipher: blte.CipherSalsa20}

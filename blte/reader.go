@@ -7,6 +7,7 @@ import (
 	"io"
 	"sort"
 	"sync"
+	"sync/atomic"
 
 	"lorefs/internal/cache"
 	"lorefs/internal/readat"
@@ -49,8 +50,9 @@ type Reader struct {
 	load  func(n uint64) ([]byte, error)
 	large largeChunks
 	gaps  gaps
-	// unproven is for ReadFilledAt.
+	// unproven and filled are for ReadFilledAt.
 	unproven lastBlock
+	filled   atomic.Bool
 	asked    struct {
 		mu   sync.Mutex // held while Options.Decrypted runs
 		done bool

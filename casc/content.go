@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sort"
 
 	"lorefs/blte"
@@ -30,6 +31,7 @@ type decoded interface {
 	Size() int64
 	MissingKey() (blte.KeyName, bool, error)
 	Gaps() ([]blte.Gap, error)
+	Filled() bool
 	ReadPlainAt(p []byte, off int64) bool
 }
 
@@ -44,6 +46,8 @@ type raw struct{ *readat.Checked }
 func (raw) MissingKey() (blte.KeyName, bool, error) { return 0, false, nil }
 
 func (raw) Gaps() ([]blte.Gap, error) { return nil, nil }
+
+func (raw) Filled() bool { return false }
 
 func (raw) ReadPlainAt([]byte, int64) bool { return false }
 
@@ -127,6 +131,11 @@ func (c *Content) Gaps() (all []blte.Gap, err error) {
 		}
 	}
 	return all, nil
+}
+
+// Filled reports whether zeros were read for what lacks an encryption key.
+func (c *Content) Filled() bool {
+	return slices.ContainsFunc(c.parts, func(p part) bool { return p.Filled() })
 }
 
 // ReadAll reads the whole content, which may have at most limit bytes.

@@ -2,13 +2,13 @@ package casc_test
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"lorefs/casc"
 	"lorefs/casc/casctest"
-	"lorefs/casc/casctest/write"
 )
 
 // TestEnclosing looks for storages from inside them.
@@ -39,10 +39,7 @@ func TestEnclosing(t *testing.T) {
 	// A mirror in the folder of an install has nothing to do with it.
 	_, install := makeGame(t, "text", "install")
 	_, mirror := makeGame(t, "text", "mirror")
-	both := write.Files{}
-	for name, data := range install {
-		both[name] = data
-	}
+	both := maps.Clone(install)
 	for name, data := range mirror {
 		both["my/mirror/"+name] = data
 	}

@@ -144,6 +144,11 @@ func (f *forms) Gaps() ([]blte.Gap, error) {
 	return gaps, err
 }
 
+func (f *forms) Filled() bool {
+	d, err := f.all[f.now.Load()]()
+	return err == nil && d.Filled()
+}
+
 func (f *forms) ReadPlainAt(p []byte, off int64) bool {
 	d, err := f.all[f.now.Load()]()
 	return err == nil && d.ReadPlainAt(p, off)

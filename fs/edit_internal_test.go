@@ -286,7 +286,7 @@ func TestNoticesAreDelivered(t *testing.T) {
 			{nodes.Change{ID: a}, []string{fmt.Sprint(a)}},
 			{nodes.Change{Dir: 1, Name: "none"}, []string{"1 none", "1"}},
 			{nodes.Change{Dir: 1, Name: "d"}, []string{"1"}}, // a directory that is unchanged
-			{nodes.Change{Dir: 1}, []string{"1 .", "1 a", "1"}},
+			{nodes.Change{Dir: 1}, []string{"1", "1 .", "1 a", "1"}},
 			{nodes.Change{Dir: d, Name: "c"}, []string{fmt.Sprint(d, " c"), fmt.Sprint(d)}},
 		} {
 			k := &told{}

@@ -151,8 +151,10 @@ func (d *delivery) deliver(ctx context.Context, batch map[nodes.Change]struct{},
 		return
 	}
 	known := d.directories(batch)
-	for dir := range known { // at once, since dropping many names takes longer than settle waits
-		d.kernel.InodeNotify(uint64(dir), 0, 0)
+	for c := range batch {
+		if c.Name == "" && known[c.Dir] != nil { // dropping many names takes longer than settle waits
+			d.kernel.InodeNotify(uint64(c.Dir), 0, 0)
+		}
 	}
 	for c := range batch {
 		if ctx.Err() != nil {

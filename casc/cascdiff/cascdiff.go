@@ -42,12 +42,12 @@ type Options struct {
 	// Lists open lists of names, of lines ID;NAME or NAME, for roots without names. The first
 	// list that has a name counts.
 	Lists []func() (io.ReadCloser, error)
-	// Records is how many files of both roots are compared at a time. Default: 2,000,000,
-	// which take 100 MB.
+	// Records is how many files of both roots are compared at a time. Default: 1,000,000,
+	// which take 50 MB.
 	Records int
 }
 
-const defaultRecords = 2_000_000
+const defaultRecords = 1_000_000
 
 // Compare yields the files that differ between two builds. Added and changed files come in the
 // order of the new root, then those that were removed in the order of the old one; with more

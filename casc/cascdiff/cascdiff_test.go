@@ -226,7 +226,10 @@ func TestCompareMany(t *testing.T) {
 		t.Errorf("%d differences and errors", seen)
 	}
 	cancel()
-	for range cascdiff.Compare(t.Context(), a, b, cascdiff.Options{}) {
+	for _, err := range cascdiff.Compare(t.Context(), a, b, cascdiff.Options{}) {
+		if err != nil {
+			t.Error(err)
+		}
 		break
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"compress/zlib"
 	"context"
 	"crypto/aes"
@@ -121,7 +122,7 @@ func (b *benchRun) open(ctx context.Context, row string, do func(*kinds.Source) 
 	if b.below == "" {
 		b.below = benchedOf(ctx, s)
 	}
-	l := newLister(io.Discard, s, func(name string) string { return name })
+	l := lister{out: bufio.NewWriter(io.Discard), source: s, spell: func(name string) string { return name }}
 	if err := l.list(ctx, b.below); err != nil {
 		return err
 	}

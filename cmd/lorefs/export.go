@@ -72,9 +72,6 @@ nothing if the disk has no room for it. It stops when only a hundredth of the di
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
-			if f.dryRun && f.files.asJSON {
-				return usageErrorf("--dry-run prints paths, and goes without --json")
-			}
 			if err := f.parseIgnored(); err != nil {
 				return err
 			}
@@ -95,18 +92,18 @@ nothing if the disk has no room for it. It stops when only a hundredth of the di
 			return f.run(ctx, c, s, s.Kind.Exports, args[1])
 		},
 	}
-	f.source.add(c.Flags())
-	f.source.addTo(c.Flags(), []option{
-		{
-			name: "format", typed: true, kinds: []string{kinds.DataCenterName}, words: formatWords, value: &f.format,
-			help: "`format` of the sheets of a data center: xml (default), or json: a document a sheet, a node a line",
-		},
-		{name: "links", typed: true, kinds: []string{kinds.DataCenterName}, value: &f.links, help: "write links, too"},
-		{
-			name: "ignore", typed: true, kinds: []string{kinds.CASCName}, value: &f.ignore,
+	only := []string{kinds.DataCenterName}
+	f.source.addTo(c.Flags(), append(f.source.table(),
+		option{
+			name: "ignore", kinds: []string{kinds.CASCName}, value: &f.ignore,
 			help: "`reasons` that are no failure if a file of a CASC storage can't be read for them: no-key, missing, or both with a comma",
 		},
-	})
+		option{
+			name: "format", typed: true, kinds: only, words: formatWords, value: &f.format,
+			help: "`format` of the sheets of a data center: xml (default), or json: a document a sheet, a node a line",
+		},
+		option{name: "links", typed: true, kinds: only, value: &f.links, help: "write links, too"},
+	))
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "write nothing, and print the paths of the files that would be written")
 	f.chosen.add(c.Flags())
 	f.files.add(c)
@@ -130,7 +127,7 @@ func (f *exporting) run(ctx context.Context, c *cobra.Command, s *kinds.Source, 
 	if err != nil {
 		return err
 	}
-	f.files.readable, f.files.partial = s.Readable, s.Partial
+	f.files.readable = s.Readable
 	if f.files.selection, err = f.chosen.of(s, c.InOrStdin(), glob); err != nil {
 		return err
 	}
@@ -143,6 +140,9 @@ func (f *exporting) run(ctx context.Context, c *cobra.Command, s *kinds.Source, 
 		err = f.files.foretell(c, s, to, f.planned(ctx, s, e))
 	} else {
 		err = f.write(ctx, c, s, e.Entry, to)
+		if partErr := tellPartial(c, s, f.files.ignored[treecopy.NoKey]); err == nil {
+			err = partErr
+		}
 	}
 	if errors.Is(err, context.Canceled) {
 		err = &commandError{code: exitInterrupted, err: errors.New("interrupted after 0 files")}
@@ -154,6 +154,32 @@ func (f *exporting) run(ctx context.Context, c *cobra.Command, s *kinds.Source, 
 		return err
 	}
 	return complete(s, from)
+}
+
+// The values of --format.
+const (
+	formatXML  = "xml"
+	formatJSON = "json"
+)
+
+var formatWords = []string{formatXML, formatJSON}
+
+// checkFormat returns an error for a --format that does not go with what is exported. It tells
+// those of it who want JSON documents by --json, as they were had once.
+func (f *exporting) checkFormat(c *cobra.Command, s *kinds.Source, path bool) error {
+	_, sheets := s.DataCenter()
+	switch {
+	case f.format == "" && sheets && !path && f.files.asJSON:
+		shown.Fprintf(c.ErrOrStderr(), "lorefs: --json prints what was written; --format json writes the sheets as JSON, and --format xml as XML\n")
+		return nil
+	case f.format == "":
+		return nil
+	case !slices.Contains(formatWords, f.format):
+		return usageErrorf("--format %q is unknown: want %s", f.format, orList(formatWords))
+	case path:
+		return usageErrorf("--format is for all sheets: it goes with no PATH")
+	}
+	return nil
 }
 
 func (f *exporting) write(ctx context.Context, c *cobra.Command, s *kinds.Source, from nodes.Entry, to string) error {
@@ -201,32 +227,6 @@ func (f *exporting) planned(ctx context.Context, s *kinds.Source, from kinds.Fou
 			}
 		}
 	}
-}
-
-// The values of --format.
-const (
-	formatXML  = "xml"
-	formatJSON = "json"
-)
-
-var formatWords = []string{formatXML, formatJSON}
-
-// checkFormat returns an error for a --format that does not go with what is exported. It tells
-// those of it who want JSON documents by --json, as they were had once.
-func (f *exporting) checkFormat(c *cobra.Command, s *kinds.Source, path bool) error {
-	_, sheets := s.DataCenter()
-	switch {
-	case f.format == "" && sheets && !path && f.files.asJSON:
-		shown.Fprintf(c.ErrOrStderr(), "lorefs: --json prints what was written; --format json writes the sheets as JSON, and --format xml as XML\n")
-		return nil
-	case f.format == "":
-		return nil
-	case !slices.Contains(formatWords, f.format):
-		return usageErrorf("--format %q is unknown: want %s", f.format, orList(formatWords))
-	case path:
-		return usageErrorf("--format is for all sheets: it goes with no PATH")
-	}
-	return nil
 }
 
 // withoutLinks leaves out links. It returns an error if there is nothing else at a path.

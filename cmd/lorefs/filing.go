@@ -29,8 +29,6 @@ type filing struct {
 	ignored ignoring
 	// readable is that of the source, or nil.
 	readable func(nodes.ID) error
-	// partial is that of the source, or nil.
-	partial func(context.Context, nodes.ID) bool
 	// files is the number of files, or -1 if it is unknown.
 	files int64
 }
@@ -75,20 +73,25 @@ func (f *filing) foresee(ctx context.Context, c *cobra.Command, s *kinds.Source,
 }
 
 func (f *filing) options() treecopy.Options {
-	return treecopy.Options{Overwrite: f.overwrite, Filter: f.Filter, Readable: f.readable, Partial: f.partial}
+	return treecopy.Options{Overwrite: f.overwrite, Filter: f.Filter, Readable: f.readable}
 }
 
 // foretell prints what would be written.
 func (f *filing) foretell(c *cobra.Command, s *kinds.Source, to string, files iter.Seq2[treecopy.Planned, error]) error {
 	out, spell := bufio.NewWriter(c.OutOrStdout()), spelling(c)
+	lines := jsonout.NewLines(out)
 	r, err := treecopy.Foretell(f.options(), to, files, func(p treecopy.Planned) error {
+		if f.asJSON {
+			return lines.Write(plannedFile{p.Path})
+		}
 		_, err := out.WriteString(spell(p.Path) + "\n")
 		return err
 	})
 	if err = cmp.Or(err, out.Flush(), s.Check()); err != nil {
 		return err
 	}
-	return errors.Join(f.tell(c, to, &r, true), f.outcome(c, &r))
+	f.tell(c, &r, " would be written")
+	return f.outcome(c, &r)
 }
 
 // run writes files of a source by write. It reports those that are not written, and how many
@@ -127,7 +130,20 @@ func (f *filing) run(c *cobra.Command, s *kinds.Source, to string, write func(tr
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.tell(c, to, &r, false), f.outcome(c, &r))
+	if f.asJSON {
+		err = jsonout.Object(c.OutOrStdout(), filed{
+			to, r.Files, r.Bytes, len(s.Partial()), r.Present, r.Missing, r.NoKey, r.Damaged, r.Failed,
+		})
+	} else {
+		f.tell(c, &r, "")
+	}
+	return errors.Join(err, f.outcome(c, &r))
+}
+
+// plannedFile is a file that would be written, as --json prints it.
+type plannedFile struct {
+	// Path is the path in the folder.
+	Path string `json:"path"`
 }
 
 // filed is what was written to a folder, as --json prints it.
@@ -135,29 +151,23 @@ type filed struct {
 	Path  string `json:"path"`
 	Files int64  `json:"files"`
 	Bytes int64  `json:"bytes"`
-	// The others were not written: because there are such files, they are not installed, their
-	// key is not known, the source is damaged, or they could not be made.
+	// Partial is how many of them have zeros for blocks of unknown keys.
+	Partial int `json:"partial"`
+	// The other files, by the reason why they were not written.
 	Present int64 `json:"present"`
 	Missing int64 `json:"missing"`
 	NoKey   int64 `json:"no_key"`
 	Damaged int64 `json:"damaged"`
 	Failed  int64 `json:"failed"`
-	// Partial counts those of Files that have zeros for blocks whose key is not known.
-	Partial int64 `json:"partial"`
 }
 
-// tell prints how many files were written, or would be, and, by reason, how many not.
-func (f *filing) tell(c *cobra.Command, to string, r *treecopy.Report, would bool) error {
-	if f.asJSON && !would {
-		return jsonout.Object(c.OutOrStdout(), filed{to, r.Files, r.Bytes, r.Present, r.Missing, r.NoKey, r.Damaged, r.Failed, r.Partial})
-	}
+// tell prints how many files were written and, by reason, how many not.
+func (f *filing) tell(c *cobra.Command, r *treecopy.Report, written string) {
 	line := shown.Plural(r.Files, "file")
 	if r.Bytes != nodes.UnknownSize {
 		line += ", " + shown.Plural(r.Bytes, "byte")
 	}
-	if would {
-		line += " would be written"
-	}
+	line += written
 	var left []string
 	for _, reason := range []struct {
 		files int64
@@ -173,14 +183,10 @@ func (f *filing) tell(c *cobra.Command, to string, r *treecopy.Report, would boo
 			left = append(left, fmt.Sprintf("%d %s", reason.files, reason.why))
 		}
 	}
-	if r.Partial > 0 {
-		line += fmt.Sprintf("; %d of them with zeros for blocks without a key", r.Partial)
-	}
 	if len(left) > 0 {
 		line += "; left out: " + strings.Join(left, ", ")
 	}
-	_, err := shown.Fprintf(c.ErrOrStderr(), "%s\n", line)
-	return err
+	shown.Fprintf(c.ErrOrStderr(), "%s\n", line)
 }
 
 // outcome returns an error for files that were not written, or nil.
@@ -198,9 +204,6 @@ func (f *filing) outcome(c *cobra.Command, r *treecopy.Report) error {
 		if f.ignored[why] {
 			left -= files
 		}
-	}
-	if left == 0 && r.Partial > 0 && !f.ignored[treecopy.NoKey] {
-		return fmt.Errorf("%s %s zeros for blocks without a key", shown.Plural(r.Partial, "file"), shown.Verb(r.Partial, "has", "have"))
 	}
 	if left == 0 {
 		return nil

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/treecopy"
+	"lorefs/internal/jsonout"
 	"lorefs/internal/pattern"
 	"lorefs/internal/shown"
 	"lorefs/nodes"
@@ -122,13 +124,15 @@ type search struct {
 // search returns a search by the flags.
 func (f *finding) search(c *cobra.Command, s *kinds.Source) (*search, error) {
 	r := &search{
-		lister: newLister(c.OutOrStdout(), s, spelling(c)),
+		lister: lister{out: bufio.NewWriter(c.OutOrStdout()), source: s, spell: spelling(c)},
 		end:    '\n', missing: f.missing, talk: c.ErrOrStderr(), flushed: time.Now(),
 	}
 	if f.zeros {
 		r.end, r.spell = 0, func(path string) string { return path }
 	}
-	r.asJSON = f.asJSON
+	if f.asJSON {
+		r.lines = jsonout.NewLines(r.out)
+	}
 	var err error
 	if r.names, err = patterns(s, "--name", f.names); err != nil {
 		return nil, err
@@ -273,10 +277,10 @@ func (r *search) look(ctx context.Context, f *kinds.Found) error {
 		return nil
 	}
 	var why treecopy.Reason
-	if f.Kind == nodes.File && (r.missing || r.asJSON) {
+	if f.Kind == nodes.File && (r.missing || r.lines != nil) {
 		if err := r.source.Readable(f.ID); err != nil {
 			why = treecopy.ReasonOf(err)
-		} else if r.source.Partial(ctx, f.ID) {
+		} else if r.source.HasZeros(ctx, f.ID) {
 			why = treecopy.Partial
 		}
 	}
@@ -292,22 +296,16 @@ func (r *search) look(ctx context.Context, f *kinds.Found) error {
 			return nil
 		}
 	}
-	if r.asJSON {
+	if r.lines != nil {
 		j, err := r.describe(ctx, f.Entry, f.Path)
 		if err != nil {
 			return r.fail(ctx, err)
 		}
-		return r.lines.Write(foundEntry{j, why})
+		j.Unreadable = string(why)
+		return r.lines.Write(j)
 	}
 	_, err := r.out.WriteString(r.spell(f.Path))
 	return cmp.Or(err, r.out.WriteByte(r.end))
-}
-
-// foundEntry is an entry as --json prints it.
-type foundEntry struct {
-	jsonEntry
-	// Unreadable is why a file can't be read, as far as that is known without reading it.
-	Unreadable treecopy.Reason `json:"unreadable,omitempty"`
 }
 
 // fail reports what could not be found out of one file, which keeps none of the others from being

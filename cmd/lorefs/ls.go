@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"iter"
 	"log/slog"
 	"path"
@@ -20,7 +19,7 @@ import (
 
 func newLs(log *slog.Logger) *cobra.Command {
 	var f sourceFlags
-	long, recursive, asJSON := false, false, false
+	var l lister
 	c := &cobra.Command{
 		Use:   "ls SOURCE [PATH]",
 		Short: "list a directory without mounting",
@@ -54,8 +53,8 @@ query instead:
 			if len(args) > 1 {
 				dir = args[1]
 			}
-			l := newLister(c.OutOrStdout(), s, spelling(c))
-			l.long, l.recursive, l.asJSON = long, recursive, asJSON
+			l.out, l.source, l.spell = bufio.NewWriter(c.OutOrStdout()), s, spelling(c)
+			l.lines = jsonout.NewLines(l.out)
 			if err := l.list(c.Context(), dir); err != nil {
 				return cmp.Or(l.out.Flush(), explainPath(err))
 			}
@@ -63,9 +62,9 @@ query instead:
 		},
 	}
 	f.add(c.Flags())
-	c.Flags().BoolVarP(&long, "long", "l", false, "show kind, size and time as well")
-	c.Flags().BoolVarP(&recursive, "recursive", "R", false, "list what is in directories, too, but not what links lead to")
-	addJSON(c, &asJSON, objectALine)
+	c.Flags().BoolVarP(&l.long, "long", "l", false, "show kind, size and time as well")
+	c.Flags().BoolVarP(&l.recursive, "recursive", "R", false, "list what is in directories, too, but not what links lead to")
+	addJSON(c, &l.asJSON, objectALine)
 	return c
 }
 
@@ -76,19 +75,14 @@ Patterns for a CASC storage ignore case.`
 
 // lister prints entries.
 type lister struct {
-	out                     *bufio.Writer
+	out *bufio.Writer
+	// lines is where JSON goes.
 	lines                   *jsonout.Lines
 	source                  *kinds.Source
 	long, recursive, asJSON bool
 	spell                   func(string) string
 	// headed is whether a directory was told of.
 	headed bool
-}
-
-// newLister returns a lister that prints names as spell spells them.
-func newLister(w io.Writer, s *kinds.Source, spell func(string) string) lister {
-	out := bufio.NewWriter(w)
-	return lister{out: out, lines: jsonout.NewLines(out), source: s, spell: spell}
 }
 
 // list prints what is at a path, or all that a query or a pattern finds.
@@ -210,6 +204,9 @@ type jsonEntry struct {
 	// Path is the path in the mount, and Target where a link leads.
 	Path   string `json:"path"`
 	Target string `json:"target,omitempty"`
+	// Unreadable is why a file can't be read, as far as find looks: a reason as export counts
+	// them.
+	Unreadable string `json:"unreadable,omitempty"`
 }
 
 func kindName(k nodes.Kind) string {

@@ -23,12 +23,16 @@ const (
 	FlagsChanged
 	// OrderChanged is about a node that moved among the nodes of its name.
 	OrderChanged
+	// NodeMoved is about a node that went to another parent, or got another name. Compare can't know
+	// that, and reports that it was removed and added.
+	NodeMoved
 )
 
 var kindNames = [...]string{
 	NodeRemoved: "node_removed", NodeAdded: "node_added",
 	AttributeRemoved: "attribute_removed", AttributeAdded: "attribute_added", AttributeChanged: "attribute_changed",
 	KeysChanged: "keys_changed", FlagsChanged: "flags_changed", OrderChanged: "order_changed",
+	NodeMoved: "node_moved",
 }
 
 // String returns a text like "node_removed".
@@ -60,7 +64,7 @@ type Difference struct {
 	// removed or moved. Otherwise it is empty.
 	NewPath string `json:"new_path,omitempty"`
 	// Old and New are the values in the two files. They are zero if there is none, and for
-	// nodes and their order.
+	// nodes, their order and where they are.
 	Old Value `json:"old,omitzero"`
 	New Value `json:"new,omitzero"`
 	// Entries is how many nodes and attributes were removed or added, including the node
@@ -83,9 +87,13 @@ func (d Difference) Append(dst []byte) []byte {
 		return d.appendNode(dst, '-', d.Path)
 	case NodeAdded:
 		return d.appendNode(dst, '+', path)
-	case OrderChanged:
-		dst = fmt.Appendf(dst, "- %s/ order\n", spelled(d.Path))
-		return fmt.Appendf(dst, "+ %s/ order\n", spelled(path))
+	case OrderChanged, NodeMoved:
+		what := "order"
+		if d.Kind == NodeMoved {
+			what = "moved"
+		}
+		dst = fmt.Appendf(dst, "- %s/ %s\n", spelled(d.Path), what)
+		return fmt.Appendf(dst, "+ %s/ %s\n", spelled(path), what)
 	}
 	if d.Old.Type != "" {
 		dst = d.Old.append(dst, '-', d.Path)

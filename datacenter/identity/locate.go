@@ -3,16 +3,22 @@ package identity
 import (
 	"context"
 	"fmt"
+	"sort"
 
 	"lorefs/datacenter"
 )
 
 // Locator leads to the nodes of a file by their numbers: how many entries a walk meets before
-// them. To ask for numbers that ascend costs one pass over the siblings on the way. It is for
-// one goroutine.
+// them. To ask for numbers that ascend costs one pass over the siblings on the way. For others, it
+// remembers the numbers of many siblings. It is for one goroutine.
 type Locator struct {
+	file  *datacenter.File
 	root  datacenter.Node
 	stack []Located
+	// starts has the numbers of the children of nodes that have many, and remembered is how many
+	// numbers these are.
+	starts     map[uint32][]uint32
+	remembered int
 }
 
 // Located is a node on the way to another.
@@ -30,7 +36,7 @@ type Located struct {
 // NewLocator makes one for a file.
 func NewLocator(f *datacenter.File) (*Locator, error) {
 	root, err := f.Root()
-	return &Locator{root: root}, err
+	return &Locator{file: f, root: root}, err
 }
 
 // Find gives the way from the root to the node with a number. It is good until the next.
@@ -49,7 +55,7 @@ func (l *Locator) Find(number uint32) ([]Located, error) {
 		if at.Number == number {
 			return l.stack, nil
 		}
-		child, err := at.holding(number)
+		child, err := l.holding(at, number)
 		if err != nil {
 			return nil, err
 		}
@@ -62,23 +68,51 @@ func located(n datacenter.Node, number uint32, step Step) Located {
 }
 
 // holding goes on to the child that an entry is, or is below.
-func (at *Located) holding(entry uint32) (Located, error) {
-	for c, err := range at.Node.ChildrenFrom(at.below) {
-		if err != nil {
-			return Located{}, err
-		}
-		if entry < at.next {
-			break // it is an attribute
-		}
-		at.below = at.Node.ChildIndex(c)
-		if entry-at.next < c.Entries() {
+func (l *Locator) holding(at *Located, entry uint32) (Located, error) {
+	n := at.Node.ChildCount()
+	if n >= wide {
+		starts := l.startsOf(at)
+		at.below = max(sort.Search(n, func(i int) bool { return starts[i] > entry })-1, 0)
+		at.next = starts[at.below]
+	}
+	for ; at.below < n && entry >= at.next; at.below++ {
+		entries := l.file.Entries(at.Node.ChildAddress(at.below))
+		if entry-at.next < entries {
+			c, err := at.Node.ChildAt(at.below)
+			if err != nil {
+				return Located{}, err
+			}
 			place, err := at.Node.Ordinal(c)
 			return located(c, at.next, Step{Name: c.Name(), Place: place}), err
 		}
-		at.next += c.Entries()
-		at.below++
+		at.next += entries
 	}
 	return Located{}, fmt.Errorf("%w: number %d", ErrNoNode, entry)
+}
+
+const (
+	// wide is the number of children from which on their numbers are remembered, and maxStarts how
+	// many numbers are.
+	wide      = 64
+	maxStarts = 1 << 20
+)
+
+// startsOf returns the numbers of the children of a node.
+func (l *Locator) startsOf(at *Located) []uint32 {
+	if starts, ok := l.starts[at.Number]; ok {
+		return starts
+	}
+	n := at.Node.ChildCount()
+	if l.remembered += n; l.remembered > maxStarts || l.starts == nil {
+		l.starts, l.remembered = map[uint32][]uint32{}, n
+	}
+	starts, next := make([]uint32, n), at.Number+1+uint32(at.Node.AttributeCount())
+	for i := range starts {
+		starts[i] = next
+		next += l.file.Entries(at.Node.ChildAddress(i))
+	}
+	l.starts[at.Number] = starts
+	return starts
 }
 
 // Numbers are those of the children that are called name, in their order.

@@ -154,15 +154,12 @@ type planner struct {
 
 func (p *planner) plan() error {
 	p.renamed, p.lines = p.patch.renamed(), p.patch.lines()
-	for i := range p.patch.Blocks {
-		b := &p.patch.Blocks[i]
-		var err error
-		if p.targets[i], err = p.locate(b.Path.Steps, b.Guards, b.Traits); err != nil {
+	if err := p.locateAll(); err != nil {
+		return err
+	}
+	if len(p.renumbered) > 0 { // which nodes in these groups were not judged by yet
+		if err := p.locateAll(); err != nil {
 			return err
-		}
-		if b.Kind == Remove && len(p.targets[i].nodes) == 1 {
-			n := p.targets[i].nodes[0].number
-			p.removing[n] = append(p.removing[n], i)
 		}
 	}
 	if err := p.lookAdditions(); err != nil {
@@ -190,8 +187,25 @@ func (p *planner) plan() error {
 	return p.add()
 }
 
+// locateAll follows the paths of all blocks.
+func (p *planner) locateAll() error {
+	clear(p.removing)
+	for i := range p.patch.Blocks {
+		b := &p.patch.Blocks[i]
+		var err error
+		if p.targets[i], err = p.locate(b.Path.Steps, b.Guards, b.Traits); err != nil {
+			return err
+		}
+		if b.Kind == Remove && len(p.targets[i].nodes) == 1 {
+			n := p.targets[i].nodes[0].number
+			p.removing[n] = append(p.removing[n], i)
+		}
+	}
+	return nil
+}
+
 // replaceSheets finds out which sheets are removed and added, as the blocks do that replace a sheet.
-// If one of these of a name conflicts, all others do: a sheet would be lost, or would be there twice.
+// If one of these of a name conflicts, all others do, but for sheets that are there already: a sheet would be lost, or would be there twice.
 func (p *planner) replaceSheets() error {
 	removing := map[string][]int{}
 	for i := range p.patch.Blocks {
@@ -201,7 +215,7 @@ func (p *planner) replaceSheets() error {
 	}
 	adding := map[string][]*addition{}
 	for _, a := range p.adds {
-		if name := a.b.Node.Name; len(a.b.Path.Steps) == 0 && removing[name] != nil {
+		if name := a.b.Node.Name; len(a.b.Path.Steps) == 0 && removing[name] != nil && a.there == 0 {
 			adding[name] = append(adding[name], a)
 		}
 	}
@@ -232,10 +246,8 @@ func (p *planner) allAdded(adds []*addition) (bool, error) {
 		if a.reason != "" {
 			return false, nil
 		}
-		if a.there == 0 {
-			if reason, err := p.clash(a); err != nil || reason != "" {
-				return false, err
-			}
+		if reason, err := p.clash(a); err != nil || reason != "" {
+			return false, err
 		}
 	}
 	return true, nil
@@ -244,7 +256,7 @@ func (p *planner) allAdded(adds []*addition) (bool, error) {
 // keepSheets takes back that some blocks remove sheets and that others add sheets.
 func (p *planner) keepSheets(removing []int, adds []*addition) {
 	for _, a := range adds {
-		if a.reason == "" && a.there == 0 {
+		if a.reason == "" {
 			a.reason = "a sheet that the patch replaces can't be removed or added"
 		}
 	}
@@ -253,7 +265,7 @@ func (p *planner) keepSheets(removing []int, adds []*addition) {
 		if it.Outcome != Applied {
 			continue
 		}
-		it.Outcome, it.Reason = Conflict, "a sheet that the patch adds in its place can't be added"
+		it.Outcome, it.Reason = Conflict, "a sheet that the patch replaces can't be removed or added"
 		delete(p.removed, it.Node)
 		p.removals = slices.DeleteFunc(p.removals, func(e edit.Edit) bool { return e.Node == it.Node })
 	}

@@ -122,7 +122,14 @@ func (p *planner) lookSame(a *addition, rows []row) error {
 		if err != nil {
 			return err
 		}
-		if same {
+		if !same {
+			continue
+		}
+		goes, err := p.vanishes(p.targets[a.block].nodes[w.parent])
+		if err != nil {
+			return err
+		}
+		if !goes {
 			a.there = w.node.number
 			return nil
 		}
@@ -131,14 +138,23 @@ func (p *planner) lookSame(a *addition, rows []row) error {
 	return nil
 }
 
+// vanishes tells whether the patch removes a node, which is as it was before the patch.
+func (p *planner) vanishes(n node) (bool, error) {
+	blocks := p.removing[n.number]
+	if len(blocks) == 0 {
+		return false, nil
+	}
+	what, err := p.differs(n, &p.patch.Blocks[blocks[0]])
+	return err == nil && what == "", err
+}
+
 // moves tells whether the patch removes a node that is equal to what it adds, which only
 // brings it to another place, and the node is not there yet.
 func (p *planner) moves(a *addition, n node) (bool, error) {
-	blocks := p.removing[n.number]
-	if len(blocks) == 0 || a.anchor == 0 {
+	if a.anchor == 0 {
 		return false, nil
 	}
-	if what, err := p.differs(n, &p.patch.Blocks[blocks[0]]); err != nil || what != "" {
+	if goes, err := p.vanishes(n); err != nil || !goes {
 		return false, err
 	}
 	o, err := p.order(a.parent, a.b.Node.Name)

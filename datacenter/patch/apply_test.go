@@ -198,6 +198,43 @@ func TestReplacedSheet(t *testing.T) {
 	}
 }
 
+// The condition with the new value may lead to more than the one with the old value.
+func TestReverseOfLikeKeys(t *testing.T) {
+	other := keyed(of("A", "id", "1", "v", 2), "id")
+	a, b := open(t, keyed(of("A", "id", "01"), "id"), other), open(t, keyed(of("A", "id", 1), "id"), other)
+	p := makePatch(t, a, b)
+	d, results := apply(t, b, reread(t, p.Reverse()))
+	if r := results[0]; r.Conflicts > 0 {
+		t.Errorf("%sof\n%s", outcomes(r), p.Append(nil))
+	}
+	if text := differences(t, saved(t, d), a); text != "" {
+		t.Error(text)
+	}
+}
+
+// What is added to one of several sheets is not there already because a sheet that the patch
+// removes holds the same.
+func TestAddedAsInRemovedSheet(t *testing.T) {
+	kept := under(of("Items", "id", 1, "name", "kept"), of("Item", "v", 1))
+	more := under(of("Items", "id", 1, "name", "kept"), of("Item", "v", 1), of("Item", "id", 7))
+	gone := under(of("Items", "id", 1), of("Item", "id", 7))
+	a, b := open(t, gone, kept), open(t, more)
+	text := "lorefs-patch 1\n" +
+		"@- /Items[@id=1][1]\n-<Items id=\"1\">\n-    <Item id=\"7\" />\n-</Items>\n" +
+		"@+ /Items[@id=1] after Item[@v=1]\n+<Item id=\"7\" />\n"
+	p, err := patch.Parse("mod", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, results := apply(t, a, p)
+	if r := results[0]; r.Applied != 2 {
+		t.Error(outcomes(r))
+	}
+	if text := differences(t, saved(t, d), b); text != "" {
+		t.Error(text)
+	}
+}
+
 func sheetRows(n int, name string) (rows []*dctest.Node) {
 	for i := range n {
 		rows = append(rows, of(name, "v", i))

@@ -83,7 +83,8 @@
 // sibling has the same. It is not if a sibling has the hash instead. Otherwise its neighbours decide:
 // it is the right one if one of them is beside it, and that may be no copy if the node itself is not as
 // before; it is not if one of them is elsewhere; and it is if both are gone or hold something else by
-// now, as where a version changed all siblings. If there is no node, a sibling with the hash is a
+// now, as where a version changed all siblings, unless another guard shows that some of these siblings
+// have other values. If there is no node, a sibling with the hash is a
 // conflict too.
 //
 // A conflict can be overruled: delete the guard in the rejects, and apply them.

@@ -24,7 +24,7 @@ func Guarded(expr string, places []identity.Place) (Path, []Guard, error) {
 		}
 		guards = append(guards, Guard{
 			Step: bareStep(&path.Steps[p.Step]), N: p.N, Of: p.Of, NewN: p.N, NewOf: p.Of,
-			Old: HashOf(p.Group), Self: HashOf(p.Self), Before: known(p.Before), After: known(p.After), Alone: ByGroup,
+			Old: known(p.Group), Self: known(p.Self), Before: known(p.Before), After: known(p.After), Alone: ByGroup,
 		})
 	}
 	return path, guards, nil

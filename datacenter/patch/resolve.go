@@ -30,7 +30,9 @@ type resolver struct {
 	above map[edit.Number]edit.Number
 	// lines are those of this patch, by the paths of the nodes that they change.
 	lines map[string][]Line
-	text  []byte
+	// renumbered are the keys of groups in which a node has the values that another one had.
+	renumbered map[string]bool
+	text       []byte
 }
 
 // sum is the hash of rows, and those of each of them, if those were asked for.
@@ -65,7 +67,7 @@ type group struct {
 const maxRows = 1 << 20
 
 func newResolver(v *view) *resolver {
-	return &resolver{view: v, hashes: identity.NewExactContents(v), groups: map[string]*group{}, sums: map[groupSum]*sum{}, above: map[edit.Number]edit.Number{}}
+	return &resolver{view: v, hashes: identity.NewExactContents(v), groups: map[string]*group{}, sums: map[groupSum]*sum{}, above: map[edit.Number]edit.Number{}, renumbered: map[string]bool{}}
 }
 
 // found is what a path leads to so far.

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 
@@ -121,10 +122,11 @@ func (g *group) place(n edit.Number) int {
 
 // traitsOf counts the nodes of a group by their traits for a step.
 func (r *resolver) traitsOf(g *group, s *query.PlainStep, deep bool) (map[Hash]int, error) {
-	key := fmt.Sprint(deep)
+	names := []string{fmt.Sprint(deep)}
 	for _, c := range s.Conditions {
-		key += "\x00" + c.Name
+		names = append(names, c.Name)
 	}
+	key := strings.Join(names, "\x00") // which no name holds
 	if counts, ok := g.traits[key]; ok {
 		return counts, nil
 	}
@@ -170,14 +172,21 @@ func (r *resolver) another(t *Trait, g *group, s *query.PlainStep, rows []row, l
 	if err != nil {
 		return false, err
 	}
+	elsewhere := func(h Hash) bool {
+		if h == 0 || counts[h] == 0 {
+			return false
+		}
+		r.renumbered[g.key] = true
+		return true
+	}
 	if len(rows) == 0 {
-		return t.Alone && counts[t.Self] > 0, nil
+		return t.Alone && elsewhere(t.Self), nil
 	}
 	c, err := r.content(rows[0].node, g, s, t.Deep, lines)
 	switch {
 	case err != nil || c.Self == t.Self && t.Alone || c == t.Now:
 		return false, err
-	case t.Alone && counts[t.Self] > 0:
+	case t.Alone && elsewhere(t.Self):
 		return true, nil
 	case c.Before == t.Before && c.After == t.After:
 		return false, nil
@@ -186,7 +195,7 @@ func (r *resolver) another(t *Trait, g *group, s *query.PlainStep, rows []row, l
 	if stays(c.Before, t.Before) || stays(c.After, t.After) {
 		return false, nil
 	}
-	return t.Before != 0 && counts[t.Before] > 0 || t.After != 0 && counts[t.After] > 0, nil
+	return elsewhere(t.Before) || elsewhere(t.After) || r.renumbered[g.key], nil
 }
 
 const isAnother = "%s is another node than the one that the patch was made for, or has other values by now: if it is the right one, delete the line with ? %s"

@@ -22,6 +22,7 @@ type Tree struct {
 	manifests    []*manifest
 	problems     []error
 	readers      *readers
+	partial      partial
 	bytes        int64
 	described    described
 	// checked is when the folder was last looked at, in nanoseconds.

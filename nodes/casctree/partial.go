@@ -3,6 +3,9 @@ package casctree
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"sync"
 
 	"lorefs/blte"
 	"lorefs/nodes"
@@ -76,4 +79,33 @@ func (t *Tree) gaps(ctx context.Context, id nodes.ID) ([]blte.Gap, error) {
 		return nil, nil //nolint:nilerr // see above
 	}
 	return gaps, nil
+}
+
+// partial are the files that were read with zeros for what lacks a key.
+type partial struct {
+	mu  sync.Mutex // guards ids
+	ids map[nodes.ID]struct{}
+}
+
+func (p *partial) add(id nodes.ID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ids == nil {
+		p.ids = map[nodes.ID]struct{}{}
+	}
+	p.ids[id] = struct{}{}
+}
+
+// Partial returns the paths of the files that were read so far with zeros for what lacks a key,
+// sorted.
+func (t *Tree) Partial() []string {
+	t.partial.mu.Lock()
+	ids := slices.Collect(maps.Keys(t.partial.ids))
+	t.partial.mu.Unlock()
+	var names []string
+	for _, id := range ids {
+		names = append(names, t.name(id))
+	}
+	slices.Sort(names)
+	return names
 }

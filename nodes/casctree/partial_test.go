@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -94,6 +95,10 @@ func TestPartial(t *testing.T) {
 			if names, err := tree.Xattrs(t.Context(), e.ID); err != nil || len(names) > 0 {
 				t.Errorf("%s: %s: attributes %q, %v", what, name, names, err)
 			}
+		}
+		got := tree.Partial()
+		if want := []string{"content/" + key[:2] + "/" + key, "files/secret.db2"}; c.partial != "" && !slices.Equal(got, want) || c.partial == "" && len(got) > 0 {
+			t.Errorf("%s: partial are %q", what, got)
 		}
 		// It still counts as lacking a key.
 		if about, err := readPath(t.Context(), tree, "casc.json"); err != nil || what == "filled" && !strings.Contains(string(about), `"not_local":          1`) {

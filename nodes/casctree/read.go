@@ -191,6 +191,9 @@ func (t *Tree) tryRead(id nodes.ID, p []byte, off int64) (n int, f openFile, bef
 	if n == len(p) {
 		err = nil
 	}
+	if f.Filled() {
+		t.partial.add(id)
+	}
 	return n, f, before, err
 }
 

@@ -2,6 +2,7 @@ package packettree
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -38,7 +39,7 @@ func newSession(r *dissect.Recording, modTime time.Time, from *session) *session
 		s.sizes = from.sizes
 	}
 	for len(s.sizes)*len(sizes{}) < s.log.Len() {
-		s.sizes = append(s.sizes[:len(s.sizes):len(s.sizes)], new(sizes))
+		s.sizes = append(slices.Clip(s.sizes), new(sizes))
 	}
 	s.readers.New = func() any { return &reader{log: s.log.Sequential()} }
 	return s

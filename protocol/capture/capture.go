@@ -139,6 +139,8 @@ type Log struct {
 	times   []timeMark
 	millis  int64
 	stamped bool
+	// near is how many times are before the packet that was read last; only for Sequential.
+	near *int
 	// lines counts the lines before end in a log of hex lines. unended is set if the last of
 	// them has no end yet, though its packet is whole.
 	lines   int

@@ -45,7 +45,7 @@ func (e *ends) kept() error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return fmt.Errorf("capture: %w", ErrRewritten)
 	}
-	if err == nil && !(bytes.Equal(now.first, e.first) && bytes.Equal(now.last, e.last)) {
+	if same := bytes.Equal(now.first, e.first) && bytes.Equal(now.last, e.last); err == nil && !same {
 		err = fmt.Errorf("capture: %w", ErrRewritten)
 	}
 	return err
@@ -98,7 +98,7 @@ func (l *Log) grow(size int64) (err error) {
 // it reads many of them at once.
 func (l *Log) Sequential() *Log {
 	s := *l
-	s.src = newWindow(l.src, l.size)
+	s.src, s.near = newWindow(l.src, l.size), new(int)
 	return &s
 }
 

@@ -115,11 +115,32 @@ func (l *Log) mark() {
 
 // time returns the time of packet i.
 func (l *Log) time(i int) time.Time {
-	n := sort.Search(len(l.times), func(k int) bool { return l.times[k].packet > i })
+	n := l.marksBefore(i)
 	if n == 0 {
 		return time.Time{}
 	}
 	return fromTeraMillis(l.times[n-1].millis)
+}
+
+// marksBefore returns the number of times up to that of packet i. If packets are read in their
+// order, it is mostly that of the packet before, or one more.
+func (l *Log) marksBefore(i int) int {
+	is := func(n int) bool {
+		return (n == 0 || l.times[n-1].packet <= i) && (n == len(l.times) || n < len(l.times) && l.times[n].packet > i)
+	}
+	if l.near != nil {
+		for n := *l.near; n <= min(*l.near+1, len(l.times)); n++ {
+			if is(n) {
+				*l.near = n
+				return n
+			}
+		}
+	}
+	n := sort.Search(len(l.times), func(k int) bool { return l.times[k].packet > i })
+	if l.near != nil {
+		*l.near = n
+	}
+	return n
 }
 
 func (l *Log) readTeraLog(i int, buf []byte) (Packet, error) {

@@ -316,7 +316,10 @@ func TestLines(t *testing.T) {
 			t.Errorf("%s: %d bytes, want %d", name, got.Len(), want.Len())
 		}
 	}
-	for range r.Lines(t.Context(), r.All()) {
+	for _, err := range r.Lines(t.Context(), r.All()) {
+		if err != nil {
+			t.Error(err)
+		}
 		break // nobody may wait for what is not wanted
 	}
 }

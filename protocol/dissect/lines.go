@@ -114,9 +114,9 @@ func (r *Recording) Lines(ctx context.Context, s Selection) iter.Seq2[*Block, er
 
 // deal deals the numbers of the selected packets to blocks.
 func (r *Recording) deal(ctx context.Context, s Selection, free <-chan *Block, jobs, order chan<- *Block) {
-	wanted := make(map[uint16]bool, len(r.codes))
-	for c, one := range r.codes {
-		wanted[c] = s.Code == nil || s.Code(one)
+	var wanted [1 << 16]bool
+	for _, c := range r.sorted {
+		wanted[c] = s.Code == nil || s.Code(r.codes[c])
 	}
 	for i := max(s.From, 0); i < min(s.To, r.log.Len()); {
 		var b *Block
@@ -147,6 +147,7 @@ type decoder struct {
 	log  *capture.Log
 	want *Selection
 	buf  []byte
+	clock
 }
 
 // fill makes lines of the packets of a block, until it has enough of them.
@@ -169,7 +170,7 @@ func (d *decoder) fill(b *Block) {
 			continue
 		}
 		line := Line{Number: i, Code: d.log.Code(i), From: p.From, Time: p.Time, Bytes: len(p.Data), Text: -len(b.Text)}
-		b.Text, line.Is = d.r.AppendJSON(b.Text, i, &p, err)
+		b.Text, line.Is = d.r.appendJSON(b.Text, &d.clock, i, &p, err)
 		line.Text += len(b.Text)
 		b.Lines = append(b.Lines, line)
 	}

@@ -3,7 +3,6 @@ package dissect
 import (
 	"cmp"
 	"errors"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +20,8 @@ type Recording struct {
 	given, opts Options
 	// names is the map of codes, nil if there is none.
 	names *protocol.Map
-	codes map[uint16]*Code
+	// codes has the description of each code in the log.
+	codes *[1 << 16]*Code
 	// sorted holds the codes by name, and first the names in the order in which they come.
 	sorted []uint16
 	first  []string
@@ -36,6 +36,9 @@ type Code struct {
 	Table *protocol.Table
 	// Err says why an existing definition can't be used.
 	Err error
+
+	// named and defined are the parts of a line with the name, and the definition.
+	named, defined string
 }
 
 // Options are the options of New. The zero value is right.
@@ -97,15 +100,20 @@ func (r *Recording) Grown(log *capture.Log) (*Recording, error) {
 
 // learn finds the codes of the packets from a number on.
 func (r *Recording) learn(from int) error {
-	codes := maps.Clone(r.codes)
-	if codes == nil {
-		codes = make(map[uint16]*Code)
+	shared := r.codes
+	if shared == nil {
+		r.codes = new([1 << 16]*Code)
 	}
-	before := len(codes)
+	before := len(r.sorted)
 	for i := from; i < r.log.Len(); i++ {
 		c := r.log.Code(i)
-		if codes[c] != nil {
+		if r.codes[c] != nil {
 			continue
+		}
+		if r.codes == shared { // with the recording that this one has grown from
+			codes := *shared
+			r.codes = &codes
+			r.sorted = slices.Clone(r.sorted)
 		}
 		one, err := r.identify(c)
 		if err != nil {
@@ -115,11 +123,12 @@ func (r *Recording) learn(from int) error {
 			one.Place = len(r.first)
 			r.first = append(slices.Clip(r.first), one.Name)
 		}
-		codes[c] = one
+		r.codes[c] = one
+		r.sorted = append(r.sorted, c)
 	}
-	if r.codes = codes; len(codes) > before || r.sorted == nil {
-		r.sorted = slices.SortedFunc(maps.Keys(codes), func(a, b uint16) int {
-			return cmp.Or(strings.Compare(codes[a].Name, codes[b].Name), int(a)-int(b))
+	if len(r.sorted) > before {
+		slices.SortFunc(r.sorted, func(a, b uint16) int {
+			return cmp.Or(strings.Compare(r.codes[a].Name, r.codes[b].Name), int(a)-int(b))
 		})
 	}
 	return nil
@@ -181,7 +190,12 @@ func (r *Recording) identify(c uint16) (*Code, error) {
 	if one.Name == "" {
 		one.Name = strconv.Itoa(int(c))
 	}
-	return one, r.define(one, version)
+	err := r.define(one, version)
+	one.named = `,"name":"` + one.Name + `"`
+	if one.Table != nil {
+		one.defined = `,"definition":"` + one.Table.Name() + `"`
+	}
+	return one, err
 }
 
 // define finds the definition of a code. It returns only errors of reading; a wrong

@@ -165,8 +165,8 @@ const maxNotices = 10
 // it.
 func (c *cascStorage) Readable(file nodes.ID) error { return c.tree.Readable(file) }
 
-// Partial reports whether a file of the tree has zeros for blocks whose key is not known.
-func (c *cascStorage) Partial(ctx context.Context, file nodes.ID) bool {
+// HasZeros reports whether a file of the tree has zeros for blocks whose key is not known.
+func (c *cascStorage) HasZeros(ctx context.Context, file nodes.ID) bool {
 	names, err := c.tree.Xattrs(ctx, file)
 	return err == nil && slices.Contains(names, casctree.XattrPartial)
 }

@@ -100,6 +100,15 @@ func (s *Source) DescribeFile(ctx context.Context, name string) (Description, er
 	return describeFile(&tr), nil
 }
 
+// Partial returns the paths of the files that were read so far with zeros for blocks whose key
+// is not known.
+func (s *Source) Partial() []string {
+	if c, ok := s.archive.(*cascStorage); ok {
+		return c.tree.Partial()
+	}
+	return nil
+}
+
 func describeFile(tr *casctree.Traced) *cascFile {
 	d := &cascFile{
 		Path: tr.Path, Size: tr.Size, RootEntries: tr.NRows, Readable: tr.Err == nil,

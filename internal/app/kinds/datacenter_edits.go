@@ -131,8 +131,9 @@ func (l *dataCenterEdits) difference(e *dataCenterEdit) (d diff.Difference, err 
 	case edit.NodeGone:
 		d.Kind, d.Entries = diff.NodeRemoved, uint32(e.Entries)
 	case edit.NodeMoved:
-		d.Kind = diff.OrderChanged
-		d.NewPath, err = l.pathNow(e.Node)
+		if d.Kind, err = l.kindOfMove(e); err == nil {
+			d.NewPath, err = l.pathNow(e.Node)
+		}
 	case edit.KeysSet:
 		d.Kind = diff.KeysChanged
 		d.Old, d.New = keysSide(e.OldKeys), keysSide(e.Keys)
@@ -145,6 +146,23 @@ func (l *dataCenterEdits) difference(e *dataCenterEdit) (d diff.Difference, err 
 		}
 	}
 	return d, err
+}
+
+// kindOfMove tells whether a node that moved is still a child of its parent, by its name.
+func (l *dataCenterEdits) kindOfMove(e *dataCenterEdit) (diff.Kind, error) {
+	way, err := l.finders[0].Find(uint32(e.Base))
+	if err != nil {
+		return 0, err
+	}
+	info, ok := l.reader.Node(e.Node)
+	if !ok {
+		return 0, edit.ErrGone
+	}
+	parent, stored, err := l.reader.Stored(info.Parent)
+	if stored && parent == edit.Number(way[len(way)-2].Number) && info.Name == way[len(way)-1].Step.Name {
+		return diff.OrderChanged, err
+	}
+	return diff.NodeMoved, err
 }
 
 // pathBefore returns the path of a node of the base.

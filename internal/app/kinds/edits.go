@@ -59,6 +59,17 @@ func (r *Reverted) add(more *Reverted) {
 // patches.
 var ErrNoPatch = errors.New("patches are of data centers only")
 
+// NotInPatchError means that a patch was written that has not all edits of a source, since those of
+// the file or folder at Path can't be in one.
+type NotInPatchError struct {
+	Path  string
+	Edits int64
+}
+
+func (e *NotInPatchError) Error() string {
+	return fmt.Sprintf("the patch lacks %s of %s: %v", shown.Plural(int(e.Edits), "edit"), e.Path, ErrNoPatch)
+}
+
 // NoEditError means that nothing is edited at a path.
 type NoEditError struct{ Path string }
 
@@ -125,20 +136,26 @@ func (s *Source) SessionsOf(path string) []Session {
 }
 
 // WriteEdits writes the edits of all sessions of a source, see [Source.SessionsOf]. Text and
-// JSON also name the files that are open with text that is not an edit yet.
+// JSON also name the files that are open with text that is not an edit yet. If only some of the
+// sessions have patches, the error is a [*NotInPatchError] for each other one that has edits.
 func (s *Source) WriteEdits(ctx context.Context, w io.Writer, f EditsFormat, of string) error {
 	if f != EditsPatch {
 		return writeEdits(w, f, s.edits(ctx, of))
 	}
+	var lacking error
 	for i, e := range s.SessionsOf(of) {
 		if i > 0 && e.Pending() == 0 {
 			continue // a folder beside the data center
 		}
-		if err := e.WritePatch(ctx, w); err != nil {
+		err := e.WritePatch(ctx, w)
+		switch {
+		case i > 0 && errors.Is(err, ErrNoPatch):
+			lacking = errors.Join(lacking, &NotInPatchError{e.Path(), e.Pending()})
+		case err != nil:
 			return fmt.Errorf("%s: %w", e.Path(), err)
 		}
 	}
-	return nil
+	return lacking
 }
 
 // edits yields the edits and the open files of all sessions of a source.

@@ -7,7 +7,7 @@ import (
 	"lorefs/nodes"
 )
 
-// Reason is why a file is not written, or not all of it.
+// Reason is why a file is not written.
 type Reason string
 
 const (
@@ -19,7 +19,7 @@ const (
 	NoKey Reason = "no_key"
 	// Damaged means that the source can't be read there.
 	Damaged Reason = "damaged"
-	// Partial means that it is written, with zeros for blocks whose key is not known.
+	// Partial means that there are zeros for blocks whose key is not known.
 	Partial Reason = "partial"
 	// Failed means that the content is all right and could not be written.
 	Failed Reason = "failed"

@@ -26,9 +26,6 @@ type Options struct {
 	// Readable returns why a file can't be read, as far as that is known without reading it.
 	// Such files do not count for the room on the disk. Default: all can.
 	Readable func(nodes.ID) error
-	// Partial tells whether a file that can be read has zeros for what can't. Default: none
-	// has.
-	Partial func(context.Context, nodes.ID) bool
 	// Replacing is called before an existing file is replaced. An error keeps the file as
 	// it is. Default: all may be replaced.
 	Replacing func(path string) error
@@ -48,8 +45,6 @@ type Report struct {
 	Files, Dirs, Bytes int64
 	// The other files, by the reason why they are not written.
 	Present, Missing, NoKey, Damaged, Failed int64
-	// Partial counts those of Files that have zeros for what could not be read.
-	Partial int64
 }
 
 // add counts a file that is not written.
@@ -137,10 +132,9 @@ func (t *target) makeDir(name string) error {
 }
 
 // file writes a whole file, or none, and reports it.
-func (t *target) file(name string, modTime time.Time, write func(io.Writer) (int64, error)) error {
+func (t *target) file(name string, modTime time.Time, write func(io.Writer) (int64, error)) {
 	n, err := t.write(name, modTime, write)
 	t.done(name, n, err)
-	return err
 }
 
 // done counts and reports a file.

@@ -46,12 +46,7 @@ func (c *copying) one(j job, buf []byte) {
 		c.done(j.path, 0, c.copyLink(j))
 		return
 	}
-	err := c.file(j.path, j.entry.ModTime, func(w io.Writer) (int64, error) { return c.content(w, j.entry, buf) })
-	if err == nil && c.o.Partial != nil && c.o.Partial(c.ctx, j.entry.ID) {
-		c.mu.Lock()
-		c.report.Partial++
-		c.mu.Unlock()
-	}
+	c.file(j.path, j.entry.ModTime, func(w io.Writer) (int64, error) { return c.content(w, j.entry, buf) })
 }
 
 // ready makes the directory of a file, if that was not made yet. It returns an error for a file

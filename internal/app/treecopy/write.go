@@ -58,7 +58,7 @@ func (t *target) add(f File) {
 			return
 		}
 	}
-	_ = t.file(f.Path, time.Time{}, func(w io.Writer) (int64, error) {
+	t.file(f.Path, time.Time{}, func(w io.Writer) (int64, error) {
 		counted := counter{w: w}
 		err := f.Write(t.ctx, &counted)
 		return counted.n, err

@@ -32,11 +32,14 @@ import (
 //	4  there is an element: the node with everything below it, unless that is too large
 //	8  nodes were put behind the node, which is the last of its name below its parent
 //	16 there is a number of entries: the nodes and attributes of a removed or moved node
+//	32 it is a sketch: the path may find several nodes, and its guards may fit none
 //
 // place is the number of siblings of the same name before the node. The guards belong to the places
-// in the path (identity.Place). The attributes are only the edited ones; has is 0 if the node in
+// in the path (identity.Place). A sketch is written before an edit is acknowledged, and what is not a
+// sketch a little later. The attributes are only the edited ones; has is 0 if the node in
 // the file does not have the attribute. Several nodes with the same number add up; the last path
-// counts.
+// counts, unless it is that of
+// a sketch and there is another.
 //
 // A note describes the unedited file, so edits can't make it wrong. What an edit replaced follows
 // from the note and the edits before it.
@@ -48,6 +51,7 @@ const (
 	hasElement
 	isLast
 	hasEntries
+	isSketch
 )
 
 // Before describes a node of the file that the edits belong to.
@@ -62,8 +66,10 @@ type Before struct {
 	Last bool
 	// Path is an expression for package query that finds only this node in the file: "/" for the
 	// root, empty if too many nodes look the same. Guards belong to the places in it.
+	// In a Sketch the path may find several nodes, and the guards may fit none.
 	Path   string
 	Guards []identity.Place
+	Sketch bool
 	Keys   datacenter.KeyDefinition
 	Flags  datacenter.KeyFlags
 	// Attributes are the edited attributes, by name. The value has no type if the node does not
@@ -103,6 +109,9 @@ func appendBefore(b []byte, n *Before, attributes []Attribute, element []byte) [
 	}
 	if n.Entries > 0 {
 		what |= hasEntries
+	}
+	if n.Sketch {
+		what |= isSketch
 	}
 	b = append(b, what)
 	b = binary.AppendUvarint(b, uint64(n.Number))
@@ -212,13 +221,13 @@ func parseNote(note []byte) (list []Before, err error) {
 
 func (r noteReader) before() (n Before) {
 	what := r.U8()
-	if what >= 2*hasEntries || what&hasElement != 0 && what&hasHash == 0 {
+	if what >= 2*isSketch || what&hasElement != 0 && what&hasHash == 0 {
 		r.Fail("unknown bits %#x of a node", what)
 	}
 	n.Number, n.Parent = r.Number(), r.Number()
 	n.Name = r.Text()
 	n.Place = r.count()
-	n.Last = what&isLast != 0
+	n.Last, n.Sketch = what&isLast != 0, what&isSketch != 0
 	n.Flags, n.Keys = datacenter.KeyFlags(r.U8()), r.Keys()
 	n.Path, n.Guards = r.Text(), r.guards()
 	if (n.Path != "") != (what&hasPath != 0) {

@@ -43,6 +43,8 @@ type describer struct {
 	// paths is nil until it is needed.
 	paths *identity.FilePaths
 	found *foundPaths
+	// sketches is used by whoever makes an edit, while others may be described.
+	sketches sketcher
 }
 
 // foundPaths are the paths of the nodes of a file that were described. It is safe for parallel use.
@@ -81,7 +83,7 @@ func newDescriber(file *datacenter.File, intact func() error) (*describer, error
 	return &describer{
 		file: file.Private(blocksToNote), intact: intact, entries: edit.Number(root.Entries()), room: maxElements,
 		edited: map[edit.Number]*nodeEdits{}, untold: map[edit.Number]*nodeEdits{}, behind: map[siblings][]int{},
-		found: &foundPaths{file: file},
+		found: &foundPaths{file: file}, sketches: sketcher{file: file, known: map[edit.Number]*nodeEdits{}},
 	}, nil
 }
 
@@ -89,12 +91,15 @@ func newDescriber(file *datacenter.File, intact func() error) (*describer, error
 func (d *describer) told(nodes []Before) {
 	for i := range nodes {
 		n := &nodes[i]
-		e := d.of(d.edited, n.Number)
+		e := nodeEdits{taken: n.Taken, moved: n.Element != nil, last: n.Last}
 		for name := range n.Attributes {
 			e.add(name)
 		}
-		e.join(&nodeEdits{taken: n.Taken, moved: n.Element != nil, last: n.Last})
-		d.found.paths.Store(n.Number, n.Path)
+		d.of(d.sketches.known, n.Number).join(&e)
+		if !n.Sketch {
+			d.of(d.edited, n.Number).join(&e)
+			d.found.paths.Store(n.Number, n.Path)
+		}
 	}
 }
 

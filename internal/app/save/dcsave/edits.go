@@ -148,7 +148,9 @@ func (r *journalReader) note(note []byte) error {
 // add adds the description of the same node in another note.
 func (n *Before) add(more *Before) {
 	maps.Copy(n.Attributes, more.Attributes)
-	n.Path, n.Guards, n.Last = more.Path, more.Guards, n.Last || more.Last
+	if n.Last = n.Last || more.Last; n.Sketch || !more.Sketch {
+		n.Path, n.Guards, n.Sketch = more.Path, more.Guards, more.Sketch
+	}
 	if more.Taken {
 		n.Taken, n.Hash, n.Entries = true, more.Hash, more.Entries
 		if more.Element != nil {

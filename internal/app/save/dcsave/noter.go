@@ -68,6 +68,21 @@ func (n *noter) take(record []byte) {
 	}
 }
 
+// takeNew is take for a record that was just written. A sketch of the edited nodes is written before it
+// returns.
+func (n *noter) takeNew(record []byte) {
+	n.mu.Lock()
+	note, err := n.d.sketch(record)
+	if err == nil && note != nil {
+		err = n.d.put(note, n.put)
+	}
+	n.mu.Unlock()
+	if err != nil {
+		n.log.Info("the journal does not say yet what an edit was made on", "err", err)
+	}
+	n.take(record)
+}
+
 // wake schedules work. The caller holds mu.
 func (n *noter) wake(after time.Duration) {
 	if n.held > 0 || n.busy {

@@ -12,6 +12,7 @@ import (
 	"lorefs/datacenter/diff"
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/patch"
+	"lorefs/internal/app/save"
 )
 
 // savedDraft returns what a draft is written as.
@@ -165,4 +166,41 @@ func depot() []byte {
 	return dctest.Build(dctest.Doc{Root: dctest.Root(
 		node("Hall", 1, node("Room", 1, shelves...), node("Room", 2)), node("Yard", 2, node("Box", 1, parts...), node("Box", 1)),
 	)}, dctest.Options{})
+}
+
+// What was edited is in a patch of the journal also if the process dies before the nodes are described.
+func TestPatchOfLastEdits(t *testing.T) {
+	p := newPlace(t, 0)
+	p.put(shop())
+	base := p.openFile()
+	n := numbers(t, base)
+	e := p.mustOpen(Options{})
+	e.notes.hold() // as if it never came to its work
+	defer e.notes.release()
+	made := e.Draft().NewNumber()
+	for _, x := range []edit.Edit{
+		{Op: edit.SetAttribute, Node: n["Goods/Item.2"], Name: "price", Value: datacenter.IntValue(21)},
+		{Op: edit.SetAttribute, Node: n["Goods/Item.2"], Name: "text", Value: datacenter.IntValue(22)},
+		{Op: edit.SetAttribute, Node: n["Goods.1/Item"], Name: "new", Value: datacenter.IntValue(1)},
+		{Op: edit.SetAttribute, Node: n["Names/Name.1"], Name: "s", Value: datacenter.IntValue(1)},
+		{Op: edit.SetKeys, Node: n["Goods/Item.1"], Keys: datacenter.KeyDefinition{"price"}},
+		{Op: edit.RemoveNode, Node: n["Goods/Item.3"]},
+		{Op: edit.MoveNode, Node: n["Goods/Item/Stat"], Parent: n["Goods.1/Item"], Name: "Moved"},
+		{Op: edit.SetAttribute, Node: n["Goods/Item/Stat"], Name: "hp", Value: datacenter.IntValue(7)},
+		{Op: edit.AddNode, Node: made, Parent: n["Goods/Item.2/Stat"], Name: "Part"},
+		{Op: edit.SetAttribute, Node: made, Name: "v", Value: datacenter.IntValue(9)},
+	} {
+		if err := e.Draft().Apply(t.Context(), x); err != nil {
+			t.Fatal(err)
+		}
+	}
+	journal, err := save.Kinds{Kind}.Find(p.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, missing, err := PatchOf(&journal)
+	if err != nil || missing > 0 {
+		t.Fatalf("%d are missing, %v:\n%s", missing, err, got.Append(nil))
+	}
+	wantPatched(t, base, got, savedDraft(t, e.Draft()), diff.Options{IgnoreOrder: true})
 }

@@ -7,7 +7,8 @@
 //
 // A record of edits refers to nodes by numbers, which mean nothing without the file. So notes in
 // the journal describe the edited nodes (see noteVersion), and [EditsOf] can show the edits with
-// paths and old values when the file is gone.
+// paths and old values when the file is gone. A short note, a sketch, is written before an edit is
+// acknowledged, and a full one, for which nodes are compared with their siblings, a little later.
 package dcsave
 
 import (
@@ -211,7 +212,7 @@ func (s *Session) log(record []byte) error {
 	}
 	err := s.files.Log("", record)
 	if err == nil {
-		s.notes.take(record)
+		s.notes.takeNew(record)
 	}
 	return err
 }
