@@ -53,7 +53,7 @@ all of it, from the root of SOURCE.
 
 --missing finds the files of a CASC storage that can't be read, also those that are not
 listed without it because they are not installed. --json says of each why: missing, no_key
-or damaged. Damage that is only found by reading a file is not looked for: lorefs verify
+or damaged, or partial with --fill-missing-keys. Damage that is only found by reading a file is not looked for: lorefs verify
 does that.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
@@ -280,6 +280,8 @@ func (r *search) look(ctx context.Context, f *kinds.Found) error {
 	if f.Kind == nodes.File && (r.missing || r.lines != nil) {
 		if err := r.source.Readable(f.ID); err != nil {
 			why = treecopy.ReasonOf(err)
+		} else if r.source.HasZeros(ctx, f.ID) {
+			why = treecopy.Partial
 		}
 	}
 	if r.missing && why == "" {

@@ -153,7 +153,7 @@ func FuzzCompile(f *testing.F) {
 	for _, text := range []string{"a/**/b", "{a,b/c}/[!x]*", "**x**", "[", `\[`, "{**/a,**}"} {
 		f.Add(text, "a/x/b")
 	}
-	f.Fuzz(func(t *testing.T, text, name string) {
+	f.Fuzz(func(_ *testing.T, text, name string) {
 		if p, err := pattern.Compile(text, true); err == nil {
 			p.Match(name)
 			p.Below(name)

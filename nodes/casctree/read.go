@@ -46,7 +46,7 @@ func (t *Tree) Readable(id nodes.ID) error {
 	switch {
 	case !t.local(i):
 		err = fmt.Errorf("%w: %w", nodes.ErrUnavailable, casc.ErrNotLocal)
-	case e.flags()&flagEncrypted != 0 && t.lacksKey(e):
+	case !t.st.FillsMissingKeys() && e.flags()&flagEncrypted != 0 && t.lacksKey(e):
 		err = nodes.ErrNoKey
 	default:
 		_, _, err = t.formsOf(e)

@@ -165,6 +165,12 @@ const maxNotices = 10
 // it.
 func (c *cascStorage) Readable(file nodes.ID) error { return c.tree.Readable(file) }
 
+// HasZeros reports whether a file of the tree has zeros for blocks whose key is not known.
+func (c *cascStorage) HasZeros(ctx context.Context, file nodes.ID) bool {
+	names, err := c.tree.Xattrs(ctx, file)
+	return err == nil && slices.Contains(names, casctree.XattrPartial)
+}
+
 // QuickSizes is more than any storage has files: all sizes are in its tables.
 func (c *cascStorage) QuickSizes() int { return 1 << 24 }
 

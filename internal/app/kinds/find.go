@@ -27,6 +27,7 @@ type By uint8
 const (
 	// ByPath means that the user named it.
 	ByPath By = iota
+	// ByQuery and ByPattern mean that the user described it.
 	ByQuery
 	ByPattern
 )

@@ -28,6 +28,8 @@ type archive interface {
 	// Readable returns why a file of the tree can't be read, as far as that is known without
 	// reading it.
 	Readable(file nodes.ID) error
+	// HasZeros reports whether a file of the tree has zeros where the source can't be read.
+	HasZeros(ctx context.Context, file nodes.ID) bool
 	// QuickSizes returns how many files may be asked for their sizes at once. It is 0 if a
 	// file has to be rendered to know its size, like a picture, a mesh or a packet.
 	QuickSizes() int
@@ -55,6 +57,8 @@ func (plain) Notices() []string    { return nil }
 func (plain) QuickSizes() int      { return 0 }
 
 func (plain) Readable(nodes.ID) error { return nil }
+
+func (plain) HasZeros(context.Context, nodes.ID) bool { return false }
 
 func (plain) unsaved(context.Context, *save.Journal, string) (lister, error) {
 	return nil, ErrReadOnly

@@ -19,6 +19,8 @@ const (
 	NoKey Reason = "no_key"
 	// Damaged means that the source can't be read there.
 	Damaged Reason = "damaged"
+	// Partial means that there are zeros for blocks whose key is not known.
+	Partial Reason = "partial"
 	// Failed means that the content is all right and could not be written.
 	Failed Reason = "failed"
 )
