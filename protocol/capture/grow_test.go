@@ -110,3 +110,31 @@ func TestNotGrown(t *testing.T) {
 		}
 	}
 }
+
+// TestGrownDeep has a compressed recording of several MiB grow.
+func TestGrownDeep(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	var packets []capture.Packet
+	for range 80 {
+		payload := make([]byte, 40_000)
+		for i := range payload {
+			payload[i] = byte(r.IntN(20))
+		}
+		packets = append(packets, capture.Packet{Time: start, From: capture.FromServer, Data: packet(1000, payload...)})
+	}
+	data := build(t, capture.Info{Format: capture.Alkahest}, 6, packets)
+	l := openPart(t, data, len(data)/9)
+	for size := len(data) / 5; size < len(data); size += len(data) / 5 {
+		var err error
+		if l, err = l.Grown(t.Context(), int64(size)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, err := l.Grown(t.Context(), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := readAll(t, l); !reflect.DeepEqual(got, packets) || l.Info().Incomplete != nil {
+		t.Errorf("%d packets, want %d; %v", len(got), len(packets), l.Info().Incomplete)
+	}
+}
