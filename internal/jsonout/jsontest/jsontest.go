@@ -218,8 +218,7 @@ func (doc *document) compareMembers(at string, d *definition, t reflect.Type) er
 
 // collect calls found for the members of a struct. always says that a member is never left out.
 func collect(t reflect.Type, found func(name string, always bool, of reflect.Type)) {
-	for i := range t.NumField() {
-		f := t.Field(i)
+	for f := range t.Fields() {
 		tag, tagged := f.Tag.Lookup("json")
 		name, options, _ := strings.Cut(tag, ",")
 		switch {
