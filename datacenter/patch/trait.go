@@ -168,6 +168,13 @@ func (r *resolver) another(t *Trait, g *group, s *query.PlainStep, rows []row, l
 	if len(rows) > 1 {
 		return false, nil // which is an error anyway
 	}
+	var c Content
+	if len(rows) == 1 {
+		var err error
+		if c, err = r.content(rows[0].node, g, s, t.Deep, lines); err != nil || c.Self == t.Self && t.Alone || c == t.Now {
+			return false, err
+		}
+	}
 	counts, err := r.traitsOf(g, s, t.Deep)
 	if err != nil {
 		return false, err
@@ -182,10 +189,7 @@ func (r *resolver) another(t *Trait, g *group, s *query.PlainStep, rows []row, l
 	if len(rows) == 0 {
 		return t.Alone && elsewhere(t.Self), nil
 	}
-	c, err := r.content(rows[0].node, g, s, t.Deep, lines)
 	switch {
-	case err != nil || c.Self == t.Self && t.Alone || c == t.Now:
-		return false, err
 	case t.Alone && elsewhere(t.Self):
 		return true, nil
 	case c.Before == t.Before && c.After == t.After:
@@ -313,8 +317,10 @@ func (m *maker) couldHit(b *made, at found, g *group, i int) (bool, error) {
 		return true, nil
 	}
 	wide := found{key: at.key + "/" + bareStep(&query.PlainStep{Name: b.Path.Steps[i].Name})}
-	for _, w := range g.rows {
-		wide.nodes = append(wide.nodes, w.node)
+	if i < len(b.Path.Steps)-1 {
+		for _, w := range g.rows {
+			wide.nodes = append(wide.nodes, w.node)
+		}
 	}
 	for k := range b.Path.Steps[i+1:] {
 		s := b.Path.Steps[i+1+k]
@@ -335,9 +341,17 @@ func (m *maker) couldHit(b *made, at found, g *group, i int) (bool, error) {
 		if l.What != Attribute || old.Type() == 0 || !identity.Sayable(old.Type(), []byte(old.Text())) {
 			return true, nil
 		}
-		rows, err := m.old.match(g, []query.PlainCondition{query.NewPlainCondition(l.Name, old)})
-		if err != nil || slices.ContainsFunc(rows, func(w row) bool { return w.node.number != own }) {
-			return true, err
+		index, err := m.old.index(g, []string{l.Name})
+		if err != nil {
+			return false, err
+		}
+		condition := query.NewPlainCondition(l.Name, old)
+		for _, at := range index[hashValue(condition.Text())] {
+			n := g.rows[at].node
+			v, err := m.old.view.attribute(n, l.Name)
+			if err != nil || n.number != own && condition.Holds(v) {
+				return true, err
+			}
 		}
 	}
 	return false, nil
