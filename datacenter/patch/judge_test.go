@@ -10,6 +10,7 @@ import (
 	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/patch"
+	"lorefs/datacenter/query"
 )
 
 // serial is an attribute that tells nodes apart for the judge. The patcher never sees it.
@@ -96,7 +97,7 @@ func TestNoneWrong(t *testing.T) {
 		p := makePatch(rt, a, b)
 		patched, expected := apply(rt, a, p)
 		j := judge{largeMod: &largeMod{TB: t}, files: map[*edit.Draft]*datacenter.File{patched: a}}
-		j.now = j.draft(c)
+		j.old, j.now = j.draft(a), j.draft(c)
 		d, results := apply(rt, c, p)
 		r := results[0]
 		if len(r.Items) != len(expected[0].Items) {
@@ -114,6 +115,9 @@ func TestNoneWrong(t *testing.T) {
 			}
 			isThere := func(n, should edit.Number) bool { return n == should && n == 0 || in[n] == of[should] }
 			if it.Outcome == patch.Already && j.isAsPatched(it.Node, patched, want.Node, isThere) {
+				continue
+			}
+			if steps := b.Path.Steps; it.Outcome == patch.Applied && len(steps) > 0 && j.isAsBefore(it.Node, want.Node, &steps[len(steps)-1], isThere) {
 				continue
 			}
 			if of[want.Node] != in[it.Node] {
@@ -177,4 +181,30 @@ func (j *judge) isAsPatched(n edit.Number, patched *edit.Draft, should edit.Numb
 		n, should = above, aboveShould
 	}
 	return false
+}
+
+// isAsBefore reports whether a node of the other version holds what the node held that the patch was made
+// for, below the same node, and is beside a sibling that holds what one held there: so it would be if all
+// but that node had gone. Siblings are those that a step of the patch finds without its place.
+func (j *judge) isAsBefore(n, should edit.Number, s *query.PlainStep, isRight func(n, should edit.Number) bool) bool {
+	if n == 0 || should == 0 || j.spell(j.now, n) != j.spell(j.old, should) || !isRight(j.parent(j.now, n), j.parent(j.old, should)) {
+		return false
+	}
+	neighbours := func(d *edit.Draft, n edit.Number) (list [2]string) {
+		passed := false
+		for _, c := range j.children(d, j.parent(d, n)) {
+			switch {
+			case c.Number == n:
+				passed = true
+			case c.Attribute || c.Name != s.Name || !j.meets(d, c.Number, s):
+			case !passed:
+				list[0] = j.spell(d, c.Number)
+			case list[1] == "":
+				list[1] = j.spell(d, c.Number)
+			}
+		}
+		return list
+	}
+	have, want := neighbours(j.now, n), neighbours(j.old, should)
+	return want == [2]string{} || have[0] != "" && have[0] == want[0] || have[1] != "" && have[1] == want[1]
 }

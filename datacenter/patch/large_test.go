@@ -435,7 +435,7 @@ func (j *judge) wrongPlace(b *patch.Block, added, mods edit.Number) string {
 	for i, n := range there {
 		if want, err := j.serials.Number(n); n != 0 && err == nil {
 			// A node goes to the end if its neighbour can't be told from twins, or has other values.
-			if here[1] == 0 && (b.Beside.Step.Nth > 0 || !j.meets(want, &b.Beside.Step)) {
+			if here[1] == 0 && (b.Beside.Step.Nth > 0 || !j.meets(j.now, want, &b.Beside.Step)) {
 				return ""
 			}
 			known = true
@@ -450,14 +450,14 @@ func (j *judge) wrongPlace(b *patch.Block, added, mods edit.Number) string {
 	return ""
 }
 
-// meets reports whether a node of the other version has the values that a step asks for.
-func (j *judge) meets(n edit.Number, s *query.PlainStep) bool {
-	if err := j.now.Open(n); err != nil {
+// meets reports whether a node has the values that a step asks for.
+func (j *judge) meets(d *edit.Draft, n edit.Number, s *query.PlainStep) bool {
+	if err := d.Open(n); err != nil {
 		j.Fatal(err)
 	}
 	for _, c := range s.Conditions {
-		a, ok := j.now.Attribute(n, c.Name)
-		if !ok || !c.Holds(j.value(j.now, &a)) {
+		a, ok := d.Attribute(n, c.Name)
+		if !ok || !c.Holds(j.value(d, &a)) {
 			return false
 		}
 	}
