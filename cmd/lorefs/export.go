@@ -230,6 +230,9 @@ func (f *exporting) planned(ctx context.Context, s *kinds.Source, from kinds.Fou
 			if err == nil && e.Kind == nodes.Dir {
 				continue
 			}
+			if err == nil && s.QuickSizes() > 0 && (f.files.File == nil || f.files.File(e.Path)) {
+				e.Entry, err = nodes.WithSize(ctx, s.Tree, e.Entry)
+			}
 			if !yield(treecopy.Planned{Path: e.Path, Entry: e.Entry}, err) {
 				return
 			}
