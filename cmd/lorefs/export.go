@@ -128,14 +128,6 @@ func (f *exporting) run(ctx context.Context, c *cobra.Command, s *kinds.Source, 
 		return err
 	}
 	f.files.readable = s.Readable
-	if f.source.casc.fill {
-		f.files.readable = func(id nodes.ID) error {
-			if err := s.Readable(id); !errors.Is(err, nodes.ErrNoKey) {
-				return err
-			}
-			return nil // it is written, with zeros
-		}
-	}
 	if f.files.selection, err = f.chosen.of(s, c.InOrStdin(), glob); err != nil {
 		return err
 	}
