@@ -46,7 +46,6 @@ func TestInterrupted(t *testing.T) {
 		{"find", data},
 		{"find", in("game"), "--size", "+1"},
 		{"find", "--definitions", in("definitions"), in("session.TeraLog")},
-		{"ls", "-R", data},
 		{"diff", data, data},
 		{"diff", data, sheets},
 		{"verify", data},
