@@ -42,7 +42,7 @@ func Measure(ctx context.Context, tree nodes.Tree, from nodes.Entry, to string, 
 		}
 		return Amount{}, err
 	}
-	w := &walk{tree: tree, dir: m.dir}
+	w := &walk{tree: tree, dir: m.dir, unlisted: func(string, error) {}} // copying it says why
 	w.ctx, w.cancel = context.WithCancelCause(ctx)
 	defer w.cancel(nil)
 	w.file = func(j job, _ []byte) {
