@@ -29,7 +29,8 @@ It is an error then if the file is cut or replaced.
 
 decode also reads packets, header included, as hex digits. HEX is one packet. FILE has one
 in each line, or is one packet as bytes, as a mount shows it. Without an argument, or with
--, decode reads lines from stdin. Spaces between the digits are ignored.
+-, decode reads lines from stdin, and prints each packet as it comes. Spaces between the
+digits are ignored.
 
 The definition is that of --def, or one of --definitions: that of --name, else of the
 name before the digits, else of the packet's code by the map of --revision.
@@ -104,8 +105,7 @@ func decodeFrom(c *cobra.Command, k *packetjson.Codec, args []string) error {
 		return err
 	}
 	defer in.Close()
-	// The file may be shorter. Other errors will occur again.
-	head, _ := in.Peek(protocol.MaxPacket + 1)
+	head := in.head()
 	if packetjson.IsPacket(head) && !packetjson.IsHex(strings.TrimSpace(string(head))) {
 		return in.each(c, func() ([]byte, error) {
 			_, err := in.Discard(len(head))
