@@ -45,8 +45,13 @@ is printed with its error and its bytes in hex.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			digits, isHex := hexWords(args)
-			if !isHex && len(args) == 1 && isSession(args[0]) {
-				return decodeSession(c, args[0], &session, &f, log)
+			if !isHex && len(args) == 1 && args[0] != "-" {
+				if _, err := os.Stat(args[0]); err != nil {
+					return kinds.Unreadable(args[0], err)
+				}
+				if isSession(args[0]) {
+					return decodeSession(c, args[0], &session, &f, log)
+				}
 			}
 			if name := session.given(c); name != "" {
 				return usageErrorf("--%s goes with a recorded session, and not with packets in hex", name)
