@@ -123,6 +123,14 @@ func (f *exporting) parseIgnored() (err error) {
 }
 
 func (f *exporting) run(ctx context.Context, c *cobra.Command, s *kinds.Source, from, to string) error {
+	err := f.copy(ctx, c, s, from, to)
+	if errors.Is(err, context.Canceled) { // it was before the first file
+		return &commandError{code: exitInterrupted, err: errors.New("interrupted after 0 files")}
+	}
+	return err
+}
+
+func (f *exporting) copy(ctx context.Context, c *cobra.Command, s *kinds.Source, from, to string) error {
 	e, glob, err := f.find(ctx, s, from)
 	if err != nil {
 		return err
@@ -151,9 +159,6 @@ func (f *exporting) run(ctx context.Context, c *cobra.Command, s *kinds.Source, 
 		if partErr := tellPartial(c, s, f.files.ignored[treecopy.NoKey]); err == nil {
 			err = partErr
 		}
-	}
-	if errors.Is(err, context.Canceled) {
-		err = &commandError{code: exitInterrupted, err: errors.New("interrupted after 0 files")}
 	}
 	if err == nil && glob != nil && !glob.matched.Load() {
 		err = fmt.Errorf("%s: %w", from, kinds.ErrNoMatch)
