@@ -40,6 +40,9 @@ func NewExactContents[N any](tree PathTree[N]) *Contents[N] {
 	return c
 }
 
+// Share makes c use the hashes of stored runs that another Contents of the same file and kind keeps.
+func (c *Contents[N]) Share(with *Contents[N]) { c.runs = with.runs }
+
 // Group returns a hash of nodes in their order.
 func (c *Contents[N]) Group(nodes iter.Seq[N]) (sum uint64, err error) {
 	for n := range nodes {

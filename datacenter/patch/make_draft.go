@@ -20,6 +20,9 @@ func MakeDraft(ctx context.Context, s *edit.Snapshot, name string) (*Patch, erro
 	if err != nil {
 		return nil, err
 	}
+	if r.Base() == r.First() {
+		m.now.hashes.Share(m.old.hashes)
+	}
 	x, err := m.old.view.root()
 	if err != nil {
 		return nil, err

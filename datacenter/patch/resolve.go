@@ -1,6 +1,7 @@
 package patch
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -32,7 +33,9 @@ type resolver struct {
 	lines map[string][]Line
 	// renumbered are the keys of groups in which a node has the values that another one had.
 	renumbered map[string]bool
-	text       []byte
+	// belows are hashes of what is below nodes, for traits.
+	belows map[edit.Number]uint64
+	text   []byte
 }
 
 // sum is the hash of rows, and those of each of them, if those were asked for.
@@ -55,19 +58,39 @@ type group struct {
 	key     string
 	parents []node
 	rows    []row
+	nodes   []node // of the rows, nil until they are needed
 	// indexes find the rows that may have some values, by the attributes' names.
-	indexes map[string]map[uint64][]int32
-	// places are those of the rows, and traits how many of them have the same traits, by the
-	// attributes that a step asks for. Both are nil until they are needed.
-	places map[edit.Number]int32
+	indexes map[string]index
+	// traits are how many of the rows have the same traits, by the attributes that a step asks for.
 	traits map[string]map[Hash]int
 }
 
-// maxRows bounds the rows that a resolver remembers.
-const maxRows = 1 << 20
+// index finds rows by a hash of the values of some attributes. It is in the order of the hashes, then
+// in that of the rows.
+type index []indexed
+
+type indexed struct {
+	hash uint64
+	row  int32
+}
+
+// find returns what has a hash.
+func (x index) find(hash uint64) index {
+	i, _ := slices.BinarySearchFunc(x, hash, func(e indexed, hash uint64) int { return cmp.Compare(e.hash, hash) })
+	x = x[i:]
+	for i = range x {
+		if x[i].hash != hash {
+			return x[:i]
+		}
+	}
+	return x
+}
+
+// maxRows and maxIndexed bound what a resolver remembers: the rows, and those in indexes.
+const maxRows, maxIndexed = 1 << 20, 1 << 22
 
 func newResolver(v *view) *resolver {
-	return &resolver{view: v, hashes: identity.NewExactContents(v), groups: map[string]*group{}, sums: map[groupSum]*sum{}, above: map[edit.Number]edit.Number{}, renumbered: map[string]bool{}}
+	return &resolver{view: v, hashes: identity.NewExactContents(v), groups: map[string]*group{}, sums: map[groupSum]*sum{}, above: map[edit.Number]edit.Number{}, renumbered: map[string]bool{}, belows: map[edit.Number]uint64{}}
 }
 
 // found is what a path leads to so far.
@@ -88,7 +111,7 @@ func (r *resolver) group(at found, name string) (*group, error) {
 	if g := r.groups[key]; g != nil {
 		return g, nil
 	}
-	g := &group{key: key, parents: at.nodes, indexes: map[string]map[uint64][]int32{}}
+	g := &group{key: key, parents: at.nodes, indexes: map[string]index{}}
 	for i, n := range at.nodes {
 		err := r.view.Children(n, func(of string, child node) {
 			if of == name {
@@ -102,6 +125,7 @@ func (r *resolver) group(at found, name string) (*group, error) {
 	if r.rows += len(g.rows); r.rows > maxRows {
 		clear(r.groups)
 		clear(r.sums)
+		clear(r.belows)
 		r.rows = len(g.rows)
 	}
 	r.groups[key] = g
@@ -124,31 +148,46 @@ func (r *resolver) match(g *group, conditions []query.PlainCondition) ([]row, er
 		return nil, err
 	}
 	var list []row
-	for _, i := range index[h] {
-		ok := true
-		for k := range conditions {
-			v, err := r.view.attribute(g.rows[i].node, names[k])
-			if err != nil {
-				return nil, err
-			}
-			if ok = v.Type() != 0 && conditions[k].Holds(v); !ok {
-				break
-			}
+	for _, x := range index.find(h) {
+		ok, err := r.holds(g.rows[x.row].node, conditions)
+		if err != nil {
+			return nil, err
 		}
 		if ok {
-			list = append(list, g.rows[i])
+			list = append(list, g.rows[x.row])
 		}
 	}
 	return list, nil
 }
 
-// index finds rows by a hash of the values of some attributes.
-func (r *resolver) index(g *group, names []string) (map[uint64][]int32, error) {
-	key := strings.Join(names, "\x00") // which no name holds
-	if index, ok := g.indexes[key]; ok {
-		return index, nil
+// holds reports whether all conditions hold for a node.
+func (r *resolver) holds(n node, conditions []query.PlainCondition) (bool, error) {
+	for k := range conditions {
+		v, err := r.view.attribute(n, conditions[k].Name)
+		if err != nil || v.Type() == 0 || !conditions[k].Holds(v) {
+			return false, err
+		}
 	}
-	var index map[uint64][]int32 // nil as long as no row has all the attributes
+	return true, nil
+}
+
+// all is what a step without conditions leads to.
+func (g *group) all() found {
+	if g.nodes == nil {
+		for _, w := range g.rows {
+			g.nodes = append(g.nodes, w.node)
+		}
+	}
+	return found{nodes: g.nodes, key: g.key}
+}
+
+// index returns the index of a group by some attributes.
+func (r *resolver) index(g *group, names []string) (index, error) {
+	key := strings.Join(names, "\x00") // which no name holds
+	if known, ok := g.indexes[key]; ok {
+		return known, nil
+	}
+	var list index
 	for i := range g.rows {
 		h, all := uint64(0), true
 		for _, name := range names {
@@ -164,20 +203,20 @@ func (r *resolver) index(g *group, names []string) (map[uint64][]int32, error) {
 		if !all {
 			continue
 		}
-		if index == nil {
-			index = make(map[uint64][]int32, len(g.rows))
+		if list == nil {
+			list = make(index, 0, len(g.rows))
 		}
-		index[h] = append(index[h], int32(i))
-		r.indexed++
+		list = append(list, indexed{h, int32(i)})
 	}
-	if r.indexed > maxRows {
+	slices.SortFunc(list, func(a, b indexed) int { return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.row, b.row)) })
+	if r.indexed += len(list); r.indexed > maxIndexed {
 		for _, of := range r.groups {
 			clear(of.indexes)
 		}
-		r.indexed = len(g.rows)
+		r.indexed = len(list)
 	}
-	g.indexes[key] = index
-	return index, nil
+	g.indexes[key] = list
+	return list, nil
 }
 
 // hashValue is the same for texts that a query may find equal. A number counts as a float,

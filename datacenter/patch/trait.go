@@ -1,6 +1,7 @@
 package patch
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -81,6 +82,15 @@ func (r *resolver) hashTrait(n node, s *query.PlainStep, deep bool, lines []Line
 	if !deep {
 		return HashOf(sum), nil
 	}
+	below, err := r.hashBelow(n)
+	return HashOf(sum + below), err
+}
+
+// hashBelow returns the part of the hash of a trait that is about the children of a node.
+func (r *resolver) hashBelow(n node) (sum uint64, err error) {
+	if sum, ok := r.belows[n.number]; ok {
+		return sum, nil
+	}
 	var failed error
 	err = r.view.Children(n, func(name string, c node) {
 		if failed == nil {
@@ -89,10 +99,10 @@ func (r *resolver) hashTrait(n node, s *query.PlainStep, deep bool, lines []Line
 			sum += r.hashAttribute(name, 0, binary.LittleEndian.AppendUint64(nil, h))
 		}
 	})
-	if err == nil {
-		err = failed
+	if err = cmp.Or(err, failed); err == nil {
+		r.belows[n.number] = sum
 	}
-	return HashOf(sum), err
+	return sum, err
 }
 
 // hashAttribute returns a part of the hash of a trait.
@@ -108,16 +118,12 @@ func asksFor(s *query.PlainStep, name string) bool {
 
 // place returns the place of a node in a group, -1 if it is not there.
 func (g *group) place(n edit.Number) int {
-	if g.places == nil {
-		g.places = make(map[edit.Number]int32, len(g.rows))
-		for i, w := range g.rows {
-			g.places[w.node.number] = int32(i)
-		}
+	// Most are in the order of their numbers.
+	i, ok := slices.BinarySearchFunc(g.rows, n, func(w row, n edit.Number) int { return cmp.Compare(w.node.number, n) })
+	if ok {
+		return i
 	}
-	if i, ok := g.places[n]; ok {
-		return int(i)
-	}
-	return -1
+	return indexOf(g.rows, n)
 }
 
 // traitsOf counts the nodes of a group by their traits for a step.
@@ -150,30 +156,44 @@ func (r *resolver) content(n node, g *group, s *query.PlainStep, deep bool, line
 	if c.Self, err = r.hashTrait(n, s, deep, lines); err != nil {
 		return c, err
 	}
+	err = r.beside(&c, n, g, s, deep)
+	return c, err
+}
+
+// beside finds out the hashes of the neighbours of a node.
+func (r *resolver) beside(c *Content, n node, g *group, s *query.PlainStep, deep bool) (err error) {
 	i := g.place(n.number)
 	if i > 0 {
 		if c.Before, err = r.hashTrait(g.rows[i-1].node, s, deep, nil); err != nil {
-			return c, err
+			return err
 		}
 	}
 	if i+1 < len(g.rows) {
 		c.After, err = r.hashTrait(g.rows[i+1].node, s, deep, nil)
 	}
-	return c, err
+	return err
 }
 
 // another reports whether what a step has found is another node than the one that the patch was made
 // for. rows may be empty: then it reports whether that node has other values by now.
 func (r *resolver) another(t *Trait, g *group, s *query.PlainStep, rows []row, lines []Line) (bool, error) {
-	if len(rows) > 1 {
-		return false, nil // which is an error anyway
+	if len(rows) > 1 || len(rows) == 0 && !t.Alone {
+		return false, nil // which is an error anyway, or can't be told
 	}
 	var c Content
 	if len(rows) == 1 {
+		n := rows[0].node
 		var err error
-		if c, err = r.content(rows[0].node, g, s, t.Deep, lines); err != nil || c.Self == t.Self && t.Alone || c == t.Now {
+		if c.Self, err = r.hashTrait(n, s, t.Deep, lines); err != nil || c.Self == t.Self && t.Alone {
 			return false, err
 		}
+		if err = r.beside(&c, n, g, s, t.Deep); err != nil || c == t.Now {
+			return false, err
+		}
+	}
+	between := c.Before == t.Before && c.After == t.After
+	if !t.Alone && (between || c.Self == t.Self && (c.Before != 0 && c.Before == t.Before || c.After != 0 && c.After == t.After)) {
+		return false, nil // whatever the others are
 	}
 	counts, err := r.traitsOf(g, s, t.Deep)
 	if err != nil {
@@ -186,13 +206,10 @@ func (r *resolver) another(t *Trait, g *group, s *query.PlainStep, rows []row, l
 		r.renumbered[g.key] = true
 		return true
 	}
-	if len(rows) == 0 {
-		return t.Alone && elsewhere(t.Self), nil
-	}
 	switch {
 	case t.Alone && elsewhere(t.Self):
 		return true, nil
-	case c.Before == t.Before && c.After == t.After:
+	case len(rows) == 0 || between:
 		return false, nil
 	}
 	stays := func(h, want Hash) bool { return want != 0 && h == want && (c.Self == t.Self || counts[h] == 1) }
@@ -307,51 +324,76 @@ func (m *maker) settle(b *made) (ok bool, err error) {
 	return true, err
 }
 
-// manyRows is the number of nodes from which on couldHit does not look at them.
-const manyRows = 1 << 16
+// manyRows is the number of nodes from which on couldHit does not look at them, and manyHits that of
+// nodes with the same values from which on it does not look above them.
+const manyRows, manyHits = 1 << 18, 1 << 8
 
 // couldHit reports whether a block that changes a node would change another one if the i-th step of
 // its path led to another one of the group: if there is one with a value that the block changes.
 func (m *maker) couldHit(b *made, at found, g *group, i int) (bool, error) {
-	if len(g.rows) > manyRows && i < len(b.Path.Steps)-1 {
+	// Blocks of one group share the nodes below it that have the names of the path.
+	steps := b.Path.Steps[i:]
+	below := []*group{g}
+	for k := range steps[1:] {
+		if len(g.rows) > manyRows {
+			return true, nil
+		}
+		var err error
+		if g, err = m.old.group(g.all(), steps[k+1].Name); err != nil {
+			return false, err
+		}
+		below = append(below, g)
+	}
+	if len(g.rows) > manyRows && len(below) > 1 {
 		return true, nil
 	}
-	wide := found{key: at.key + "/" + bareStep(&query.PlainStep{Name: b.Path.Steps[i].Name})}
-	if i < len(b.Path.Steps)-1 {
-		for _, w := range g.rows {
-			wide.nodes = append(wide.nodes, w.node)
-		}
+	var own []query.PlainCondition
+	if len(below) > 1 {
+		own = steps[len(steps)-1].Conditions
 	}
-	for k := range b.Path.Steps[i+1:] {
-		s := b.Path.Steps[i+1+k]
-		s.Nth, s.NthOfAll = 0, 0
-		next, rows, err := m.old.step(wide, &s)
-		if err != nil || len(rows) > manyRows {
-			return true, err
-		}
-		g, wide = next, found{key: wide.key + "/" + bareStep(&s)}
-		for _, w := range rows {
-			wide.nodes = append(wide.nodes, w.node)
-		}
-	}
-	own := b.difference.old[len(b.difference.old)-1].node.number
 	for k := range b.Lines {
 		l := &b.Lines[k]
 		old := l.Old.Attribute
 		if l.What != Attribute || old.Type() == 0 || !identity.Sayable(old.Type(), []byte(old.Text())) {
 			return true, nil
 		}
-		index, err := m.old.index(g, []string{l.Name})
-		if err != nil {
-			return false, err
+		if hits, err := m.hits(b, below, append(slices.Clip(own), query.NewPlainCondition(l.Name, old)), steps); err != nil || hits {
+			return hits, err
 		}
-		condition := query.NewPlainCondition(l.Name, old)
-		for _, at := range index[hashValue(condition.Text())] {
-			n := g.rows[at].node
-			v, err := m.old.view.attribute(n, l.Name)
-			if err != nil || n.number != own && condition.Holds(v) {
-				return true, err
-			}
+	}
+	return false, nil
+}
+
+// hits reports whether another node than that of a block meets conditions, and those above it theirs.
+// below are the nodes of each step.
+func (m *maker) hits(b *made, below []*group, conditions []query.PlainCondition, steps []query.PlainStep) (bool, error) {
+	names := make([]string, len(conditions))
+	h := uint64(0)
+	for i := range conditions {
+		names[i] = conditions[i].Name
+		h = h*31 + hashValue(conditions[i].Text())
+	}
+	last := len(below) - 1
+	index, err := m.old.index(below[last], names)
+	if err != nil {
+		return false, err
+	}
+	own := b.difference.old[len(b.difference.old)-1].node.number
+	for tries, x := range index.find(h) {
+		at := x.row
+		if below[last].rows[at].node.number == own {
+			continue
+		}
+		if tries >= manyHits {
+			return true, nil
+		}
+		holds, err := m.old.holds(below[last].rows[at].node, conditions)
+		for k := last; holds && err == nil && k > 1; k-- {
+			at = below[k].rows[at].parent
+			holds, err = m.old.holds(below[k-1].rows[at].node, steps[k-1].Conditions)
+		}
+		if holds || err != nil {
+			return true, err
 		}
 	}
 	return false, nil
