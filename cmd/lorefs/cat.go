@@ -77,6 +77,9 @@ func (c *catting) all(ctx context.Context, name string) error {
 			e.Path = name
 		}
 		if err = c.one(ctx, &e); err == nil {
+			if c.source.HasZeros(ctx, e.ID) {
+				shown.Fprintf(c.talk, "lorefs: %s: there are zeros for blocks of unknown keys\n", e.Path)
+			}
 			continue
 		}
 		if _, full := c.out.Write(nil); full != nil || ctx.Err() != nil || e.By != kinds.ByPattern {

@@ -141,10 +141,32 @@ const maxHexLine = 3*protocol.MaxPacket + 1024
 type input struct {
 	*bufio.Reader
 	io.Closer
+	from *pausing
 	name string
 	// at is the number of the last part: a line, unless values is set.
 	at     int
 	values bool
+}
+
+// pausing is a reader that calls a function before it waits for more, so that what is known is
+// printed before that. The function may be nil.
+type pausing struct {
+	io.Reader
+	before func() error
+}
+
+func (p *pausing) Read(b []byte) (int, error) {
+	if p.before != nil {
+		if err := p.before(); err != nil {
+			return 0, err
+		}
+	}
+	return p.Reader.Read(b)
+}
+
+func newInput(r io.Reader, c io.Closer, name string) *input {
+	from := &pausing{Reader: r}
+	return &input{Reader: bufio.NewReaderSize(from, maxHexLine), Closer: c, from: from, name: name}
 }
 
 // place returns the place of the last part, for errors.
@@ -161,7 +183,7 @@ func openInput(c *cobra.Command, args []string) (*input, error) {
 		return nil, err
 	}
 	if len(args) == 0 || args[0] == "-" {
-		return &input{Reader: bufio.NewReaderSize(c.InOrStdin(), maxHexLine), Closer: io.NopCloser(nil), name: "stdin"}, nil
+		return newInput(c.InOrStdin(), io.NopCloser(nil), "stdin"), nil
 	}
 	f, err := os.Open(args[0])
 	if err != nil {
@@ -170,8 +192,27 @@ func openInput(c *cobra.Command, args []string) (*input, error) {
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		return nil, errors.Join(&commandError{code: exitSource, err: fmt.Errorf("%s is a directory: want a file", args[0])}, f.Close())
 	}
-	return &input{Reader: bufio.NewReaderSize(f, maxHexLine), Closer: f, name: args[0]}, nil
+	return newInput(f, f, args[0]), nil
 }
+
+// head returns the beginning of the input, which shows whether it is one packet as bytes. That
+// may be all of it. But it waits for no more if there is a line of text: the next one may come
+// only much later. Errors of reading will occur again.
+func (in *input) head() []byte {
+	const most = protocol.MaxPacket + 1
+	for n := 1; ; n++ {
+		_, err := in.Peek(n)
+		n = min(in.Buffered(), most)
+		head, _ := in.Peek(n)
+		line, _, ended := bytes.Cut(head, []byte("\n"))
+		if err != nil || n == most || ended && !bytes.ContainsFunc(line, isControl) {
+			return head
+		}
+	}
+}
+
+// isControl reports whether no line of text has a character.
+func isControl(r rune) bool { return r < ' ' && r != '\t' && r != '\r' }
 
 // line reads a line. After the last one the error is [io.EOF].
 func (in *input) line() ([]byte, error) {
@@ -191,10 +232,11 @@ func (in *input) readValues() func() ([]byte, error) {
 	return packetjson.NewValues(in.Reader, in.name).Next
 }
 
-// each reads all parts, and prints what do appends for each. It reports a part that fails,
-// and goes on with the next.
+// each reads all parts, and prints what do appends for each, before it waits for more. It
+// reports a part that fails, and goes on with the next.
 func (in *input) each(c *cobra.Command, read func() ([]byte, error), do func(dst, part []byte) ([]byte, error)) error {
 	out := bufio.NewWriter(c.OutOrStdout())
+	in.from.before = out.Flush
 	failed := false
 	var dst []byte
 	for {

@@ -29,7 +29,8 @@ It is an error then if the file is cut or replaced.
 
 decode also reads packets, header included, as hex digits. HEX is one packet. FILE has one
 in each line, or is one packet as bytes, as a mount shows it. Without an argument, or with
--, decode reads lines from stdin. Spaces between the digits are ignored.
+-, decode reads lines from stdin, and prints each packet as it comes. Spaces between the
+digits are ignored.
 
 The definition is that of --def, or one of --definitions: that of --name, else of the
 name before the digits, else of the packet's code by the map of --revision.
@@ -44,8 +45,13 @@ is printed with its error and its bytes in hex.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			digits, isHex := hexWords(args)
-			if !isHex && len(args) == 1 && isSession(args[0]) {
-				return decodeSession(c, args[0], &session, &f, log)
+			if !isHex && len(args) == 1 && args[0] != "-" {
+				if _, err := os.Stat(args[0]); err != nil {
+					return kinds.Unreadable(args[0], err)
+				}
+				if isSession(args[0]) {
+					return decodeSession(c, args[0], &session, &f, log)
+				}
 			}
 			if name := session.given(c); name != "" {
 				return usageErrorf("--%s goes with a recorded session, and not with packets in hex", name)
@@ -104,8 +110,7 @@ func decodeFrom(c *cobra.Command, k *packetjson.Codec, args []string) error {
 		return err
 	}
 	defer in.Close()
-	// The file may be shorter. Other errors will occur again.
-	head, _ := in.Peek(protocol.MaxPacket + 1)
+	head := in.head()
 	if packetjson.IsPacket(head) && !packetjson.IsHex(strings.TrimSpace(string(head))) {
 		return in.each(c, func() ([]byte, error) {
 			_, err := in.Discard(len(head))

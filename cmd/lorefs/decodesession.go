@@ -174,7 +174,7 @@ func follow(ctx context.Context, r kinds.Recording, want dissect.Selection, out 
 			return err
 		}
 		n := now.Log().Len()
-		if n >= want.To {
+		if n >= want.To || isPast(now, want.Until) {
 			return nil
 		}
 		want.From = max(want.From, n)
@@ -187,4 +187,14 @@ func follow(ctx context.Context, r kinds.Recording, want dissect.Selection, out 
 			return err
 		}
 	}
+}
+
+// isPast reports whether a session has come to a packet after a time. The zero time is none.
+func isPast(r *dissect.Recording, until time.Time) bool {
+	n := r.Log().Len()
+	if until.IsZero() || n == 0 {
+		return false
+	}
+	last, err := r.Log().Packet(n-1, nil)
+	return err == nil && last.Time.After(until)
 }

@@ -57,20 +57,20 @@ func exitMeanings() []exitMeaning {
 
 // exitHelp returns the table for a terminal.
 func exitHelp() string {
-	text := "Exit codes:\n"
+	text := []byte("Exit codes:\n")
 	for _, e := range exitMeanings() {
 		means := strings.ReplaceAll(strings.ReplaceAll(e.means, "`", ""), "\n", "\n       ")
-		text += fmt.Sprintf("\n  %-3d  %s", e.code, means)
+		text = fmt.Appendf(text, "\n  %-3d  %s", e.code, means)
 	}
-	return text
+	return string(text)
 }
 
 // exitRoff returns the table as a section of a man page.
 func exitRoff() string {
-	text := ".SH EXIT STATUS\n"
+	text := []byte(".SH EXIT STATUS\n")
 	for _, e := range exitMeanings() {
 		means := strings.NewReplacer("`", "", "\n", " ", "-", `\-`).Replace(e.means)
-		text += fmt.Sprintf(".TP\n\\fB%d\\fP\n%s\n", e.code, means)
+		text = fmt.Appendf(text, ".TP\n\\fB%d\\fP\n%s\n", e.code, means)
 	}
-	return text
+	return string(text)
 }

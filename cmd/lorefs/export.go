@@ -123,19 +123,19 @@ func (f *exporting) parseIgnored() (err error) {
 }
 
 func (f *exporting) run(ctx context.Context, c *cobra.Command, s *kinds.Source, from, to string) error {
+	err := f.copy(ctx, c, s, from, to)
+	if errors.Is(err, context.Canceled) { // it was before the first file
+		return &commandError{code: exitInterrupted, err: errors.New("interrupted after 0 files")}
+	}
+	return err
+}
+
+func (f *exporting) copy(ctx context.Context, c *cobra.Command, s *kinds.Source, from, to string) error {
 	e, glob, err := f.find(ctx, s, from)
 	if err != nil {
 		return err
 	}
 	f.files.readable = s.Readable
-	if f.source.casc.fill {
-		f.files.readable = func(id nodes.ID) error {
-			if err := s.Readable(id); !errors.Is(err, nodes.ErrNoKey) {
-				return err
-			}
-			return nil // it is written, with zeros
-		}
-	}
 	if f.files.selection, err = f.chosen.of(s, c.InOrStdin(), glob); err != nil {
 		return err
 	}
@@ -151,9 +151,6 @@ func (f *exporting) run(ctx context.Context, c *cobra.Command, s *kinds.Source, 
 		if partErr := tellPartial(c, s, f.files.ignored[treecopy.NoKey]); err == nil {
 			err = partErr
 		}
-	}
-	if errors.Is(err, context.Canceled) {
-		err = &commandError{code: exitInterrupted, err: errors.New("interrupted after 0 files")}
 	}
 	if err == nil && glob != nil && !glob.matched.Load() {
 		err = fmt.Errorf("%s: %w", from, kinds.ErrNoMatch)
@@ -229,6 +226,9 @@ func (f *exporting) planned(ctx context.Context, s *kinds.Source, from kinds.Fou
 		for e, err := range s.Walk(ctx, from, enter) {
 			if err == nil && e.Kind == nodes.Dir {
 				continue
+			}
+			if err == nil && s.QuickSizes() > 0 && (f.files.File == nil || f.files.File(e.Path)) {
+				e.Entry, err = nodes.WithSize(ctx, s.Tree, e.Entry)
 			}
 			if !yield(treecopy.Planned{Path: e.Path, Entry: e.Entry}, err) {
 				return

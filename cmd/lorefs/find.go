@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"regexp"
 	"slices"
@@ -19,7 +18,6 @@ import (
 	"lorefs/internal/app/treecopy"
 	"lorefs/internal/jsonout"
 	"lorefs/internal/pattern"
-	"lorefs/internal/shown"
 	"lorefs/nodes"
 )
 
@@ -114,18 +112,15 @@ type search struct {
 	sizes []sizeTest
 	// missing is whether to find only what can't be read.
 	missing bool
-	talk    io.Writer
 	walked  int
-	// failed is whether something could not be found out.
-	failed  bool
 	flushed time.Time
 }
 
 // search returns a search by the flags.
 func (f *finding) search(c *cobra.Command, s *kinds.Source) (*search, error) {
 	r := &search{
-		lister: lister{out: bufio.NewWriter(c.OutOrStdout()), source: s, spell: spelling(c)},
-		end:    '\n', missing: f.missing, talk: c.ErrOrStderr(), flushed: time.Now(),
+		lister: lister{out: bufio.NewWriter(c.OutOrStdout()), source: s, spell: spelling(c), talk: c.ErrOrStderr()},
+		end:    '\n', missing: f.missing, flushed: time.Now(),
 	}
 	if f.zeros {
 		r.end, r.spell = 0, func(path string) string { return path }
@@ -234,16 +229,15 @@ func (r *search) run(ctx context.Context, name string) error {
 	} else {
 		err = r.below(ctx, &f)
 	}
-	if err = cmp.Or(err, r.out.Flush()); err == nil && r.failed {
-		err = &commandError{code: exitFailure}
-	}
-	return err
+	return r.finish(err)
 }
 
 func (r *search) below(ctx context.Context, dir *kinds.Found) error {
 	for f, err := range r.source.Walk(ctx, *dir, r.enter) {
 		if err == nil {
 			err = r.look(ctx, &f)
+		} else {
+			err = r.fail(ctx, err)
 		}
 		if err == nil {
 			err = r.pass()
@@ -306,17 +300,6 @@ func (r *search) look(ctx context.Context, f *kinds.Found) error {
 	}
 	_, err := r.out.WriteString(r.spell(f.Path))
 	return cmp.Or(err, r.out.WriteByte(r.end))
-}
-
-// fail reports what could not be found out of one file, which keeps none of the others from being
-// found.
-func (r *search) fail(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	r.failed = true
-	shown.Fprintf(r.talk, "lorefs: %s\n", errorText(err))
-	return nil
 }
 
 func (r *search) fits(f *kinds.Found) bool {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"iter"
 	"log/slog"
 	"path"
@@ -14,6 +15,7 @@ import (
 
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/jsonout"
+	"lorefs/internal/shown"
 	"lorefs/nodes"
 )
 
@@ -53,12 +55,12 @@ query instead:
 			if len(args) > 1 {
 				dir = args[1]
 			}
-			l.out, l.source, l.spell = bufio.NewWriter(c.OutOrStdout()), s, spelling(c)
+			l.out, l.source, l.spell, l.talk = bufio.NewWriter(c.OutOrStdout()), s, spelling(c), c.ErrOrStderr()
 			l.lines = jsonout.NewLines(l.out)
 			if err := l.list(c.Context(), dir); err != nil {
 				return cmp.Or(l.out.Flush(), explainPath(err))
 			}
-			return cmp.Or(l.out.Flush(), complete(s, dir))
+			return cmp.Or(l.finish(nil), complete(s, dir))
 		},
 	}
 	f.add(c.Flags())
@@ -83,6 +85,29 @@ type lister struct {
 	spell                   func(string) string
 	// headed is whether a directory was told of.
 	headed bool
+	// talk gets what could not be found out. failed is whether there was something.
+	talk   io.Writer
+	failed bool
+}
+
+// fail reports what could not be found out of one entry, which keeps none of the others from being
+// printed.
+func (l *lister) fail(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	l.failed = true
+	shown.Fprintf(l.talk, "lorefs: %s\n", errorText(err))
+	return nil
+}
+
+// finish prints the rest. It returns err or, if something could not be found out, an error that
+// says nothing.
+func (l *lister) finish(err error) error {
+	if err = cmp.Or(err, l.out.Flush()); err == nil && l.failed {
+		err = &commandError{code: exitFailure}
+	}
+	return err
 }
 
 // list prints what is at a path, or all that a query or a pattern finds.
@@ -131,31 +156,37 @@ func (l *lister) dir(ctx context.Context, f *kinds.Found, several bool) error {
 			return err
 		}
 	}
-	err := l.children(ctx, f, func(child *kinds.Found) error { return l.show(ctx, child.Entry, child.Name, child.Path) })
-	if err != nil || !l.recursive {
+	whole, err := l.children(ctx, f, func(child *kinds.Found) error { return l.show(ctx, child.Entry, child.Name, child.Path) })
+	if err != nil || !whole || !l.recursive {
 		return err
 	}
-	return l.children(ctx, f, func(child *kinds.Found) error {
+	_, err = l.children(ctx, f, func(child *kinds.Found) error {
 		if child.Kind != nodes.Dir {
 			return nil
 		}
 		return l.dir(ctx, child, several)
 	})
+	return err
 }
 
-func (l *lister) children(ctx context.Context, f *kinds.Found, do func(child *kinds.Found) error) error {
+// children calls do for the entries of a directory. With recursive, one that can't be listed is
+// reported, and whole is false.
+func (l *lister) children(ctx context.Context, f *kinds.Found, do func(child *kinds.Found) error) (whole bool, err error) {
 	for child, err := range l.source.Tree.ReadDir(ctx, f.ID, 0) {
+		if err != nil && l.recursive {
+			return false, l.fail(ctx, fmt.Errorf("list %q: %w", "/"+f.Path, err))
+		}
 		if err != nil {
-			return err
+			return false, err
 		}
 		if child.ModTime.IsZero() {
 			child.ModTime = f.ModTime
 		}
 		if err := do(&kinds.Found{Entry: child, Path: path.Join(f.Path, child.Name)}); err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return true, nil
 }
 
 // show prints an entry. Finding its size can take long, so it is shown only if asked for.
@@ -166,7 +197,7 @@ func (l *lister) show(ctx context.Context, e nodes.Entry, name, at string) error
 	}
 	j, err := l.describe(ctx, e, at)
 	if err != nil {
-		return err
+		return l.fail(ctx, err)
 	}
 	if l.asJSON {
 		return l.lines.Write(j)

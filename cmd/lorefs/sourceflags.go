@@ -196,9 +196,9 @@ type keySource struct{ keyName, ivName, key, iv string }
 func (s keySource) parse() (datacenter.Key, error) {
 	switch {
 	case s.key == "":
-		return datacenter.Key{}, usageErrorf("%s is given without a key: the two go together", s.ivName)
+		return datacenter.Key{}, usageErrorf("%s is given without a key: the two go together, 32 hex digits each", s.ivName)
 	case s.iv == "":
-		return datacenter.Key{}, usageErrorf("%s is given without an IV: the two go together", s.keyName)
+		return datacenter.Key{}, usageErrorf("%s is given without an IV: the two go together, 32 hex digits each", s.keyName)
 	}
 	k, err := datacenter.ParseKey(strings.TrimPrefix(s.keyName, "$"), s.key, s.iv)
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,7 +32,7 @@ func interruptedRun(t *testing.T, args ...string) string {
 // the same way.
 func TestFilesInterrupted(t *testing.T) {
 	file := madeSampleFile(t, "DataCenter_Final_Sample.dat")
-	s, err := openSource(t.Context(), file, &sourceFlags{kind: kinds.DataCenterName, layout: "auto", cacheSize: defaultCacheSize, noCache: true}, nil, silence{}.set)
+	s, err := openSource(t.Context(), file, &sourceFlags{kind: kinds.DataCenterName, layout: "auto", cacheSize: defaultCacheSize, noCache: true}, slog.New(slog.DiscardHandler), silence{}.set)
 	if err != nil {
 		t.Fatal(err)
 	}

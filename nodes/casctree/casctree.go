@@ -52,7 +52,7 @@ func New(ctx context.Context, st *casc.Storage, opts Options) (*Tree, error) {
 			Name: f.Name, ID: makeID(kindConfig, i), Kind: nodes.File, Size: int64(len(f.Data)), Next: uint64(i) + 1,
 		})
 	}
-	if t.manifests, err = findManifests(st, names); err != nil {
+	if t.manifests, err = findManifests(st, names, len(problems) == 0); err != nil {
 		return nil, fmt.Errorf("casctree: %w", err)
 	}
 	t.listTop()

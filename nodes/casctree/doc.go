@@ -47,8 +47,9 @@
 // # Manifests
 //
 // A file of a manifest has 4096 entries, or those of 32 pages of the encoding file. Its
-// size is known only after rendering it: the first look into manifests/NAME renders all its
-// files, and keeps only the sizes. manifests/idx shows the local index of that moment. Once
+// size is known only after rendering it: the first look at a file in manifests/NAME renders all
+// files there, and keeps only the sizes. To list their names, entries are only counted.
+// manifests/idx shows the local index of that moment. Once
 // somebody writes to the index files in place, it fails with [nodes.ErrChanged].
 //
 // # Updates

@@ -23,6 +23,7 @@ func (b *builder) finish(ctx context.Context, id cache.ID) (t *table, sealed []b
 	}
 	dirs := b.orderDirs()
 	for d := range b.dirs {
+		b.dropReplaced(order[from[d]:from[d+1]])
 		if err := b.nameApart(order[from[d]:from[d+1]]); err != nil {
 			return nil, nil, err
 		}
@@ -151,6 +152,31 @@ func (b *builder) nameApart(files []uint32) error {
 		b.sortFiles(files)
 	}
 	return nil
+}
+
+// dropReplaced is isReplaced for roots that have the language at the end of names: NAME:enUS is left
+// out if there is NAME:enGB.
+func (b *builder) dropReplaced(files []uint32) {
+	if !b.only || b.locale.Fallback() == 0 {
+		return
+	}
+	for _, i := range files {
+		x := b.files.at(int(i))
+		at := bytes.LastIndexByte(b.name(x), ':')
+		if x.distance() != 1 || at < 0 {
+			continue
+		}
+		wanted := append(bytes.Clone(b.name(x)[:at+1]), b.locale.String()...)
+		n, _ := slices.BinarySearchFunc(files, wanted, func(i uint32, name []byte) int {
+			return compareFolded(b.name(b.files.at(int(i))), name)
+		})
+		if n == len(files) {
+			continue
+		}
+		if y := b.files.at(int(files[n])); compareFolded(b.name(y), wanted) == 0 && y.distance() == 0 {
+			x.state |= stateDropped
+		}
+	}
 }
 
 // isReplaced reports whether x is for a language that stands for the one that the user wants,

@@ -103,6 +103,10 @@ func lookup(ctx context.Context, tree nodes.Tree, name string) (nodes.Entry, err
 
 // readAll reads a whole file.
 func readAll(ctx context.Context, tree nodes.Tree, e nodes.Entry) ([]byte, error) {
+	e, err := nodes.WithSize(ctx, tree, e)
+	if err != nil {
+		return nil, err
+	}
 	b := make([]byte, e.Size+1)
 	n, err := tree.ReadAt(ctx, e.ID, b, 0)
 	if errors.Is(err, io.EOF) {

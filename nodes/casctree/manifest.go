@@ -20,7 +20,11 @@ type manifest struct {
 	perFile int
 	// walk renders the units from one on, in order. A line includes its end, and is valid
 	// until the next one.
-	walk func(ctx context.Context, from int, each eachLine) error
+	walk walker
+	// units counts the units and renders none; nil if it can't. counted is 1 more than it
+	// returned, 0 before.
+	units   func() (int, error)
+	counted atomic.Int64
 	// sizes are the sizes of the files, nil until they were measured.
 	sizes atomic.Pointer[[]int64]
 }
@@ -37,12 +41,31 @@ const (
 	pageDigits    = 6
 )
 
-// known returns the number of files as far as it is known.
+// known returns the number of files, or 0 if nobody has looked yet.
 func (m *manifest) known() int {
 	if sizes := m.sizes.Load(); sizes != nil {
 		return len(*sizes)
 	}
-	return 0
+	return m.filesOf(max(int(m.counted.Load())-1, 0))
+}
+
+// filesOf returns how many files hold a number of units.
+func (m *manifest) filesOf(units int) int { return (units + m.perFile - 1) / m.perFile }
+
+// files returns the number of files. It renders them only if they can't be counted otherwise.
+func (m *manifest) files(ctx context.Context, t *Tree) (int, error) {
+	if m.units == nil {
+		sizes, err := m.measure(ctx, t)
+		return len(sizes), err
+	}
+	if m.sizes.Load() == nil && m.counted.Load() == 0 {
+		n, err := m.units()
+		if err != nil {
+			return 0, fmt.Errorf("manifests/%s: %w", m.name, err)
+		}
+		m.counted.Store(int64(n) + 1)
+	}
+	return m.known(), nil
 }
 
 // measure returns the sizes of all files. The first time it renders them.
@@ -55,7 +78,7 @@ func (m *manifest) measure(ctx context.Context, t *Tree) ([]int64, error) {
 		if m.sizes.Load() != nil {
 			return nil, nil
 		}
-		sizes := []int64{}
+		sizes := make([]int64, m.known()) // so that each file that is listed has a size
 		err := m.walk(ctx, 0, func(unit int, line []byte) bool {
 			file := unit / m.perFile
 			for len(sizes) <= file {
@@ -178,13 +201,18 @@ func (t *Tree) findPage(ctx context.Context, i int, name string) (nodes.Entry, e
 }
 
 func (t *Tree) listPages(ctx context.Context, i int, cursor uint64, yield func(nodes.Entry, error) bool) {
-	sizes, err := t.manifests[i].measure(ctx, t)
+	m := t.manifests[i]
+	files, err := m.files(ctx, t)
 	if err != nil {
 		yield(nodes.Entry{}, err)
 		return
 	}
-	for n := min(cursor, uint64(len(sizes))); n < uint64(len(sizes)); n++ {
-		e := pageEntry(i, int(n), sizes[n])
+	sizes := m.sizes.Load()
+	for n := min(cursor, uint64(files)); n < uint64(files); n++ {
+		e := pageEntry(i, int(n), nodes.UnknownSize)
+		if sizes != nil {
+			e.Size = (*sizes)[n]
+		}
 		e.Next = n + 1
 		if !yield(e, nil) {
 			return
@@ -193,25 +221,29 @@ func (t *Tree) listPages(ctx context.Context, i int, cursor uint64, yield func(n
 }
 
 // findManifests finds the storage's manifests that are local.
-func findManifests(st *casc.Storage, names *table) ([]*manifest, error) {
+// whole is whether the table has all of the root.
+func findManifests(st *casc.Storage, names *table, whole bool) ([]*manifest, error) {
 	found := []*manifest{
-		{name: "encoding", perFile: encodingPerFile, walk: contentLines(st)},
-		{name: "encoding-keys", perFile: encodingPerFile, walk: encodedLines(st)},
+		{name: "encoding", perFile: encodingPerFile, walk: contentLines(st), units: known(st.Encoding().ContentPages())},
+		{name: "encoding-keys", perFile: encodingPerFile, walk: encodedLines(st), units: known(st.Encoding().EncodedPages())},
 		{name: "root", walk: rootLines(st)},
+	}
+	if whole {
+		found[2].units = known(names.rootRows)
 	}
 	files, err := st.Manifests()
 	if err != nil {
 		return nil, err
 	}
 	for i := range files {
-		lines, ok := manifestLines[files[i].Name]
+		named, ok := manifestLines[files[i].Name]
 		if !ok {
 			continue
 		}
 		if info, err := st.Stat(&files[i]); err == nil && info.State == casc.StateNotLocal {
 			continue
 		}
-		found = append(found, &manifest{name: strings.ToLower(files[i].Name), walk: lines(st)})
+		found = append(found, &manifest{name: strings.ToLower(files[i].Name), walk: named.lines(st), units: func() (int, error) { return named.count(st) }})
 	}
 	tables, err := tableManifests(st)
 	if err != nil {
@@ -229,3 +261,5 @@ func findManifests(st *casc.Storage, names *table) ([]*manifest, error) {
 	}
 	return found, nil
 }
+
+func known(n int) func() (int, error) { return func() (int, error) { return n, nil } }

@@ -180,9 +180,27 @@ func rootLine(l *line, f *casc.File) {
 	*l = append(*l, ']')
 }
 
-// manifestLines are the manifests that the build configuration names.
-var manifestLines = map[string]func(*casc.Storage) walker{
-	"INSTALL": installLines, "DOWNLOAD": downloadLines, "SIZE": sizeLines, "PATCH": patchLines, "PATCH-INDEX": patchIndexLines,
+// manifestLines are the manifests that the build configuration names: their lines, and how many
+// those are.
+var manifestLines = map[string]struct {
+	lines func(*casc.Storage) walker
+	count func(*casc.Storage) (int, error)
+}{
+	"INSTALL":     {installLines, counted((*casc.Storage).Install, func(m *casc.Install) int { return len(m.Entries) })},
+	"DOWNLOAD":    {downloadLines, counted((*casc.Storage).Download, (*casc.Download).Len)},
+	"SIZE":        {sizeLines, counted((*casc.Storage).SizeManifest, (*casc.SizeManifest).Len)},
+	"PATCH":       {patchLines, counted((*casc.Storage).Patch, func(m *casc.Patch) int { return len(m.Files) })},
+	"PATCH-INDEX": {patchIndexLines, counted((*casc.Storage).PatchIndex, (*casc.PatchIndex).Len)},
+}
+
+func counted[M any](open func(*casc.Storage) (*M, error), count func(*M) int) func(*casc.Storage) (int, error) {
+	return func(st *casc.Storage) (int, error) {
+		m, err := open(st)
+		if err != nil {
+			return 0, err
+		}
+		return count(m), nil
+	}
 }
 
 // tagsOf returns the names of the tags of entry i.

@@ -16,7 +16,13 @@ import (
 // of archives, and shmem.
 func tableManifests(st *casc.Storage) (found []*manifest, err error) {
 	for range st.Indexes() {
-		found = append(found, &manifest{name: "idx", walk: idxLines(st)})
+		indexes := sync.OnceValue(func() (all []*casc.Idx) {
+			for _, x := range st.Indexes() {
+				all = append(all, x)
+			}
+			return all
+		})
+		found = append(found, &manifest{name: "idx", walk: idxLines(indexes), units: func() (int, error) { return countIdx(indexes()) }})
 		break
 	}
 	indexes, err := st.IndexNames()
@@ -24,7 +30,7 @@ func tableManifests(st *casc.Storage) (found []*manifest, err error) {
 		return nil, err
 	}
 	if len(indexes) > 0 {
-		found = append(found, &manifest{name: "index", walk: indexLines(st, indexes)})
+		found = append(found, &manifest{name: "index", walk: indexLines(st, indexes), units: func() (int, error) { return countIndexes(st, indexes) }})
 	}
 	shmem, damaged := st.Shmem()
 	switch {
@@ -40,13 +46,7 @@ func tableManifests(st *casc.Storage) (found []*manifest, err error) {
 
 // idxLines walks the local index as it was when it was first looked into, so that sizes
 // stay. Updates mostly put other files beside the open ones.
-func idxLines(st *casc.Storage) walker {
-	indexes := sync.OnceValue(func() (all []*casc.Idx) {
-		for _, x := range st.Indexes() {
-			all = append(all, x)
-		}
-		return all
-	})
+func idxLines(indexes func() []*casc.Idx) walker {
 	return func(ctx context.Context, from int, each eachLine) error {
 		var l line
 		i := -1
@@ -80,14 +80,31 @@ func idxLines(st *casc.Storage) walker {
 	}
 }
 
+// countIdx counts the entries of the local index.
+func countIdx(indexes []*casc.Idx) (n int, err error) {
+	for _, x := range indexes {
+		for _, err := range x.Entries() {
+			if err != nil {
+				return 0, idxError(err)
+			}
+			n++
+		}
+	}
+	return n, nil
+}
+
+func idxError(err error) error {
+	if errors.Is(err, casc.ErrChanged) {
+		return nodes.Mark(err, nodes.ErrChanged)
+	}
+	return err
+}
+
 // sortedEntries returns the entries of an index by key. The update section is not sorted.
 func sortedEntries(x *casc.Idx) (entries []casc.IdxEntry, err error) {
 	for e, err := range x.Entries() {
-		switch {
-		case errors.Is(err, casc.ErrChanged):
-			return nil, nodes.Mark(err, nodes.ErrChanged)
-		case err != nil:
-			return nil, err
+		if err != nil {
+			return nil, idxError(err)
 		}
 		entries = append(entries, e)
 	}
@@ -131,6 +148,18 @@ func indexLines(st *casc.Storage, names []casc.Key) walker {
 		}
 		return nil
 	}
+}
+
+// countIndexes counts the lines of indexLines.
+func countIndexes(st *casc.Storage, names []casc.Key) (n int, err error) {
+	for _, name := range names {
+		if x, err := st.ReadIndex(name); err == nil {
+			n += x.Len()
+		} else {
+			n++ // the line that says why
+		}
+	}
+	return n, nil
 }
 
 // indexError makes a line in place of an index that can't be read.

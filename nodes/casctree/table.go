@@ -46,7 +46,7 @@ type header struct {
 
 const (
 	// tableKind must change whenever the meaning of a table changes.
-	tableKind      = "casc names 3"
+	tableKind      = "casc names 4"
 	kindSize       = 16
 	tableHead      = kindSize + 8*4
 	dirSize        = 16

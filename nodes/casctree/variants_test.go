@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -175,6 +176,30 @@ func TestLocaleFallback(t *testing.T) {
 					t.Errorf("%v: Lookup of %s: %v, %v", c.locale, name, f.CKey, err)
 				}
 			}
+		}
+	}
+}
+
+// TestReplacedNames checks that a root with languages in its names shows a file for a language that
+// stands for the wanted one only where there is none for that itself.
+func TestReplacedNames(t *testing.T) {
+	g := casctest.New()
+	var files []casc.File
+	for _, name := range []string{"both:enUS", "Both:engb", "one:enUS", "plain", "german:deDE"} {
+		files = append(files, casc.File{Name: name, CKey: g.Add([]byte(name)).CKey})
+	}
+	g.Root(g.Add(write.TextRoot(files)))
+	install, err := g.Install()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for locale, want := range map[casc.Locale][]string{
+		casc.LocaleEnGB: {"files/Both:engb", "files/one:enUS", "files/plain"},
+		casc.LocaleEnUS: {"files/both:enUS", "files/one:enUS", "files/plain"},
+	} {
+		tree := open(t, casctest.FS(install), casc.Options{Locale: locale}, casctree.Options{})
+		if got := slices.Sorted(maps.Keys(listed(t, tree, "files"))); !slices.Equal(got, want) {
+			t.Errorf("%v: %q, want %q", locale, got, want)
 		}
 	}
 }

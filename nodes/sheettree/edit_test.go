@@ -349,7 +349,7 @@ func TestDrafts(t *testing.T) {
 	good, second := e.read(path), e.read("Item/Item-00001.xml")
 	bad := strings.Replace(good, `id="1"`, `id="one"`, 1)
 	err := e.write(path, bad)
-	const want = `sheets: Item/Item-00000.xml:3:16: Thing id: not a value that a data center can hold: "one" is not an int`
+	const want = `sheets: Item/Item-00000.xml:3:12: Thing id: not a value that a data center can hold: "one" is not an int`
 	if !errors.Is(err, nodes.ErrInvalid) || !strings.HasPrefix(err.Error(), want) {
 		t.Fatalf("the error is %v, want %s", err, want)
 	}

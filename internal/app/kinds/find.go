@@ -27,8 +27,9 @@ type By uint8
 const (
 	// ByPath means that the user named it.
 	ByPath By = iota
-	// ByQuery and ByPattern mean that the user described it.
+	// ByQuery means that a query describes it.
 	ByQuery
+	// ByPattern means that a pattern matches it.
 	ByPattern
 )
 

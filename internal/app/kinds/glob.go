@@ -63,7 +63,8 @@ func (s *Source) leadsTo(ctx context.Context, f Found) (Found, error) {
 
 // Walk yields everything below a directory, but not the directory itself: each directory before
 // its entries, and entries in the order of the tree. Sizes may be unknown. It lists a directory,
-// or what a link leads to, if enter wants it. An error comes last.
+// or what a link leads to, if enter wants it. If it can't, it yields an error instead of what is in
+// there, and goes on.
 func (s *Source) Walk(ctx context.Context, dir Found, enter func(f *Found) bool) iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) {
 		w := walker{s, enter, yield}
@@ -84,8 +85,7 @@ func (w *walker) below(ctx context.Context, dir *Found) bool {
 			err = ctx.Err()
 		}
 		if err != nil {
-			w.yield(*dir, fmt.Errorf("list %q: %w", "/"+dir.Path, err))
-			return false
+			return w.yield(*dir, fmt.Errorf("list %q: %w", "/"+dir.Path, err)) && ctx.Err() == nil
 		}
 		if e.ModTime.IsZero() {
 			e.ModTime = dir.ModTime
@@ -98,8 +98,10 @@ func (w *walker) below(ctx context.Context, dir *Found) bool {
 			continue
 		}
 		if f, err = w.source.leadsTo(ctx, f); err != nil {
-			w.yield(f, err)
-			return false
+			if !w.yield(f, err) || ctx.Err() != nil {
+				return false
+			}
+			continue
 		}
 		if f.Kind == nodes.Dir && !w.below(ctx, &f) {
 			return false

@@ -1,6 +1,8 @@
 package treecopy
 
 import (
+	"context"
+	"errors"
 	"iter"
 	"os"
 
@@ -33,8 +35,12 @@ func Foretell(o Options, to string, files iter.Seq2[Planned, error], would func(
 	}
 	unknown := false
 	for p, err := range files {
-		if err != nil {
+		if errors.Is(err, context.Canceled) {
 			return r, err
+		}
+		if err != nil { // Copy would go on, too
+			r.add(ReasonOf(err))
+			continue
 		}
 		if !o.Filter.takes(p.Path) {
 			continue

@@ -42,11 +42,11 @@ func Measure(ctx context.Context, tree nodes.Tree, from nodes.Entry, to string, 
 		}
 		return Amount{}, err
 	}
-	w := &walk{tree: tree, dir: m.dir}
+	w := &walk{tree: tree, dir: m.dir, unlisted: func(string, error) {}} // copying it says why
 	w.ctx, w.cancel = context.WithCancelCause(ctx)
 	defer w.cancel(nil)
 	w.file = func(j job, _ []byte) {
-		if err := m.file(j); err != nil {
+		if err := m.file(w.ctx, tree, j); err != nil {
 			w.cancel(err)
 		}
 	}
@@ -84,11 +84,12 @@ func (m *measuring) dir(path string) error {
 	return m.count()
 }
 
-func (m *measuring) file(j job) error {
-	size := j.entry.Size
-	if size == nodes.UnknownSize {
-		return ErrTooMany // finding it may take as long as writing the file
+func (m *measuring) file(ctx context.Context, tree nodes.Tree, j job) error {
+	e, err := nodes.WithSize(ctx, tree, j.entry)
+	if err != nil {
+		return m.count() // copying it says why it can't be read
 	}
+	size := e.Size
 	if m.root != nil {
 		if info, err := m.root.Lstat(j.path); err == nil {
 			if !m.overwrite {

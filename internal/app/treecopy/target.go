@@ -109,7 +109,10 @@ func (t *target) end() (Report, error) { return t.report, context.Cause(t.ctx) }
 
 // folder makes a folder if needed.
 func (t *target) folder(name string) error {
-	err := t.guard.Take(diskspace.EntrySize)
+	err := checkName(name)
+	if err == nil {
+		err = t.guard.Take(diskspace.EntrySize)
+	}
 	if err == nil {
 		err = t.root.MkdirAll(name, dirPerm)
 	}
@@ -178,6 +181,9 @@ func (t *target) mayReplace(name string) error {
 // place returns the path at which a file is to be made, which settle then gives its name. A file
 // that may be replaced stays until the new one is whole, and the target of a link always stays.
 func (t *target) place(name string) (at string, err error) {
+	if err := checkName(name); err != nil {
+		return "", err
+	}
 	at = name
 	if t.o.Overwrite {
 		if err := t.mayReplace(name); err != nil {

@@ -24,6 +24,7 @@ func Copy(ctx context.Context, tree nodes.Tree, from nodes.Entry, to string, o O
 	defer t.close()
 	c := &copying{target: t, tree: tree}
 	w := &walk{ctx: t.ctx, cancel: t.cancel, tree: tree, dir: t.makeDir, file: c.one}
+	w.unlisted = func(dir string, err error) { t.done(dir, 0, contentError{err}) }
 	if o.Filter.File != nil {
 		w.dir = func(string) error { return nil }
 	}

@@ -27,6 +27,8 @@ type walk struct {
 	filter Filter
 	// dir is called for each directory but the first, before its entries.
 	dir func(path string) error
+	// unlisted is called for each directory but the first of which not all entries can be listed.
+	unlisted func(path string, err error)
 	// file is called for each file, with a buffer for reading it. Both are called in
 	// parallel.
 	file func(j job, buf []byte)
@@ -124,6 +126,10 @@ func (w *walk) list(dir job, buf []byte) error {
 	for e, err := range w.tree.ReadDir(w.ctx, dir.entry.ID, 0) {
 		if err == nil {
 			err = w.ctx.Err()
+		}
+		if err != nil && dir.path != "" && w.ctx.Err() == nil {
+			w.unlisted(dir.path, err)
+			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("list %q: %w", "/"+dir.path, err)
