@@ -247,7 +247,7 @@ func (m *maker) traits(b *made) error {
 			if several := len(x.group.rows) > 1; several && b.Kind != Change {
 				needed = true
 			} else if several && !needed {
-				if needed, err = m.couldHit(b, at, x.group, i); err != nil {
+				if needed, err = m.couldHit(b, x.group, i); err != nil {
 					return err
 				}
 			}
@@ -330,7 +330,7 @@ const manyRows, manyHits = 1 << 18, 1 << 8
 
 // couldHit reports whether a block that changes a node would change another one if the i-th step of
 // its path led to another one of the group: if there is one with a value that the block changes.
-func (m *maker) couldHit(b *made, at found, g *group, i int) (bool, error) {
+func (m *maker) couldHit(b *made, g *group, i int) (bool, error) {
 	// Blocks of one group share the nodes below it that have the names of the path.
 	steps := b.Path.Steps[i:]
 	below := []*group{g}
