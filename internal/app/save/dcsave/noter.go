@@ -21,8 +21,10 @@ const (
 )
 
 // noter writes notes about edited nodes to the journal (see noteVersion), and then how many edits
-// there are. It does so a little after the edits, which don't wait for it. If the process dies before that, the next session writes the
-// notes, if the file is still there.
+// there are. Of a node that has no note yet it writes a sketch before the edit returns, see
+// takeNew. The whole note comes a little after the edits, which don't wait for it. If the process
+// dies before that, the next session writes the notes, if the file is still there; if it is not,
+// the sketches are all that a patch is made from.
 type noter struct {
 	put func(note []byte) error
 	// count is called once all edits so far have notes.
