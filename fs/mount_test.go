@@ -489,8 +489,9 @@ func TestManyReadersReadAhead(t *testing.T) {
 		texts[fmt.Sprint(i)] = strings.Repeat("x", size)
 	}
 	dir, s := fusetest.Serve(t, slowTree{nodetest.MemFiles(testTime, texts)}, fs.Options{})
-	c := exec.Command("sh", "-c", fmt.Sprintf("seq 0 %d | xargs -n 4 -P %d cat | wc -c", files-1, readers))
-	c.Dir = dir
+	// The shell goes there, and not Go between fork and exec: the mount is served by this process,
+	// all of which waits then if garbage is to be collected.
+	c := exec.Command("sh", "-c", fmt.Sprintf("cd %s && seq 0 %d | xargs -n 4 -P %d cat | wc -c", dir, files-1, readers))
 	out, err := c.Output()
 	if err != nil || strings.TrimSpace(string(out)) != fmt.Sprint(files*size) {
 		t.Fatalf("%s bytes, want %d: %v", out, files*size, err)

@@ -106,7 +106,7 @@ func (d *Draft) apply(ctx context.Context, edits script, logged bool, seen *effe
 	}
 	var undo undoList
 	count, err := d.all(ctx, edits, logged, &undo, seen)
-	if err == nil && len(d.scratch) > 0 {
+	if err == nil && logged {
 		err = d.log(d.scratch)
 	}
 	d.mu.Lock()

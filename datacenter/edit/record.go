@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"slices"
 
 	"lorefs/datacenter"
 	"lorefs/internal/cursor"
@@ -38,8 +37,7 @@ import (
 // errRecord means that a record is malformed.
 var errRecord = errors.New("not a record of edits")
 
-// record completes an edit that is to be made next, and appends it to scratch, unless it sets what
-// is there already: so who reads the edits knows that each of them changed something, though not what.
+// record completes an edit that is to be made next, and appends it to scratch.
 func (d *Draft) record(e *Edit) error {
 	node, into := e.Node, e.Parent
 	switch e.Op {
@@ -51,7 +49,7 @@ func (d *Draft) record(e *Edit) error {
 		}
 	default:
 		n, err := d.reach(e.Node)
-		if err != nil || d.isAlready(n, e) {
+		if err != nil {
 			return err
 		}
 		if node, err = d.labels.number(d, n.number); err != nil {
@@ -74,25 +72,6 @@ func (d *Draft) record(e *Edit) error {
 	}
 	d.scratch = appendEdit(d.scratch, e, node, into)
 	return nil
-}
-
-// isAlready reports whether an edit sets what a node has.
-func (d *Draft) isAlready(n *draftNode, e *Edit) bool {
-	switch e.Op {
-	case SetAttribute:
-		a, ok := d.Attribute(n.number, e.Name)
-		if ok && a.Value.Type() == 0 {
-			var err error
-			a.Value, err = storedValue(d.first, a.Addr)
-			ok = err == nil
-		}
-		return ok && a.Value == e.Value
-	case SetKeys:
-		return slices.Equal(d.definition(n.key), e.Keys)
-	case SetFlags:
-		return n.flags == e.Flags
-	}
-	return false
 }
 
 // rankFor returns the rank for a node that goes to parent.
