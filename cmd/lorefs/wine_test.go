@@ -40,6 +40,11 @@ func runWine(program string, args []string) (code int, err error) {
 	c := exec.Command("wine", append([]string{program}, args...)...)
 	c.Stdin, c.Stdout, c.Stderr = os.Stdin, outs[0], outs[1]
 	c.Env = append(os.Environ(), "WINEDEBUG=-all", "LC_ALL=C.UTF-8")
+	// A path without a drive is not absolute there, and would be passed over: all scripts would
+	// see each other's journals.
+	if state := os.Getenv("XDG_STATE_HOME"); state != "" {
+		c.Env = append(c.Env, "XDG_STATE_HOME=Z:"+state)
+	}
 	if err := c.Run(); err != nil {
 		exit, ok := errors.AsType[*exec.ExitError](err)
 		if !ok {

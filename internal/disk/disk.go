@@ -72,9 +72,6 @@ func (OS) Open(path string, flag int) (File, error) {
 // Link calls [os.Link].
 func (OS) Link(from, to string) error { return os.Link(from, to) }
 
-// Rename calls [os.Rename].
-func (OS) Rename(from, to string) error { return os.Rename(from, to) }
-
 // Remove calls [os.Remove].
 func (OS) Remove(path string) error { return os.Remove(path) }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"syscall"
+
+	"lorefs/internal/shareopen"
 )
 
 // ErrNotRegular means that something other than a file, such as a folder, a pipe or a
@@ -17,7 +19,7 @@ func OpenFile(path string, flag int, perm os.FileMode) (*os.File, error) {
 	if flag&os.O_EXCL == 0 {
 		flag |= syscall.O_NONBLOCK // a new file is no pipe
 	}
-	f, err := os.OpenFile(path, flag|noFollow, perm)
+	f, err := open(path, flag|noFollow, perm)
 	if err != nil {
 		return nil, err
 	}
@@ -29,4 +31,13 @@ func OpenFile(path string, flag int, perm os.FileMode) (*os.File, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
+}
+
+// open opens files that are only read in a way that lets others rename them.
+func open(path string, flag int, perm os.FileMode) (*os.File, error) {
+	const forMore = os.O_WRONLY | os.O_RDWR | os.O_CREATE | os.O_TRUNC | os.O_APPEND
+	if flag&forMore == 0 {
+		return shareopen.Read(path, flag)
+	}
+	return os.OpenFile(path, flag, perm)
 }

@@ -81,7 +81,36 @@ func (f *File) place() error {
 	if !f.isOldAt(f.path) {
 		return f.changed()
 	}
-	return f.disk.Rename(f.temp.path, f.path)
+	err := f.disk.Rename(f.temp.path, f.path)
+	if err != nil && closeFirst {
+		return f.placeAfter(err)
+	}
+	return err
+}
+
+// placeAfter moves the old file away before it gives its name to the new one, since not every
+// file system can replace a file that is open. For a moment no file has the name: if the process
+// dies then, Sweep finds the old one. err is the error of replacing it at once.
+func (f *File) placeAfter(err error) error {
+	aside := f.temp.sibling(swapMark)
+	if moveErr := f.disk.Rename(f.path, aside); moveErr != nil {
+		return err
+	}
+	if f.isOldAt(aside) {
+		if err = f.disk.Rename(f.temp.path, f.path); err == nil {
+			f.swap = aside // SyncDir removes it
+			return nil
+		}
+	} else {
+		err = f.changed()
+	}
+	if _, there := os.Lstat(f.path); errors.Is(there, iofs.ErrNotExist) {
+		if backErr := f.disk.Rename(aside, f.path); backErr == nil {
+			return err
+		}
+	}
+	f.swap = aside // Cleanup gives it a lasting name
+	return err
 }
 
 // placeNew gives the new file its name, which must not exist yet. It can replace a file that

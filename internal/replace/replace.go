@@ -121,7 +121,8 @@ type File struct {
 	temp *tempFile
 	// backup is the old file's second name, until it becomes NAME.bak.
 	backup string
-	// swap is the new file's second name, until it is exchanged with NAME.
+	// swap is the new file's second name, until it is exchanged with NAME. Where that is
+	// impossible it is the old file, moved away.
 	swap string
 	// inPlace means that the new file is in place, and looked that it replaced the old file
 	// and no other.

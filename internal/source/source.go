@@ -25,6 +25,7 @@ import (
 	"syscall"
 	"time"
 
+	"lorefs/internal/shareopen"
 	"lorefs/internal/shown"
 )
 
@@ -86,7 +87,7 @@ func Open(path string) (*File, error) {
 		return nil, err
 	}
 	// Without O_NONBLOCK, a pipe that took the file's place would block.
-	f, err := os.OpenFile(abs, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := shareopen.Read(abs, syscall.O_NONBLOCK)
 	if err != nil {
 		return nil, err
 	}

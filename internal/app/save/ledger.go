@@ -10,6 +10,7 @@ import (
 	"lorefs/internal/disk"
 	"lorefs/internal/filelock"
 	"lorefs/internal/journal"
+	"lorefs/internal/shareopen"
 )
 
 // ledger holds the journal and the locks of a source that this process edits. Its methods are safe
@@ -57,7 +58,7 @@ func (k *Kind) hold(source string, o *Options) (*ledger, error) {
 // is locked where that is impossible: folders can't be locked, nor files on some network file
 // systems.
 func lockSource(path string) (*os.File, error) {
-	f, err := os.Open(path)
+	f, err := shareopen.Read(path, 0)
 	if err != nil {
 		return nil, err
 	}

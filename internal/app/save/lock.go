@@ -3,7 +3,6 @@ package save
 import (
 	"errors"
 	"os"
-	"runtime"
 
 	"lorefs/internal/filelock"
 )
@@ -23,9 +22,6 @@ func Take(source string) (*Lock, error) {
 		return nil, err
 	}
 	l := &Lock{own: own}
-	if runtime.GOOS == "windows" {
-		return l, nil // An open file can't be replaced there.
-	}
 	l.file, err = lockSource(source)
 	if errors.Is(err, filelock.ErrLocked) {
 		return nil, errors.Join(err, l.Close())
