@@ -34,6 +34,15 @@ type archives interface {
 	spans() (all []spanEntry, faults []error)
 	// at returns the place of an entry of spans.
 	at(e *spanEntry) (place, error)
+	// shmem reads what programs that share an install coordinate by. Without it the error
+	// matches io/fs.ErrNotExist.
+	shmem() (*Shmem, error)
+	// indexNames returns the sorted names of the indexes of a CDN that are here.
+	indexNames() ([]Key, error)
+	// readIndex reads an index of indexNames.
+	readIndex(name Key) (*ArchiveIndex, error)
+	// diskSize returns the number of bytes of all that is here.
+	diskSize() int64
 	// problems returns the faults that did not keep the archives from being opened.
 	problems() []error
 	io.Closer

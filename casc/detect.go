@@ -42,12 +42,9 @@ func detect(fsys iofs.FS) (bool, error) {
 	return len(files) > 0 || holdsKeys(fsys, archives), err
 }
 
-// buildFiles are the files that say which build is installed.
-var buildFiles = []string{".build.info", ".build.db"}
-
 func hasBuildFile(fsys iofs.FS) (bool, error) {
-	for _, name := range buildFiles {
-		if at, err := findName(fsys, ".", name); err != nil || at != "" {
+	for _, f := range buildFiles {
+		if at, err := findName(fsys, ".", f.name); err != nil || at != "" {
 			return at != "", err
 		}
 	}

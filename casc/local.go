@@ -7,6 +7,7 @@ import (
 	iofs "io/fs"
 	"path"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -325,6 +326,64 @@ func (l *localArchives) spans() (all []spanEntry, faults []error) {
 func (l *localArchives) at(e *spanEntry) (place, error) {
 	return l.now.Load().place(Location{Archive: e.at.Archive, Off: e.at.Off, Size: e.size})
 }
+
+func (l *localArchives) shmem() (*Shmem, error) {
+	data, err := readFile(l.fsys, path.Join(l.dir, "shmem"), maxText)
+	if err != nil {
+		return nil, err
+	}
+	return ParseShmem(data)
+}
+
+// indices looks for the folder of the CDN's indexes, which lies beside that of the archives. It
+// returns "" if there is none.
+func (l *localArchives) indices() (string, error) {
+	data := path.Dir(l.dir)
+	name, err := findName(l.fsys, data, "indices")
+	if err != nil || name == "" {
+		return "", err
+	}
+	return path.Join(data, name), nil
+}
+
+func (l *localArchives) indexNames() ([]Key, error) {
+	dir, err := l.indices()
+	if err != nil || dir == "" {
+		return nil, err
+	}
+	entries, err := readDir(l.fsys, dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []Key
+	for _, e := range entries {
+		text, index := strings.CutSuffix(e.Name(), indexSuffix)
+		if key, err := ParseKey(text); index && err == nil {
+			names = append(names, key)
+		}
+	}
+	slices.SortFunc(names, Key.Compare)
+	return names, nil
+}
+
+func (l *localArchives) readIndex(name Key) (*ArchiveIndex, error) {
+	dir, err := l.indices()
+	if err != nil {
+		return nil, err
+	}
+	file := ""
+	if dir != "" {
+		if file, err = findName(l.fsys, dir, name.String()+indexSuffix); err != nil {
+			return nil, err
+		}
+	}
+	if file == "" {
+		return nil, fmt.Errorf("index %v: %w", name, ErrNotFound)
+	}
+	return readNamedIndex(l.fsys, path.Join(dir, file), name)
+}
+
+func (l *localArchives) diskSize() int64 { return sizeOf(l.fsys, l.dir) }
 
 func (l *localArchives) problems() []error { return l.now.Load().faults }
 

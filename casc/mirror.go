@@ -39,6 +39,9 @@ type mirrorArchives struct {
 	replaced replacedFiles
 }
 
+// indexSuffix is what an index has behind the name of its archive.
+const indexSuffix = ".index"
+
 // maxOpen is how many archives are kept open.
 const maxOpen = 256
 
@@ -246,6 +249,20 @@ func (m *mirrorArchives) at(e *spanEntry) (place, error) {
 	}
 	return m.placeOf(m.group.entry(e.index))
 }
+
+func (m *mirrorArchives) shmem() (*Shmem, error) {
+	return nil, fmt.Errorf("casc: a mirror has no shmem: %w", iofs.ErrNotExist)
+}
+
+func (m *mirrorArchives) indexNames() ([]Key, error) {
+	return slices.SortedFunc(slices.Values(m.group.indexes), Key.Compare), nil
+}
+
+func (m *mirrorArchives) readIndex(name Key) (*ArchiveIndex, error) {
+	return readNamedIndex(m.fsys, m.path(name)+indexSuffix, name)
+}
+
+func (m *mirrorArchives) diskSize() int64 { return sizeOf(m.fsys, m.dir) }
 
 func (m *mirrorArchives) problems() []error { return m.faults }
 

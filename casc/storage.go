@@ -8,7 +8,6 @@ import (
 	iofs "io/fs"
 	"log/slog"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -57,12 +56,9 @@ type Storage struct {
 	Build Build
 	// BuildConfig is the build configuration, CDNConfig that of the CDN, or nil.
 	BuildConfig, CDNConfig *Config
-	// DataDir is the folder of the configurations in the source, ArchiveDir that of the
-	// archives.
-	DataDir, ArchiveDir string
 
-	fsys iofs.FS
-	opts Options
+	objects objects
+	opts    Options
 	// others are the active products besides the open one, if no product was asked for.
 	others   []string
 	log      *slog.Logger
@@ -114,11 +110,14 @@ func OpenPath(dir string, opts Options) (*Storage, error) {
 // or a mirror. The files of fsys must implement io.ReaderAt. The root is read when it is
 // first needed.
 func Open(fsys iofs.FS, opts Options) (*Storage, error) {
-	s := &Storage{fsys: fsys, opts: opts, log: opts.Logger}
+	objects, err := newFolder(fsys)
+	if err != nil {
+		return nil, err
+	}
+	s := &Storage{objects: objects, opts: opts, log: opts.Logger}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
-	var err error
 	if s.proven, err = lru.New[encodingKey, struct{}](maxProven); err != nil {
 		panic(fmt.Sprintf("casc: BUG: %v", err))
 	}
@@ -160,45 +159,23 @@ func (s *Storage) Problems() []error {
 
 // ModTime returns when the build was installed: the time of its configuration file, which
 // playing the game does not change.
-func (s *Storage) ModTime() (time.Time, error) {
-	st, err := stampOf(s.fsys, path.Join(s.DataDir, ConfigPath("config", s.Build.BuildKey)))
-	return st.modTime, err
-}
+func (s *Storage) ModTime() (time.Time, error) { return s.objects.configTime(s.Build.BuildKey) }
 
 // Encoding returns the encoding file.
 func (s *Storage) Encoding() *Encoding { return s.encoding }
 
-// findBuild reads .build.info or .build.db, and finds the data folder.
+// findBuild reads the list of builds or, without one, all configurations.
 func (s *Storage) findBuild() error {
-	var err error
-	if s.DataDir, err = findData(s.fsys); err != nil {
+	list, err := s.objects.builds()
+	if err != nil {
 		return err
 	}
-	for _, f := range []struct {
-		name  string
-		parse func([]byte) ([]Build, error)
-	}{{".build.info", ParseBuildInfo}, {".build.db", ParseBuildDB}} {
-		name, err := findName(s.fsys, ".", f.name)
-		if err != nil {
-			return err
-		}
-		if name == "" {
-			continue
-		}
-		s.update.file, s.update.parse = name, f.parse
-		s.update.stamp, _ = stampOf(s.fsys, name)
-		data, err := readFile(s.fsys, name, maxText)
-		if err != nil {
-			return err
-		}
-		s.configs = append(s.configs, ConfigFile{Name: strings.TrimPrefix(f.name, "."), Data: data})
-		builds, err := f.parse(data)
-		if err != nil {
-			return err
-		}
-		return s.selectBuild(builds)
+	if list == nil {
+		return s.searchConfigs()
 	}
-	return s.searchConfigs()
+	s.configs = append(s.configs, ConfigFile{Name: list.kind, Data: list.data})
+	s.update.list = list
+	return s.selectBuild(list.all)
 }
 
 // selectBuild takes the build of Options, or the active one.
@@ -208,7 +185,7 @@ func (s *Storage) selectBuild(builds []Build) (err error) {
 		if s.Build.BuildKey = s.opts.BuildKey; i >= 0 {
 			s.Build = builds[i]
 		}
-		s.update.file = "" // the active one need not be this one
+		s.update.list = nil // the active one need not be this one
 	} else if s.Build, err = SelectBuild(builds, s.opts.Product); err != nil {
 		return err
 	} else if all := activeProducts(builds); s.opts.Product == "" && len(all) > 1 {
@@ -250,28 +227,10 @@ func (s *Storage) readKeyRing() error {
 	return errors.Join(faults...)
 }
 
-// openArchives opens the archives of an install or of a mirror.
-func (s *Storage) openArchives() error {
-	dir, err := findArchives(s.fsys, s.DataDir)
+func (s *Storage) openArchives() (err error) {
+	s.archives, err = s.objects.archives(s.cdns, archiveOptions{s.opts.Blocks, &s.blocks, s.opts.Index, s.log})
 	if err != nil {
 		return err
-	}
-	if dir == "" {
-		return fmt.Errorf("casc: no folder data in %s: %w", s.DataDir, iofs.ErrNotExist)
-	}
-	s.ArchiveDir = dir
-	files, err := idxFiles(s.fsys, dir)
-	if err != nil {
-		return err
-	}
-	if len(files) > 0 {
-		l, err := openLocal(s.fsys, dir, s.opts.Blocks, &s.blocks)
-		if err != nil {
-			return err
-		}
-		s.archives = l
-	} else {
-		s.archives = openMirror(s.fsys, dir, s.cdns, s.opts.Index, s.log)
 	}
 	for _, err := range s.archives.problems() {
 		s.addFault(err)

@@ -1,8 +1,9 @@
 package casc
 
 import (
+	"errors"
 	"fmt"
-	"path"
+	iofs "io/fs"
 )
 
 // ConfigFile is an unparsed file that says what is installed.
@@ -18,14 +19,9 @@ type ConfigFile struct {
 func (s *Storage) Configs() []ConfigFile { return s.configs }
 
 func (s *Storage) readConfig(what string, key Key) (*Config, error) {
-	name := path.Join(s.DataDir, ConfigPath("config", key))
-	data, err := readFile(s.fsys, name, maxText)
+	c, data, err := s.objects.config(key)
 	if err != nil {
 		return nil, err
-	}
-	c, err := ReadConfig(data, key)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	s.configs = append(s.configs, ConfigFile{Name: what, Key: key, Data: data})
 	return c, nil
@@ -58,11 +54,7 @@ func (s *Storage) readPatchConfig() error {
 	if err != nil || ref.CKey.IsZero() {
 		return err
 	}
-	name := path.Join(s.DataDir, ConfigPath("config", ref.CKey))
-	if at, err := findName(s.fsys, path.Dir(name), path.Base(name)); err != nil || at == "" {
-		return nil //nolint:nilerr // neither is its folder
-	}
-	if _, err := s.readConfig("patch-config", ref.CKey); err != nil {
+	if _, err := s.readConfig("patch-config", ref.CKey); err != nil && !errors.Is(err, iofs.ErrNotExist) {
 		s.addFault(fmt.Errorf("patch configuration: %w", err))
 	}
 	return nil

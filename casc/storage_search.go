@@ -3,7 +3,6 @@ package casc
 import (
 	"fmt"
 	"log/slog"
-	"path"
 	"slices"
 	"strings"
 )
@@ -74,19 +73,8 @@ func (s *Storage) chooseBuild(found []FoundBuild) (Key, error) {
 // walkConfigs reads all configurations, and returns those of builds and of CDNs. Those that
 // can't be read are faults.
 func (s *Storage) walkConfigs() (builds []FoundBuild, cdns []Key) {
-	walkKeys(s.fsys, path.Join(s.DataDir, "config"), func(name string) {
-		key, err := ParseKey(path.Base(name))
-		if err != nil {
-			return
-		}
-		var c *Config
-		data, err := readFile(s.fsys, name, maxText)
-		if err == nil {
-			c, err = ReadConfig(data, key)
-		}
+	s.objects.configs(func(key Key, c *Config) {
 		switch {
-		case err != nil:
-			s.addFault(fmt.Errorf("%s: %w", name, err))
 		case c.Text("encoding") != "":
 			builds = append(builds, FoundBuild{Key: key, Name: c.Text("build-name"), Product: c.Text("build-uid")})
 		case c.Text("archives") != "" || c.Text("archive-group") != "":

@@ -3,17 +3,15 @@ package casc
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync/atomic"
 )
 
 // update is what Refresh found.
 type update struct {
-	// file is the .build.info or .build.db, "" if there is none.
-	file  string
-	parse func([]byte) ([]Build, error)
-	stamp stamp // when Open read it
+	// list is the list of builds that Open read, nil if the storage has none or an installed
+	// build does not matter.
+	list *buildList
 	// times counts the changes of the archives or their index.
 	times atomic.Uint64
 	// build is the build that is installed now, or nil if it is the one that is open.
@@ -47,26 +45,18 @@ func (s *Storage) NewBuild() (Build, bool) {
 
 // refreshBuild looks whether another build was installed.
 func (s *Storage) refreshBuild() error {
-	if s.update.file == "" {
+	if s.update.list == nil {
 		return nil
 	}
-	now, err := stampOf(s.fsys, s.update.file)
+	list, err := s.objects.newBuilds(s.update.list)
 	if err != nil {
 		return err
 	}
-	if now.same(s.update.stamp) {
+	if list == nil {
 		s.update.build.Store(nil) // the file is back
 		return nil
 	}
-	data, err := readFile(s.fsys, s.update.file, maxText)
-	if err != nil {
-		return err
-	}
-	builds, err := s.update.parse(data)
-	if err != nil {
-		return fmt.Errorf("%s: %w", s.update.file, err)
-	}
-	b, err := SelectBuild(builds, cmp.Or(s.opts.Product, s.Build.Product))
+	b, err := SelectBuild(list.all, cmp.Or(s.opts.Product, s.Build.Product))
 	if err != nil {
 		return err
 	}
