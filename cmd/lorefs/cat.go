@@ -86,7 +86,7 @@ func (c *catting) all(ctx context.Context, name string) error {
 			return err
 		}
 		failed = true
-		shown.Fprintf(c.talk, "lorefs: %s\n", errorText(err))
+		_ = printError(c.talk, err) // the other files can still be read
 	}
 	switch {
 	case failed:

@@ -14,7 +14,6 @@ import (
 
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/packetjson"
-	"lorefs/internal/shown"
 	"lorefs/internal/source"
 	"lorefs/protocol"
 )
@@ -267,6 +266,5 @@ func (in *input) each(c *cobra.Command, read func() ([]byte, error), do func(dst
 
 // toldError reports an error and lets the command go on.
 func toldError(c *cobra.Command, err error) error {
-	_, writeErr := shown.Fprintf(c.ErrOrStderr(), "lorefs: %s\n", errorText(err))
-	return writeErr
+	return printError(c.ErrOrStderr(), err)
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -27,7 +29,7 @@ import (
 // hint.
 type commandError struct {
 	code int
-	// hint says how to go on; it may be empty.
+	// hint says how to go on, each way on a line; it may be empty.
 	hint string
 	// err is nil if everything has been printed already.
 	err error
@@ -50,11 +52,12 @@ func (e *commandError) and(other *commandError) *commandError {
 	case other == nil:
 		return e
 	}
-	hint := e.hint
-	if hint != "" && other.hint != "" {
-		hint += "; "
-	}
-	return &commandError{code: e.code, err: errors.Join(e.err, other.err), hint: hint + other.hint}
+	return &commandError{code: e.code, err: errors.Join(e.err, other.err), hint: joinLines(e.hint, other.hint)}
+}
+
+// joinLines puts each text that is not empty on a line.
+func joinLines(texts ...string) string {
+	return strings.Join(slices.DeleteFunc(texts, func(s string) bool { return s == "" }), "\n")
 }
 
 // usageErrorf returns an error for a mistake in flags or arguments.
@@ -64,18 +67,25 @@ func usageErrorf(format string, args ...any) error {
 
 func exitCode(err error) int { return asCommandError(err).code }
 
-// errorText returns the text of an error for users, on one line. It is empty if everything
-// has been printed already.
+// joined matches where one of several joined errors ends. The text of an error from another
+// process may have lines of its own, which are indented.
+var joined = regexp.MustCompile(`\n(\S)`)
+
+// errorText returns the text of an error for users. It is empty if everything has been printed
+// already. A single way to go on stands behind the error, several on lines of their own.
 func errorText(err error) string {
 	e := asCommandError(err)
 	if _, ok := errors.AsType[*commandError](err); !ok {
 		err = e.err
 	}
-	text := shown.Line(err)
-	if e.hint != "" {
-		text += " (" + e.hint + ")"
+	text := joined.ReplaceAllString(err.Error(), "; $1")
+	switch {
+	case e.hint == "":
+		return text
+	case strings.Contains(e.hint, "\n"):
+		return text + "\n  " + strings.ReplaceAll(e.hint, "\n", "\n  ")
 	}
-	return text
+	return text + " (" + e.hint + ")"
 }
 
 // asCommandError adds an exit code and a hint to an error: other packages know neither exit
@@ -140,21 +150,27 @@ func explainSave(e *mounted.SaveError) *commandError {
 }
 
 func explainUnsaved(err *kinds.UnsavedError) *commandError {
-	e := &commandError{code: exitUnsaved, err: err}
+	var hints []string
 	for _, c := range save.Conflicts(err) {
-		e.hint += fmt.Sprintf("to go on with it, put %s in the place of %s; ", c.Path, c.File)
+		hints = append(hints, fmt.Sprintf("to go on with it, put %s in the place of %s", c.Path, c.File))
 	}
 	if kept, ok := errors.AsType[*save.PatchError](err.Err); ok {
-		e.hint += fmt.Sprintf("to make them in the file that is there now, use lorefs journal drop %s, then lorefs apply %s %s; ",
-			shown.Shell(kept.File), shown.Shell(kept.File), shown.Shell(kept.Path))
+		hints = append(hints, applyHint(kept.File, kept.Path))
 	}
 	if err.Journal != "" {
-		e.hint += fmt.Sprintf("the edits are kept in %s; mount --rw brings them back", err.Journal)
+		kept := fmt.Sprintf("the edits are kept in %s; mount --rw brings them back", err.Journal)
 		if errors.Is(err, source.ErrChanged) {
-			e.hint += ", once the file is back that they were made on"
+			kept += ", once the file is back that they were made on"
 		}
+		hints = append(hints, kept)
 	}
-	return e
+	return &commandError{code: exitUnsaved, err: err, hint: joinLines(hints...)}
+}
+
+// applyHint says how edits that were kept as a patch get into the file that is there now.
+func applyHint(file, patch string) string {
+	file = shown.Shell(file)
+	return fmt.Sprintf("to make them in the file that is there now: lorefs journal drop %s && lorefs apply %s %s", file, file, shown.Shell(patch))
 }
 
 // explainSource explains why a source can't be read or edited.
@@ -189,16 +205,7 @@ func explainEdits(err error) *commandError {
 	_, unsupported := errors.AsType[*journal.UnsupportedError](err)
 	switch {
 	case errors.Is(err, save.ErrStale):
-		hint := "to have them back, put the file back that they were made on"
-		stale, ok := errors.AsType[*save.StaleError](err)
-		if ok && stale.Backup != "" {
-			hint += ", which is " + stale.Backup
-		}
-		if stale != nil && stale.Patch != "" {
-			hint += fmt.Sprintf("; to make them in the file that is there now, use lorefs journal drop %s, then lorefs apply %s %s",
-				stale.File, stale.File, stale.Patch)
-		}
-		return &commandError{code: exitUnsaved, err: err, hint: hint + "; to give them up, use lorefs journal drop"}
+		return &commandError{code: exitUnsaved, err: err, hint: explainStale(err)}
 	case errors.Is(err, filelock.ErrLocked):
 		return &commandError{
 			code: exitBusy, err: fmt.Errorf("somebody edits it already: %w", err),
@@ -211,4 +218,18 @@ func explainEdits(err error) *commandError {
 			"and keeps the rest beside the journal; lorefs journal drop gives all up"}
 	}
 	return nil
+}
+
+// explainStale says what can be done with edits of another version of the file.
+func explainStale(err error) string {
+	back, apply := "to have them back, put the file back that they were made on", ""
+	if stale, ok := errors.AsType[*save.StaleError](err); ok {
+		if stale.Backup != "" {
+			back += ", which is " + stale.Backup
+		}
+		if stale.Patch != "" {
+			apply = applyHint(stale.File, stale.Patch)
+		}
+	}
+	return joinLines(back, apply, "to give them up: lorefs journal drop")
 }

@@ -15,7 +15,6 @@ import (
 
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/jsonout"
-	"lorefs/internal/shown"
 	"lorefs/nodes"
 )
 
@@ -97,7 +96,7 @@ func (l *lister) fail(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	l.failed = true
-	shown.Fprintf(l.talk, "lorefs: %s\n", errorText(err))
+	_ = printError(l.talk, err) // the list can still be read
 	return nil
 }
 

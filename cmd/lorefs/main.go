@@ -15,6 +15,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -82,10 +83,23 @@ func report(err error) int {
 	if err == nil {
 		return exitOK
 	}
-	if text := errorText(err); text != "" {
-		shown.Fprintf(os.Stderr, "lorefs: %s\n", text)
-	}
+	_ = printError(os.Stderr, err) // there is no other place to say so
 	return exitCode(err)
+}
+
+// printError prints an error for users, if it has a text.
+func printError(w io.Writer, err error) error {
+	text := errorText(err)
+	if text == "" {
+		return nil
+	}
+	first, more, _ := strings.Cut(text, "\n")
+	_, err = shown.Fprintf(w, "lorefs: %s\n", first)
+	for line := range strings.Lines(more) {
+		_, lineErr := shown.Fprintf(w, "%s\n", strings.TrimSuffix(line, "\n"))
+		err = cmp.Or(err, lineErr)
+	}
+	return err
 }
 
 // spelling returns the function by which a command spells data that must not break its line,
