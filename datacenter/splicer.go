@@ -36,6 +36,7 @@ type Splicer struct {
 	// entries is the tally's, as it becomes.
 	entries        []uint32
 	logical, steps int64
+	maxName        uint16
 	// nodesBelow has the number of logical nodes in runs of children of f.
 	nodesBelow map[runKey]int64
 	// lost are the nodes of f whose runs lost a referrer.
@@ -91,7 +92,7 @@ func NewSplicer(f *File, opts WriteOptions) (*Splicer, error) {
 		attributes: newSpliceRuns(f.regions.attributes, f.layout.AttributeSize(), &f.sharedAttributes),
 		nodes:      newSpliceRuns(f.regions.nodes, f.layout.NodeSize(), &f.sharedNodes),
 		values:     newSplicedValues(f),
-		entries:    slices.Clone(f.entries), logical: f.logical, steps: f.steps,
+		entries:    slices.Clone(f.entries), logical: f.logical, steps: f.steps, maxName: f.maxName,
 		nodesBelow: map[runKey]int64{}, sheets: map[uint16]bool{},
 	}
 	if opts.Revision != nil && f.layout != LayoutV3 {
@@ -194,6 +195,7 @@ func (s *Splicer) Begin(was Node, name, key uint16, flags KeyFlags, attrs []Stor
 	}
 	s.touch(name)
 	s.touch(was.raw.name)
+	s.maxName = max(s.maxName, name)
 	p := s.top()
 	alone := false
 	if i, ok := p.childAt(was); ok && p.fates[i] == gone {

@@ -99,7 +99,7 @@ func (s *Splicer) spliced(stream *spliced) *Spliced {
 func (s *Splicer) successor() index {
 	x := index{layout: s.f.layout, header: s.header, tally: s.f.tally}
 	x.regions, _ = s.f.placeRegions(s)
-	x.entries, x.logical, x.steps = s.entries, s.logical, s.steps
+	x.entries, x.logical, x.steps, x.maxName = s.entries, s.logical, s.steps, s.maxName
 	x.sharedAttributes, x.sharedNodes = s.attributes.shared, s.nodes.shared
 	return x
 }
