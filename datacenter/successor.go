@@ -127,6 +127,7 @@ func (p *Spliced) Open(r io.ReaderAt, size int64, opts Options) (*File, error) {
 		return nil, err
 	}
 	f.index = p.index
+	f.locate(f.stated)
 	if f.streamEnd != size {
 		return nil, badFile(f.streamEnd, "%d bytes: want %d", size, f.streamEnd)
 	}
