@@ -82,14 +82,10 @@ func open(ctx context.Context, r io.ReaderAt, size int64, opts Options) (*File, 
 	if err != nil {
 		return nil, err
 	}
-	f := &File{container: c, blocks: opts.Blocks, inflating: make(chan struct{}, cores.Count())}
-	f.load = f.inflateBlock
-	f.decoders.New = func() any { return c.decoder() }
-	id, err := identify(r, size, opts)
+	f, err := newFile(c, opts)
 	if err != nil {
 		return nil, err
 	}
-	f.identity = id
 	if f.restore(opts) {
 		return f, nil
 	}
@@ -98,6 +94,16 @@ func open(ctx context.Context, r io.ReaderAt, size int64, opts Options) (*File, 
 	}
 	f.remember(opts)
 	return f, nil
+}
+
+// newFile returns a File without an index.
+func newFile(c *container, opts Options) (*File, error) {
+	f := &File{container: c, blocks: opts.Blocks, inflating: make(chan struct{}, cores.Count())}
+	f.load = f.inflateBlock
+	f.decoders.New = func() any { return c.decoder() }
+	var err error
+	f.identity, err = identify(c.src, c.size, opts)
+	return f, err
 }
 
 func setDefaults(o *Options) {

@@ -19,12 +19,13 @@ import (
 //
 //	layout, header as in the file, regions, streamEnd,
 //	points and sums of the blocks, windows,
-//	flags of the tally, logical, entries of each stored node
+//	flags of the tally, logical, entries of each stored node,
+//	steps, marks of the attributes, marks of the nodes
 //
 // Names and keys are not in it: they are read again, from the last block or two.
 
 // indexKind must change whenever the meaning of an index changes.
-const indexKind = "data center index 2"
+const indexKind = "data center index 3"
 
 // identityEnds is the number of bytes at the start and at the end of the file that are part
 // of its identity.
@@ -87,7 +88,8 @@ func (f *File) remember(opts Options) {
 		return
 	}
 	const rest = 1 << 20 // roughly the size of the other parts
-	data := f.appendIndex(f.identity.Begin(len(f.windows) + 4*len(f.entries) + rest))
+	marks := 8 * (len(f.sharedAttributes.many) + len(f.sharedNodes.many))
+	data := f.appendIndex(f.identity.Begin(len(f.windows) + 4*len(f.entries) + marks + rest))
 	if err := f.identity.Save(opts.Index, cache.Seal(data)); err != nil {
 		opts.Logger.Warn("the index of the data center can't be kept", slog.Any("err", err))
 	}
@@ -116,7 +118,9 @@ func (f *File) appendIndex(b []byte) []byte {
 	for _, n := range f.entries {
 		b = le.AppendUint32(b, n)
 	}
-	return b
+	b = le.AppendUint64(b, uint64(f.steps))
+	b = f.sharedAttributes.append(b)
+	return f.sharedNodes.append(b)
 }
 
 func bit(v bool) byte {
@@ -146,6 +150,9 @@ func (f *File) parseIndex(b []byte) error {
 	}
 	c.checkpoints(&f.checkpoints, int((f.stated+blockSize-1)>>blockShift))
 	c.tally(&f.tally, addressable(f.regions.nodes))
+	f.steps = int64(c.LE64())
+	f.sharedAttributes = c.marks(f.regions.attributes)
+	f.sharedNodes = c.marks(f.regions.nodes)
 	return c.End()
 }
 
