@@ -108,7 +108,7 @@ func (s *worldSession) Loose() overlay.Loose       { return looseIn(s.at, s.tree
 
 // Save saves the files that were edited. It packs several at the same time, and replaces one
 // after the other.
-func (s *worldSession) Save(ctx context.Context, _ bool, show func(save.Progress)) (save.Report, error) {
+func (s *worldSession) Save(ctx context.Context, _ save.How, show func(save.Progress)) (save.Report, error) {
 	began := time.Now()
 	var r save.Report
 	const steps = 2                                                   // a file is written, and checked
