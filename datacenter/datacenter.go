@@ -86,9 +86,7 @@ func open(ctx context.Context, r io.ReaderAt, size int64, opts Options) (*File, 
 	if err != nil {
 		return nil, err
 	}
-	f := &File{container: c, blocks: opts.Blocks, inflating: make(chan struct{}, cores.Count())}
-	f.load = f.inflateBlock
-	f.decoders.New = func() any { return c.decoder() }
+	f := newFile(c, opts.Blocks)
 	id, err := identify(r, size, opts)
 	if err != nil {
 		return nil, err
@@ -102,6 +100,14 @@ func open(ctx context.Context, r io.ReaderAt, size int64, opts Options) (*File, 
 	}
 	f.remember(opts)
 	return f, nil
+}
+
+// newFile returns a File without an index.
+func newFile(c *container, blocks BlockCache) *File {
+	f := &File{container: c, blocks: blocks, inflating: make(chan struct{}, cores.Count())}
+	f.load = f.inflateBlock
+	f.decoders.New = func() any { return c.decoder() }
+	return f
 }
 
 func setDefaults(o *Options) {

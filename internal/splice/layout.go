@@ -3,6 +3,7 @@ package splice
 import (
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"sort"
 
@@ -122,6 +123,21 @@ func (p *Plan) Point(old inflate.Point) (inflate.Point, error) {
 
 // Size returns the size of the new data.
 func (p *Plan) Size() int64 { return p.m.size }
+
+// Untouched reports whether no edit changes data between two offsets or inserts some there.
+func (p *Plan) Untouched(from, to int64) bool { return p.m.untouched(from, to) }
+
+// Anew returns where the data lies, after the edits, of the blocks that were encoded anew.
+func (p *Plan) Anew() iter.Seq2[int64, int64] {
+	return func(yield func(from, to int64) bool) {
+		for i, first := range p.first {
+			next := first + max(len(p.anew[i]), 1)
+			if p.anew[i] != nil && !yield(p.Blocks[first].Out, p.Blocks[next].Out) {
+				return
+			}
+		}
+	}
+}
 
 // Cut returns where data that is cut before the byte at off is cut after the edits.
 func (p *Plan) Cut(off int64) int64 { return p.m.cut(off) }
