@@ -86,8 +86,8 @@ func open(ctx context.Context, r io.ReaderAt, size int64, opts Options) (*File, 
 	if err != nil {
 		return nil, err
 	}
-	f, err := newFile(c, opts)
-	if err != nil {
+	f := newFile(c, opts.Blocks)
+	if f.identity, err = identify(r, size, opts); err != nil {
 		return nil, err
 	}
 	if f.restore(opts) {
@@ -101,13 +101,11 @@ func open(ctx context.Context, r io.ReaderAt, size int64, opts Options) (*File, 
 }
 
 // newFile returns a File without an index.
-func newFile(c *container, opts Options) (*File, error) {
-	f := &File{container: c, blocks: opts.Blocks, inflating: make(chan struct{}, cores.Count())}
+func newFile(c *container, blocks BlockCache) *File {
+	f := &File{container: c, blocks: blocks, inflating: make(chan struct{}, cores.Count())}
 	f.load = f.inflateBlock
 	f.decoders.New = func() any { return c.decoder() }
-	var err error
-	f.identity, err = identify(c.src, c.size, opts)
-	return f, err
+	return f
 }
 
 func setDefaults(o *Options) {

@@ -122,8 +122,8 @@ func (p *Spliced) Open(r io.ReaderAt, size int64, opts Options) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := newFile(c, opts)
-	if err != nil {
+	f := newFile(c, opts.Blocks)
+	if f.identity, err = identify(r, size, opts); err != nil {
 		return nil, err
 	}
 	f.index = p.index
