@@ -163,7 +163,7 @@ func (f wholeFile) Write(ctx context.Context, w io.Writer) error {
 	return f.c.Write(ctx, w)
 }
 
-func (f wholeFile) Check(_ context.Context, g *os.File) (err error) {
+func (f wholeFile) Check(_ context.Context, g *os.File, _ save.Identity) (err error) {
 	f.step(save.Checking)
 	if f.info, err = g.Stat(); err != nil {
 		return err
