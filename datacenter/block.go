@@ -18,25 +18,21 @@ func (f *File) block(n uint64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if n == 0 {
-		return buf, nil
-	}
-	return buf[windowSize:], nil
+	return buf[min(f.points[n].Out, windowSize):], nil
 }
 
 // inflateBlock inflates block n. It compares the checksum with the index, so that it never
 // returns bytes of a file that has changed since.
 func (f *File) inflateBlock(n uint64) ([]byte, error) {
 	if n >= uint64(len(f.points)) {
-		return nil, badf(int64(n)<<blockShift, "beyond the data's %d bytes", f.stated)
+		return nil, badf(f.stated, "beyond the data's %d bytes", f.stated)
 	}
 	f.inflating <- struct{}{}
 	defer func() { <-f.inflating }()
 	dec := f.decoders.Get().(*inflate.Decoder)
 	defer f.decoders.Put(dec)
 	window := f.window(int(n))
-	out := int64(n) << blockShift
-	buf := make([]byte, len(window)+int(min(blockSize, f.stated-out)))
+	buf := make([]byte, len(window)+int(f.end(int(n), f.stated)-f.points[n].Out))
 	copy(buf, window)
 	if err := dec.Reset(f.points[n]); err != nil {
 		return nil, f.blockError(n, err)
@@ -59,7 +55,7 @@ func (f *File) blockError(n uint64, err error) error {
 	}
 	return &FormatError{
 		InFile: true, Off: compressionHeaderSize + f.points[n].In/8,
-		What: fmt.Sprintf("inflating the MiB at %#x", n<<blockShift), Err: err,
+		What: fmt.Sprintf("inflating the block at %#x", f.points[n].Out), Err: err,
 	}
 }
 
@@ -67,11 +63,11 @@ func (f *File) blockError(n uint64, err error) error {
 // in scratch, which must have room for them. The caller has checked that the bytes are
 // within the data.
 func (f *File) view(off int64, n int, scratch []byte) ([]byte, error) {
-	b, err := f.block(uint64(off) >> blockShift)
+	block, i := f.blockAt(off)
+	b, err := f.block(block)
 	if err != nil {
 		return nil, err
 	}
-	i := int(off & (blockSize - 1))
 	if i+n <= len(b) {
 		return b[i : i+n], nil
 	}
@@ -81,11 +77,11 @@ func (f *File) view(off int64, n int, scratch []byte) ([]byte, error) {
 // straddle copies bytes to p from all the blocks that they lie in.
 func (f *File) straddle(off int64, p []byte) ([]byte, error) {
 	for done := 0; done < len(p); {
-		b, err := f.block(uint64(off) >> blockShift)
+		block, i := f.blockAt(off)
+		b, err := f.block(block)
 		if err != nil {
 			return nil, err
 		}
-		i := int(off & (blockSize - 1))
 		if i >= len(b) {
 			return nil, &FormatError{Off: off, What: "the data ends here", Err: io.ErrUnexpectedEOF}
 		}
@@ -99,11 +95,11 @@ func (f *File) straddle(off int64, p []byte) ([]byte, error) {
 // elements returns those of the count elements of size bytes at off that lie in one block,
 // at least one. An element that straddles two blocks is copied to scratch.
 func (f *File) elements(off int64, count, size int, scratch []byte) ([]byte, error) {
-	b, err := f.block(uint64(off) >> blockShift)
+	block, i := f.blockAt(off)
+	b, err := f.block(block)
 	if err != nil {
 		return nil, err
 	}
-	i := int(off & (blockSize - 1))
 	if k := min((len(b)-i)/size, count); k > 0 {
 		return b[i : i+k*size], nil
 	}

@@ -156,6 +156,11 @@ func (c *container) version() (uint32, error) {
 
 // decoder returns a decoder at the start of the deflate stream.
 func (c *container) decoder() *inflate.Decoder {
-	n := c.size - compressionHeaderSize
-	return inflate.NewDecoder(io.NewSectionReader(c.plain, compressionHeaderSize, n), n)
+	stream := c.deflateStream()
+	return inflate.NewDecoder(stream, stream.Size())
+}
+
+// deflateStream returns the deflate stream and what follows it.
+func (c *container) deflateStream() *io.SectionReader {
+	return io.NewSectionReader(c.plain, compressionHeaderSize, c.size-compressionHeaderSize)
 }

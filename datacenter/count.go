@@ -78,6 +78,10 @@ type tally struct {
 	// has it.
 	maxName   uint16
 	maxNameAt int64
+	// steps is the sum of the child counts of all stored nodes that a path leads to.
+	steps int64
+	// sharedAttributes and sharedNodes say what a splice must not change in place.
+	sharedAttributes, sharedNodes marks
 }
 
 // frame is a node whose children are being counted.
@@ -99,7 +103,9 @@ type counting struct {
 	nodesOf     []uint32 // like entries, nodes only
 	height      []uint16 // levels below a node
 	stack       []frame
-	steps       int64
+
+	// attributeMarks and nodeMarks become the tally's.
+	attributeMarks, nodeMarks marker
 }
 
 // visiting marks a node in entries whose subtree is not counted yet.
@@ -117,6 +123,8 @@ func (t *nodeTable) tally(attributes, nodes []segment) (*tally, error) {
 		tally:   tally{entries: make([]uint32, t.count), sorted: true},
 		nodesOf: make([]uint32, t.count),
 		height:  make([]uint16, t.count),
+
+		attributeMarks: newMarker(attributes), nodeMarks: newMarker(nodes),
 	}
 	if t.segments[0][0].name == 0 {
 		return nil, badf(nodes[0].off, "the root node is a placeholder: want the name __root__")
@@ -131,6 +139,9 @@ func (t *nodeTable) tally(attributes, nodes []segment) (*tally, error) {
 	}
 	c.logical = int64(c.nodesOf[0])
 	c.maxNameAt = c.at(c.maxNameNode)
+	const root = 1 // nothing refers to it
+	c.sharedAttributes = c.attributeMarks.finish(attributes, 0)
+	c.sharedNodes = c.nodeMarks.finish(nodes, root)
 	return &c.tally, nil
 }
 
@@ -146,6 +157,7 @@ func (c *counting) enter(addr Address) error {
 		if _, err := run(c.attributes, n.attrAddr, int(n.attrCount), 0); err != nil {
 			return c.bad(addr, "attributes: %w", err)
 		}
+		c.attributeMarks.claim(n.attrAddr, n.attrCount)
 	}
 	if n.childCount > 0 {
 		if _, err := run(c.nodes, n.childAddr, int(n.childCount), 0); err != nil {
@@ -154,6 +166,7 @@ func (c *counting) enter(addr Address) error {
 		if c.steps += int64(n.childCount); c.steps > maxSteps {
 			return c.bad(addr, "more than %d children are announced in all", maxSteps)
 		}
+		c.nodeMarks.claim(n.childAddr, n.childCount)
 	}
 	if len(c.stack) > MaxDepth {
 		return c.bad(addr, "nested deeper than %d", MaxDepth)

@@ -34,6 +34,10 @@ type Options struct {
 	// ModTime is the modification time of the file. An index of a file with another ModTime
 	// is ignored.
 	ModTime time.Time
+	// BlockSize is the number of bytes that are inflated at a time. A test of small files sets
+	// it so that they have several blocks. Default: 1 MiB,
+	// at most 4.
+	BlockSize int64
 	// Progress is called during the first pass, about once for each MiB, with the number of
 	// inflated bytes and their total. Verify reads everything a second time, and counts that.
 	Progress func(done, total int64)
@@ -82,14 +86,10 @@ func open(ctx context.Context, r io.ReaderAt, size int64, opts Options) (*File, 
 	if err != nil {
 		return nil, err
 	}
-	f := &File{container: c, blocks: opts.Blocks, inflating: make(chan struct{}, cores.Count())}
-	f.load = f.inflateBlock
-	f.decoders.New = func() any { return c.decoder() }
-	id, err := identify(r, size, opts)
-	if err != nil {
+	f := newFile(c, opts.Blocks)
+	if f.identity, err = identify(r, size, opts); err != nil {
 		return nil, err
 	}
-	f.identity = id
 	if f.restore(opts) {
 		return f, nil
 	}
@@ -100,6 +100,14 @@ func open(ctx context.Context, r io.ReaderAt, size int64, opts Options) (*File, 
 	return f, nil
 }
 
+// newFile returns a File without an index.
+func newFile(c *container, blocks BlockCache) *File {
+	f := &File{container: c, blocks: blocks, inflating: make(chan struct{}, cores.Count())}
+	f.load = f.inflateBlock
+	f.decoders.New = func() any { return c.decoder() }
+	return f
+}
+
 func setDefaults(o *Options) {
 	if o.Keys == nil {
 		o.Keys = DefaultKeys()
@@ -107,6 +115,10 @@ func setDefaults(o *Options) {
 	if o.Blocks == nil {
 		o.Blocks = &cache.All{}
 	}
+	if o.BlockSize <= 0 {
+		o.BlockSize = defaultBlockSize
+	}
+	o.BlockSize = min(o.BlockSize, maxBlockSize)
 	if o.Progress == nil {
 		o.Progress = func(int64, int64) {}
 	}
@@ -118,7 +130,7 @@ func setDefaults(o *Options) {
 // build makes the index by inflating the file.
 func (f *File) build(ctx context.Context, opts Options) error {
 	p := &pass{
-		container: f.container, progress: opts.Progress,
+		container: f.container, progress: opts.Progress, blockSize: opts.BlockSize,
 		keep: func(n uint64, buf []byte) {
 			// An error does not matter: a block that the cache can't keep is loaded again.
 			_, _ = f.blocks.Block(n, func(uint64) ([]byte, error) { return buf, nil })
@@ -140,9 +152,10 @@ func (f *File) build(ctx context.Context, opts Options) error {
 		f.tally = *s.tally
 	}
 	f.noAdler = p.noAdler
-	if !p.noAdler && p.adler != p.sumAdler {
-		f.adlerErr = badFile(p.streamEnd-adlerSize, "Adler-32 %08x: the data has %08x", p.adler, p.sumAdler)
+	if sum := p.adler(p.stated); !p.noAdler && p.statedAdler != sum {
+		f.adlerErr = badFile(p.streamEnd-adlerSize, "Adler-32 %08x: the data has %08x", p.statedAdler, sum)
 	}
+	f.locate(f.stated)
 	return f.readTables()
 }
 

@@ -20,18 +20,33 @@ func newEquals(f *File) *equals {
 // equalRuns has an entry for each element of f, with the length of the run that begins
 // there and the equal run of g. Nearly always only one run begins at an element. 0 is no
 // entry, since no run is empty.
-type equalRuns struct {
-	base  []int64
-	equal []atomic.Uint64
-}
+type equalRuns []equalSegment
 
 func newEqualRuns(segs []segment) equalRuns {
-	base := segmentBases(segs)
-	return equalRuns{base, make([]atomic.Uint64, base[len(segs)])}
+	e := make(equalRuns, len(segs))
+	for i, s := range segs {
+		e[i].size = int(s.addressable())
+	}
+	return e
 }
 
-func (e *equalRuns) at(x runKey) *atomic.Uint64 {
-	return &e.equal[e.base[x.addr.Segment]+int64(x.addr.Element)]
+func (e equalRuns) at(x runKey) *atomic.Uint64 { return e[x.addr.Segment].at(int(x.addr.Element)) }
+
+// equalSegment has the entries of a segment. They are made when the first of them is needed: a
+// comparison of few nodes needs few segments.
+type equalSegment struct {
+	size    int
+	entries atomic.Pointer[[]atomic.Uint64]
+}
+
+func (e *equalSegment) at(i int) *atomic.Uint64 {
+	all := e.entries.Load()
+	if all == nil {
+		made := make([]atomic.Uint64, e.size)
+		e.entries.CompareAndSwap(nil, &made) // else another goroutine was faster
+		all = e.entries.Load()
+	}
+	return &(*all)[i]
 }
 
 func equalPair(x, y runKey) uint64 {
@@ -41,29 +56,23 @@ func equalPair(x, y runKey) uint64 {
 // packed returns the address as one number.
 func (a Address) packed() uint32 { return uint32(a.Segment)<<16 | uint32(a.Element) }
 
-func (e *equalRuns) known(x, y runKey) bool { return e.at(x).Load() == equalPair(x, y) }
-func (e *equalRuns) note(x, y runKey)       { e.at(x).Store(equalPair(x, y)) }
+func (e equalRuns) known(x, y runKey) bool { return e.at(x).Load() == equalPair(x, y) }
+func (e equalRuns) note(x, y runKey)       { e.at(x).Store(equalPair(x, y)) }
 
 // equalStrings has an entry for each eight characters of f's values: the one at which a
 // string begins, and the equal string of g.
-type equalStrings struct {
-	base  []int64
-	equal []atomic.Uint64
-}
+type equalStrings []equalSegment
 
 func newEqualStrings(segs []segment) equalStrings {
-	e := equalStrings{}
-	n := int64(0)
-	for _, s := range segs {
-		e.base = append(e.base, n)
-		n += int64(s.used>>placeShift) + 1
+	e := make(equalStrings, len(segs))
+	for i, s := range segs {
+		e[i].size = int(s.used>>placeShift) + 1
 	}
-	e.equal = make([]atomic.Uint64, n)
 	return e
 }
 
-func (e *equalStrings) at(x Address) *atomic.Uint64 {
-	return &e.equal[e.base[x.Segment]+int64(x.Element>>placeShift)]
+func (e equalStrings) at(x Address) *atomic.Uint64 {
+	return e[x.Segment].at(int(x.Element >> placeShift))
 }
 
 // equalString returns an entry. It is never 0, which means no entry.
@@ -71,5 +80,5 @@ func equalString(x, y Address) uint64 {
 	return 1<<63 | uint64(x.Element&(1<<placeShift-1))<<32 | uint64(y.packed())
 }
 
-func (e *equalStrings) known(x, y Address) bool { return e.at(x).Load() == equalString(x, y) }
-func (e *equalStrings) note(x, y Address)       { e.at(x).Store(equalString(x, y)) }
+func (e equalStrings) known(x, y Address) bool { return e.at(x).Load() == equalString(x, y) }
+func (e equalStrings) note(x, y Address)       { e.at(x).Store(equalString(x, y)) }

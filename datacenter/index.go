@@ -105,12 +105,7 @@ func used(segs []segment) (n int64) {
 
 // derive computes the parts of the index that an IndexStore does not keep.
 func (f *File) derive() {
-	f.base = make([]uint32, len(f.regions.nodes))
-	n := uint32(0)
-	for i, s := range f.regions.nodes {
-		f.base[i] = n
-		n += s.addressable()
-	}
+	f.base = addressBases(f.regions.nodes)
 }
 
 func (f *File) findValueName() {

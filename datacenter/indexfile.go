@@ -1,7 +1,6 @@
 package datacenter
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -12,19 +11,19 @@ import (
 
 	"lorefs/internal/cache"
 	"lorefs/internal/cursor"
-	"lorefs/internal/inflate"
 )
 
 // What an IndexStore keeps is the index in little-endian numbers:
 //
 //	layout, header as in the file, regions, streamEnd,
-//	points and sums of the blocks, windows,
-//	flags of the tally, logical, entries of each stored node
+//	points and sums of the blocks, windows, deflate blocks,
+//	flags of the tally, logical, entries of each stored node,
+//	steps, marks of the attributes, marks of the nodes
 //
 // Names and keys are not in it: they are read again, from the last block or two.
 
 // indexKind must change whenever the meaning of an index changes.
-const indexKind = "data center index 2"
+const indexKind = "data center index 3"
 
 // identityEnds is the number of bytes at the start and at the end of the file that are part
 // of its identity.
@@ -87,7 +86,8 @@ func (f *File) remember(opts Options) {
 		return
 	}
 	const rest = 1 << 20 // roughly the size of the other parts
-	data := f.appendIndex(f.identity.Begin(len(f.windows) + 4*len(f.entries) + rest))
+	marks := 8 * (len(f.sharedAttributes.many) + len(f.sharedNodes.many))
+	data := f.appendIndex(f.identity.Begin(len(f.windows) + 4*len(f.entries) + marks + rest))
 	if err := f.identity.Save(opts.Index, cache.Seal(data)); err != nil {
 		opts.Logger.Warn("the index of the data center can't be kept", slog.Any("err", err))
 	}
@@ -101,14 +101,7 @@ func (f *File) appendIndex(b []byte) []byte {
 	b = le.AppendUint64(b, uint64(f.stated))
 	b = f.regions.append(b)
 	b = le.AppendUint64(b, uint64(f.streamEnd))
-	for i, p := range f.points {
-		b = le.AppendUint64(b, uint64(p.In))
-		b = le.AppendUint64(b, uint64(p.Header))
-		b = le.AppendUint16(b, p.Len)
-		b = le.AppendUint16(b, p.Dist)
-		b = le.AppendUint32(b, f.sums[i])
-	}
-	b = append(b, f.windows...)
+	b = f.checkpoints.append(b)
 	b = append(b, bit(f.sorted), bit(f.placeholders))
 	b = le.AppendUint16(b, f.maxName)
 	b = le.AppendUint64(b, uint64(f.maxNameAt))
@@ -116,7 +109,9 @@ func (f *File) appendIndex(b []byte) []byte {
 	for _, n := range f.entries {
 		b = le.AppendUint32(b, n)
 	}
-	return b
+	b = le.AppendUint64(b, uint64(f.steps))
+	b = f.sharedAttributes.append(b)
+	return f.sharedNodes.append(b)
 }
 
 func bit(v bool) byte {
@@ -144,31 +139,16 @@ func (f *File) parseIndex(b []byte) error {
 	if f.streamEnd = int64(c.LE64()); f.streamEnd < 0 || f.streamEnd > f.size {
 		c.Fail("the stream ends at %#x", f.streamEnd)
 	}
-	c.checkpoints(&f.checkpoints, int((f.stated+blockSize-1)>>blockShift))
+	c.checkpoints(&f.checkpoints, f.stated)
 	c.tally(&f.tally, addressable(f.regions.nodes))
+	f.steps = int64(c.LE64())
+	f.sharedAttributes = c.marks(f.regions.attributes)
+	f.sharedNodes = c.marks(f.regions.nodes)
 	return c.End()
 }
 
 // indexReader reads what appendIndex wrote, and checks that no offset is outside the file.
 type indexReader struct{ *cursor.Cursor }
-
-func (c indexReader) checkpoints(p *checkpoints, blocks int) {
-	const record = 8 + 8 + 2 + 2 + 4
-	if c.Left() < blocks*record {
-		c.Fail("%d bytes expected, %d there", blocks*record, c.Left())
-		return
-	}
-	p.points = make([]inflate.Point, blocks)
-	p.sums = make([]uint32, blocks)
-	for i := range p.points {
-		p.points[i] = inflate.Point{
-			Out: int64(i) << blockShift, In: int64(c.LE64()), Header: int64(c.LE64()), Len: c.LE16(), Dist: c.LE16(),
-		}
-		p.sums[i] = c.LE32()
-	}
-	// A copy: a slice would keep all of b in memory.
-	p.windows = bytes.Clone(c.Bytes(max(blocks-1, 0) * windowSize))
-}
 
 func (c indexReader) tally(t *tally, nodes int64) {
 	t.sorted, t.placeholders = c.U8() != 0, c.U8() != 0

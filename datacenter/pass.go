@@ -14,36 +14,10 @@ import (
 	"lorefs/internal/inflate"
 )
 
-const (
-	// blockSize is the number of bytes inflated at a time, and the distance between
-	// checkpoints.
-	blockShift = 20
-	blockSize  = 1 << blockShift
-
-	windowSize = inflate.WindowSize
-
-	// ahead is how many blocks inflating may be ahead of the goroutines that read them.
-	ahead = 3
-)
-
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// checkpoints are the places where inflating can begin, one for each block.
-type checkpoints struct {
-	points []inflate.Point
-	sums   []uint32 // CRC-32C of each block
-	// windows holds the history that each block but the first needs,
-	// windowSize bytes each.
-	windows []byte
-}
-
-// window returns the history of block n, that is, the bytes before it.
-func (c *checkpoints) window(n int) []byte {
-	if n == 0 {
-		return nil
-	}
-	return c.windows[(n-1)*windowSize : n*windowSize]
-}
+// ahead is how many blocks inflating may be ahead of the goroutines that read them.
+const ahead = 3
 
 // pass inflates the whole file once and builds its index. Each block is also passed to
 // keep.
@@ -51,11 +25,12 @@ type pass struct {
 	*container
 	keep     func(n uint64, buf []byte)
 	progress func(done, total int64)
+	// blockSize is the size of a block.
+	blockSize int64
 
 	checkpoints
-	adler    uint32 // as the stream states it
-	noAdler  bool   // the stream states none
-	sumAdler uint32 // of the data
+	statedAdler uint32
+	noAdler     bool // the stream states none
 	// streamEnd is where the zlib stream ends in the file, Adler-32 included.
 	streamEnd int64
 	scans     []*layoutScan
@@ -134,27 +109,25 @@ func (p *pass) feed(b []byte) error {
 func (p *pass) inflate(ctx context.Context, show func([]byte) error) error {
 	dec := p.decoder()
 	var prev []byte
-	for out := int64(0); out < p.stated; out += blockSize {
+	dec.OnBlock = p.addDeflateBlock
+	for out := int64(0); out < p.stated; out += p.blockSize {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		p.points = append(p.points, dec.Point())
+		p.addBlock(dec.Point(), prev)
 		w := min(len(prev), windowSize)
-		buf := make([]byte, w+int(min(blockSize, p.stated-out)))
+		buf := make([]byte, w+int(min(p.blockSize, p.stated-out)))
 		copy(buf, prev[len(prev)-w:])
-		if out > 0 {
-			p.windows = append(p.windows, buf[:w]...)
-		}
 		n, err := dec.Decode(buf, w)
 		if w+n < len(buf) {
 			return p.shortErr(out+int64(n), dec, err)
 		}
-		p.keep(uint64(out>>blockShift), buf)
+		p.keep(uint64(len(p.points)-1), buf)
 		if err := show(buf[w:]); err != nil {
 			return err
 		}
 		prev = buf
-		p.progress(min(out+blockSize, p.stated), p.stated)
+		p.progress(min(out+p.blockSize, p.stated), p.stated)
 	}
 	return p.finish(dec, prev)
 }
@@ -181,6 +154,7 @@ func (p *pass) finish(dec *inflate.Decoder, prev []byte) error {
 	if !errors.Is(err, io.EOF) {
 		return p.shortErr(p.stated, dec, err)
 	}
+	p.endDeflateBlocks(dec.InputEnd(), p.stated)
 	at := compressionHeaderSize + dec.InputOffset()
 	if at == p.size {
 		p.streamEnd, p.noAdler = at, true
@@ -190,19 +164,17 @@ func (p *pass) finish(dec *inflate.Decoder, prev []byte) error {
 	if n, err := p.plain.ReadAt(trailer[:], at); n < len(trailer) {
 		return inflateError(at, "reading the Adler-32", cmp.Or(err, io.EOF))
 	}
-	p.adler = binary.BigEndian.Uint32(trailer[:])
+	p.statedAdler = binary.BigEndian.Uint32(trailer[:])
 	p.streamEnd = at + adlerSize
 	return nil
 }
 
-// sum computes the checksums, and checks the stream's own at its end.
+// sum computes the checksums of the blocks.
 func (p *pass) sum(blocks <-chan []byte) {
-	h := adler32.New()
 	for b := range blocks {
 		p.sums = append(p.sums, crc32.Checksum(b, castagnoli))
-		h.Write(b) // never fails
+		p.adlers = append(p.adlers, adler32.Checksum(b))
 	}
-	p.sumAdler = h.Sum32()
 }
 
 // run follows the regions, and starts counting as soon as all nodes are seen.

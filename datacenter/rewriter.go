@@ -99,15 +99,15 @@ func (r *Rewriter) Value(name uint16, v Value) (StoredAttribute, error) {
 	return raw, nil
 }
 
-// Begin makes a node without children. End adds them.
-func (r *Rewriter) Begin(name, key uint16, flags KeyFlags, attrs []StoredAttribute) (n StoredNode, err error) {
+// Begin makes a node without children. End adds them. It does not matter what node of f it was.
+func (r *Rewriter) Begin(_ Node, name, key uint16, flags KeyFlags, attrs []StoredAttribute) (n StoredNode, err error) {
 	n = StoredNode{name: name, flags: uint8(flags), key: key, attrCount: uint16(len(attrs))}
 	n.attrAddr, err = r.b.addAttributes(attrs)
 	return n, err
 }
 
 // End adds the children to a node.
-func (r *Rewriter) End(n *StoredNode, children []StoredNode) (err error) {
+func (r *Rewriter) End(_ Node, n *StoredNode, children []StoredNode) (err error) {
 	n.childCount = uint16(len(children))
 	n.childAddr, err = r.b.addChildren(children)
 	return err
@@ -117,7 +117,7 @@ func (r *Rewriter) End(n *StoredNode, children []StoredNode) (err error) {
 func (r *Rewriter) Compare(x, y StoredNode) int { return r.b.compareNodes(x, y) }
 
 // Root sets the keys, flags, attributes and children of the root.
-func (r *Rewriter) Root(key uint16, flags KeyFlags, attrs []StoredAttribute, children []StoredNode) {
+func (r *Rewriter) Root(_ Node, key uint16, flags KeyFlags, attrs []StoredAttribute, children []StoredNode) {
 	top := r.b.top()
 	top.raw.flags, top.raw.key = uint8(flags), key
 	top.attrs, top.children = attrs, children

@@ -18,11 +18,12 @@ func (f *File) stringUnits(data []segment, addr Address) ([]byte, error) {
 		return nil, fmt.Errorf("string: %w", err)
 	}
 	limit := (int64(data[addr.Segment].used) - int64(addr.Element)) * charSize
-	b, err := f.block(uint64(off) >> blockShift)
+	block, i := f.blockAt(off)
+	b, err := f.block(block)
 	if err != nil {
 		return nil, err
 	}
-	part := b[min(int(off&(blockSize-1)), len(b)):]
+	part := b[min(i, len(b)):]
 	part = part[:min(int64(len(part)), limit)]
 	if n := nulAt(part); n >= 0 {
 		part = part[:n]

@@ -20,6 +20,7 @@ import (
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/mounted"
 	"lorefs/internal/app/output"
+	"lorefs/internal/app/save"
 	"lorefs/internal/jsonout"
 	"lorefs/internal/shown"
 )
@@ -28,6 +29,7 @@ import (
 type applying struct {
 	source    sourceFlags
 	write     writing
+	how       save.How
 	out       string
 	rejects   string
 	overwrite bool
@@ -83,7 +85,8 @@ judged against what those before it leave.`,
 	flags.BoolVar(&f.stat, "stat", false, "print counts for each sheet")
 	addJSON(c, &f.asJSON, objectALine+" for each part of the patches")
 	flags.BoolVar(&f.write.NoBackup, "no-backup", false, "do not keep a replaced file as NAME.bak")
-	f.write.level = defaultLevel
+	addHow(flags, &f.how.Repack, &f.how.VerifyAll)
+	f.how.Last, f.write.level = true, defaultLevel
 	return c
 }
 
@@ -115,8 +118,8 @@ func (f *applying) run(c *cobra.Command, path string, names []string) error {
 		}
 		return f.onFile(c, path, patches)
 	}
-	if f.out != "" || f.write.NoBackup {
-		return usageErrorf("--out and --no-backup go with a file: %s is a folder", path)
+	if f.out != "" || f.write.NoBackup || f.how.Repack || f.how.VerifyAll {
+		return usageErrorf("--out, --no-backup, --repack and --verify-all go with a file: %s is a folder", path)
 	}
 	return f.onMount(c, path, patches)
 }
@@ -267,7 +270,7 @@ func (f *applying) onFile(c *cobra.Command, path string, patches []*patch.Patch)
 		return errors.Join(err, s.Discard())
 	}
 	p := newSaving()
-	reports, failed := s.Save(ctx, true, p.show)
+	reports, failed := s.Save(ctx, f.how, p.show)
 	p.finish()
 	switch {
 	case failed != nil && ctx.Err() != nil:

@@ -10,19 +10,23 @@ import (
 )
 
 func newCommit() *cobra.Command {
+	r := daemon.Request{Do: daemon.Commit}
 	asJSON := false
 	c := &cobra.Command{
 		Use:   "commit PATH",
 		Short: "save the edits now, and stay mounted",
-		Long:  "commit saves what is edited in the mount that PATH is in: its mount point, or any file or\ndirectory in it.",
-		Args:  exactArgs("PATH"),
+		Long: `commit saves what is edited in the mount that PATH is in: its mount point, or any file or
+directory in it. Of a data center only what was edited is written anew, and only that is
+read back, as far as that is possible. --repack writes it anew as a whole, which may make
+it smaller, and --verify-all reads back all of it.`,
+		Args: exactArgs("PATH"),
 		RunE: func(c *cobra.Command, args []string) error {
 			m, err := mountAt(args[0])
 			if err != nil {
 				return err
 			}
 			p := newSaving()
-			a, conn, err := mounted.Talk(m.name, daemon.Request{Do: daemon.Commit}, p.meanwhile)
+			a, conn, err := mounted.Talk(m.name, r, p.meanwhile)
 			p.finish()
 			if errors.Is(err, daemon.ErrNone) {
 				return absent(m)
@@ -36,5 +40,6 @@ func newCommit() *cobra.Command {
 		},
 	}
 	addJSON(c, &asJSON, objectALine)
+	addHow(c.Flags(), &r.Repack, &r.VerifyAll)
 	return c
 }

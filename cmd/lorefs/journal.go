@@ -99,13 +99,14 @@ func printJournals(w io.Writer, list []save.Journal) error {
 func newJournalReplay(log *slog.Logger) *cobra.Command {
 	var f sourceFlags
 	o := kinds.EditOptions{Logger: log}
+	var how save.How
 	asJSON := false
 	c := &cobra.Command{
 		Use:   "replay SOURCE",
 		Short: "apply the edits in a source's journal again, and save them",
 		Args:  exactArgs("SOURCE"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return replayJournal(c.Context(), newTelling(c.OutOrStdout(), asJSON), args[0], &f, &o)
+			return replayJournal(c.Context(), newTelling(c.OutOrStdout(), asJSON), args[0], &f, &o, how)
 		},
 	}
 	f.addEditable(c.Flags())
@@ -113,13 +114,14 @@ func newJournalReplay(log *slog.Logger) *cobra.Command {
 		qualityOption(&o.Quality),
 		{name: "no-backup", kinds: editedKinds, value: &o.NoBackup, help: "do not keep the old source as NAME.bak"},
 	})
+	addHow(c.Flags(), &how.Repack, &how.VerifyAll)
 	addJSON(c, &asJSON, objectALine)
 	c.Flags().BoolVar(&o.Salvage, "salvage", false,
 		"of a damaged journal, take the edits ahead of the damage, and keep it as NAME.journal.damaged")
 	return c
 }
 
-func replayJournal(ctx context.Context, t *telling, path string, f *sourceFlags, o *kinds.EditOptions) error {
+func replayJournal(ctx context.Context, t *telling, path string, f *sourceFlags, o *kinds.EditOptions, how save.How) error {
 	layout, err := datacenter.ParseLayout(f.layout)
 	if err != nil {
 		return usageErrorf("%w", err)
@@ -140,7 +142,8 @@ func replayJournal(ctx context.Context, t *telling, path string, f *sourceFlags,
 		return fmt.Errorf("%s has no edits that are not saved", path)
 	}
 	p := newSaving()
-	reports, failed := s.Save(ctx, true, p.show)
+	how.Last = true
+	reports, failed := s.Save(ctx, how, p.show)
 	p.finish()
 	err = nil
 	if failed != nil {

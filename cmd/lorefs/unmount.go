@@ -29,7 +29,8 @@ any file or directory in the mount; with --all and no PATH it unmounts all that 
 mounted, one after the other, and goes on after one that is in use. With --discard it gives up
 everything that is not saved instead, also texts that were refused and files of editors;
 the source stays as it is, and what was given up can't be brought back. To take back only
-some edits, use lorefs revert.`,
+some edits, use lorefs revert. --repack and --verify-all say how to save, as with lorefs
+commit.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if all {
 				return atMostArgs(0)(c, args)
@@ -52,6 +53,7 @@ some edits, use lorefs revert.`,
 	c.Flags().BoolVar(&all, "all", false, "unmount everything that you have mounted")
 	c.Flags().BoolVar(&r.Discard, "discard", false, "save nothing: give up all edits and texts that are not saved")
 	c.Flags().BoolVar(&r.Lazy, "lazy", false, "detach it at once; it ends when no program uses it any more")
+	addHow(c.Flags(), &r.Repack, &r.VerifyAll)
 	return c
 }
 

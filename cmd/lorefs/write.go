@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"lorefs/datacenter"
 	"lorefs/internal/app/kinds"
@@ -33,6 +34,12 @@ func (w *writing) table() []option {
 		{name: "revision", kinds: only, typed: true, value: headerRevision{&w.revision}, help: "the `revision` in the header, 0 to 4294967295 (default: the source's, or novadrop's)"},
 		{name: "no-backup", value: &w.NoBackup, help: "do not keep a replaced file as NAME.bak"},
 	}
+}
+
+// addHow adds the flags that say how a save is done.
+func addHow(flags *pflag.FlagSet, repack, verifyAll *bool) {
+	flags.BoolVar(repack, "repack", false, "write a data center anew as a whole, also if few values were edited")
+	flags.BoolVar(verifyAll, "verify-all", false, "read back all of what is written, also what is as it was")
 }
 
 // headerRevision is a flag for a revision.

@@ -21,7 +21,7 @@ func (w *Written) compareSheets(ctx context.Context, g *datacenter.File) error {
 	defer loading.Wait()
 	group, ctx := errgroup.WithContext(ctx)
 	top := w.s.at(w.s.root)
-	first := newComparer(ctx, w, g, &loading)
+	first := newComparer(ctx, w, w.s.base.ReadAhead(&loading), g.ReadAhead(&loading))
 	if err := first.draftSelf(w.s.root, &top, root); err != nil {
 		return err
 	}

@@ -45,8 +45,46 @@ func (s *Snapshot) Write(ctx context.Context, opts datacenter.WriteOptions, to i
 		return nil, err
 	}
 	defer r.Close()
+	orders, err := s.writeTo(ctx, r, used, usedKeys)
+	if err != nil {
+		return nil, err
+	}
+	reordered, err := r.Write(ctx, to)
+	if err != nil {
+		return nil, err
+	}
+	return &Written{s: s, opts: opts, orders: orders, reordered: reordered}, nil
+}
+
+// Splice is Write, but it keeps the bytes of the base that the edits don't reach, and changes only
+// the others: see [datacenter.Splicer]. So the work grows with the edits, but for copying the bytes
+// of the file. What the base has and the tree does not use stays. The result must be checked with
+// [datacenter.Spliced.Check], and then with [Written.CompareSpliced].
+//
+// If the edits can't be written like that, the error matches [datacenter.ErrWhole], and nothing was
+// written to to.
+func (s *Snapshot) Splice(ctx context.Context, opts datacenter.WriteOptions, to io.Writer) (*Written, *datacenter.Spliced, error) {
+	r, err := datacenter.NewSplicer(s.base, opts)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.setDefaults(&opts)
+	used, usedKeys := inUse(s.d.first, s.keys, s.states(s.root))
+	orders, err := s.writeTo(ctx, r, used, usedKeys)
+	if err != nil {
+		return nil, nil, err
+	}
+	spliced, err := r.Write(ctx, to)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &Written{s: s, opts: opts, orders: orders}, spliced, nil
+}
+
+// writeTo gives all nodes to r, and returns the places of the draft nodes' children.
+func (s *Snapshot) writeTo(ctx context.Context, r nodeWriter, usedNames, usedKeys []bool) (map[*draftNode][]int, error) {
 	w := &draftWriter{ctx: ctx, s: s, r: r, orders: map[*draftNode][]int{}}
-	w.translate(used, usedKeys)
+	w.translate(usedNames, usedKeys)
 	root := s.at(s.root)
 	attrs, err := w.attributes(s.root, &root)
 	if err != nil {
@@ -56,12 +94,8 @@ func (s *Snapshot) Write(ctx context.Context, opts datacenter.WriteOptions, to i
 	if err != nil {
 		return nil, err
 	}
-	r.Root(w.keys[root.key], root.flags, attrs, children)
-	reordered, err := r.Write(ctx, to)
-	if err != nil {
-		return nil, err
-	}
-	return &Written{s: s, opts: opts, orders: w.orders, reordered: reordered}, nil
+	r.Root(s.baseOf(s.root), w.keys[root.key], root.flags, attrs, children)
+	return w.orders, nil
 }
 
 // setDefaults fills in missing options from the file.
@@ -79,11 +113,25 @@ func (s *Snapshot) setDefaults(opts *datacenter.WriteOptions) {
 	}
 }
 
+// nodeWriter writes the nodes of a draft: a [datacenter.Rewriter] or a [datacenter.Splicer].
+type nodeWriter interface {
+	Name(name string) uint16
+	Key(k datacenter.KeyNames) uint16
+	Node(n datacenter.Node) (datacenter.StoredNode, error)
+	Attributes(n datacenter.Node) ([]datacenter.StoredAttribute, error)
+	Attribute(name uint16, a datacenter.Attribute) (datacenter.StoredAttribute, error)
+	Value(name uint16, v datacenter.Value) (datacenter.StoredAttribute, error)
+	Begin(was datacenter.Node, name, key uint16, flags datacenter.KeyFlags, attrs []datacenter.StoredAttribute) (datacenter.StoredNode, error)
+	End(was datacenter.Node, n *datacenter.StoredNode, children []datacenter.StoredNode) error
+	Compare(x, y datacenter.StoredNode) int
+	Root(was datacenter.Node, key uint16, flags datacenter.KeyFlags, attrs []datacenter.StoredAttribute, children []datacenter.StoredNode)
+}
+
 // draftWriter makes nodes of the new file from draft nodes.
 type draftWriter struct {
 	ctx    context.Context
 	s      *Snapshot
-	r      *datacenter.Rewriter
+	r      nodeWriter
 	orders map[*draftNode][]int
 
 	names []uint16 // the new file's name indexes by the Draft's
@@ -122,7 +170,7 @@ func (w *draftWriter) node(n *draftNode) (datacenter.StoredNode, error) {
 	if err != nil {
 		return datacenter.StoredNode{}, err
 	}
-	raw, err := w.r.Begin(w.names[x.name], w.keys[x.key], x.flags, attrs)
+	raw, err := w.r.Begin(w.s.baseOf(n), w.names[x.name], w.keys[x.key], x.flags, attrs)
 	if err != nil {
 		return raw, err
 	}
@@ -130,7 +178,7 @@ func (w *draftWriter) node(n *draftNode) (datacenter.StoredNode, error) {
 	if err != nil {
 		return raw, err
 	}
-	err = w.r.End(&raw, children)
+	err = w.r.End(w.s.baseOf(n), &raw, children)
 	return raw, err
 }
 

@@ -8,8 +8,10 @@ import (
 	iofs "io/fs"
 	"log/slog"
 	"maps"
+	"slices"
 	"sync"
 
+	"lorefs/datacenter"
 	"lorefs/datacenter/sheets/internal/vocab"
 	"lorefs/internal/cache"
 	"lorefs/internal/cursor"
@@ -40,8 +42,11 @@ type store struct {
 func (st *store) init(s *Source) { st.src = s }
 
 // kept identifies the saved data of the source.
-func (s *Source) kept() cache.ID {
-	return cache.ID{Kind: storeKind, Of: sha256.Sum256(fmt.Appendf(nil, "%s %d", s.file.Identity(), s.opts.Strategy))}
+func (s *Source) kept() cache.ID { return keptOf(s.file, s.opts.Strategy) }
+
+// keptOf identifies the saved data of a file.
+func keptOf(f *datacenter.File, strategy Strategy) cache.ID {
+	return cache.ID{Kind: storeKind, Of: sha256.Sum256(fmt.Appendf(nil, "%s %d", f.Identity(), strategy))}
 }
 
 // load returns the saved data of a family.
@@ -133,15 +138,48 @@ func (st *store) save() {
 			data = info.append(nil)
 		}
 		if data != nil {
-			b = binary.AppendUvarint(b, uint64(f.name)+1)
-			b = binary.AppendUvarint(b, uint64(len(data)))
-			b = append(b, data...)
+			b = appendSaved(b, f.name, data)
 		}
 	}
 	b = binary.AppendUvarint(b, 0)
 	if err := id.Save(st.src.opts.Index, cache.Seal(b)); err != nil {
 		st.src.opts.Logger.Warn("the index of the sheets can't be saved", slog.Any("err", err))
 	}
+}
+
+// appendSaved appends the saved data of a family. A 0 must follow the last one.
+func appendSaved(b []byte, name vocab.NameID, data []byte) []byte {
+	b = binary.AppendUvarint(b, uint64(name)+1)
+	b = binary.AppendUvarint(b, uint64(len(data)))
+	return append(b, data...)
+}
+
+// Carry saves for the file to what is saved for the file from, but for the sheets with the names in
+// touched. to must be what a [datacenter.Splicer] made of from, so that all addresses and indexes
+// are those of from.
+func Carry(store datacenter.IndexStore, from, to *datacenter.File, strategy Strategy, touched []string) error {
+	data, err := keptOf(from, strategy).Load(store)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	kept, err := splitFamilies(data)
+	if err != nil {
+		return err
+	}
+	for i, index := range to.NameIndexes(touched) {
+		if i > 0 { // the first is of no name
+			delete(kept, vocab.NameID(index))
+		}
+	}
+	id := keptOf(to, strategy)
+	b := id.Begin(len(data))
+	for _, name := range slices.Sorted(maps.Keys(kept)) {
+		b = appendSaved(b, name, kept[name])
+	}
+	return id.Save(store, cache.Seal(binary.AppendUvarint(b, 0)))
 }
 
 // storedFamilies returns the families of the file.

@@ -29,6 +29,13 @@ type Point struct {
 	Len, Dist uint16
 }
 
+// Block is a place where a deflate block begins.
+type Block struct {
+	Header int64 // bit offset of its header in the deflate stream
+	Out    int64 // offset in the inflated data of its first byte
+	Stored bool  // the block is not compressed
+}
+
 // state is what comes next in the input.
 type state uint8
 
@@ -42,6 +49,9 @@ const (
 // Decoder decodes one stream. It is not safe for parallel use. It takes about 90 KiB and
 // allocates nothing more, so keep it for the next Reset.
 type Decoder struct {
+	// OnBlock, if it is set, is called for each block whose header Decode reads.
+	OnBlock func(Block)
+
 	src  io.ReaderAt
 	size int64
 
@@ -185,7 +195,7 @@ func (d *Decoder) Decode(buf []byte, w int) (n int, err error) {
 	for p < len(buf) && d.err == nil {
 		switch d.state {
 		case atHeader:
-			d.err = d.readHeader()
+			d.err = d.readBlockHeader(d.out + int64(p-w))
 		case inStored:
 			p, d.err = d.decodeStored(buf, p)
 		case inHuffman:
@@ -196,6 +206,15 @@ func (d *Decoder) Decode(buf []byte, w int) (n int, err error) {
 	}
 	d.out += int64(p - w)
 	return p - w, d.err
+}
+
+// readBlockHeader reads the header of the block that begins at the offset out.
+func (d *Decoder) readBlockHeader(out int64) error {
+	err := d.readHeader()
+	if err == nil && d.OnBlock != nil {
+		d.OnBlock(Block{Header: d.header, Out: out, Stored: d.state == inStored})
+	}
+	return err
 }
 
 // Point returns where the next Decode continues. It is valid after a Reset or Decode that
@@ -213,9 +232,10 @@ func (d *Decoder) Point() Point {
 
 // InputOffset returns, after io.EOF, the byte offset directly behind the final
 // block. What follows the deflate data, such as a checksum, starts there.
-func (d *Decoder) InputOffset() int64 {
-	return (d.bitOffset() + 7) >> 3
-}
+func (d *Decoder) InputOffset() int64 { return (d.InputEnd() + 7) >> 3 }
+
+// InputEnd returns, after io.EOF, the bit offset directly behind the final block.
+func (d *Decoder) InputEnd() int64 { return d.bitOffset() }
 
 // endBlock leaves a block. last is the Point.In at which resuming would end the
 // block again.

@@ -1,6 +1,7 @@
 package inflate
 
 import (
+	"encoding/binary"
 	"errors"
 	"io"
 )
@@ -82,6 +83,21 @@ func (d *Decoder) refill() {
 		d.pos++
 		d.nbits += 8
 	}
+}
+
+// refillFast is refill, by one load where there is enough input.
+func (d *Decoder) refillFast() {
+	if d.nbits >= 48 {
+		return
+	}
+	if d.end-d.pos < 8 {
+		d.refill()
+		return
+	}
+	d.bits |= binary.LittleEndian.Uint64(d.in[d.pos:]) << d.nbits
+	d.pos += int((63 - d.nbits) >> 3)
+	d.nbits |= 56
+	d.bits &= 1<<d.nbits - 1
 }
 
 // drop consumes n bits, which must be there.

@@ -58,21 +58,24 @@ func (d *Decoder) decodeSymbol(buf []byte, p, floor int) (int, error) {
 		d.endBlock(d.bitOffset() - int64(e&lenMask))
 		return p, nil
 	}
-	length := value
-
-	e = d.codes.dist[d.bits&(1<<distRoot-1)]
-	if e&flagLink != 0 {
-		e = d.codes.dist[(e>>valueShift+uint32(d.bits>>distRoot)&(1<<(e&lenMask)-1))&(distTableSize-1)]
-	}
-	dist, err := d.takeValue(e, badDistance)
+	dist, err := d.takeDistance()
 	if err != nil {
 		return p, err
 	}
 	if dist > p-floor {
 		return p, d.corrupt(farDistance)
 	}
-	d.matchLen, d.matchDist = length, dist
+	d.matchLen, d.matchDist = value, dist
 	return d.copyCut(buf, p), nil
+}
+
+// takeDistance consumes the distance of a match.
+func (d *Decoder) takeDistance() (int, error) {
+	e := d.codes.dist[d.bits&(1<<distRoot-1)]
+	if e&flagLink != 0 {
+		e = d.codes.dist[(e>>valueShift+uint32(d.bits>>distRoot)&(1<<(e&lenMask)-1))&(distTableSize-1)]
+	}
+	return d.takeValue(e, badDistance)
 }
 
 // takeValue consumes the code and the extra bits of an entry and returns their value. It

@@ -160,11 +160,10 @@ func (s *dataCenterSession) Notices() []string { return s.sheets.Notices() }
 
 func (s *dataCenterSession) KeepPatch(changed error) string { return s.dc.KeepPatch(changed) }
 
-// Save saves the draft. last says that no program is in the middle of an edit. Only then
-// attributes are removed that an editor has renamed to a scratch file in order to write them
+// Save saves the draft. Only if no program is in the middle of an edit, attributes are removed that an editor has renamed to a scratch file in order to write them
 // anew: if the process died in between, their values would be lost with the scratch file.
-func (s *dataCenterSession) Save(ctx context.Context, last bool, show func(save.Progress)) (save.Report, error) {
-	if last {
+func (s *dataCenterSession) Save(ctx context.Context, how save.How, show func(save.Progress)) (save.Report, error) {
+	if how.Last {
 		err := s.sheets.RemoveHidden(ctx)
 		if err == nil {
 			err = s.tree.RemoveHidden(ctx)
@@ -174,7 +173,7 @@ func (s *dataCenterSession) Save(ctx context.Context, last bool, show func(save.
 		}
 	}
 	defer s.saved.SetBudget(s.saved.SetBudget(reopenCache))
-	return s.dc.Save(ctx, show)
+	return s.dc.Save(ctx, how, show)
 }
 
 const (

@@ -41,7 +41,7 @@ func BenchmarkApplyPatches(b *testing.B) {
 					b.Fatal(results[0].Conflicts, err)
 				}
 				planned := time.Since(begin)
-				if _, failed := s.Save(b.Context(), true, func(save.Progress) {}); failed != nil {
+				if _, failed := s.Save(b.Context(), save.How{Last: true}, func(save.Progress) {}); failed != nil {
 					b.Fatal(failed)
 				}
 				all := time.Since(begin)

@@ -28,7 +28,7 @@ func TestRevertWhileSaving(t *testing.T) {
 	reverted, saved := make(chan result, 1), make(chan error, 1)
 	var once sync.Once
 	go func() {
-		_, err := s.Sessions[0].Save(t.Context(), false, func(save.Progress) {
+		_, err := s.Sessions[0].Save(t.Context(), save.How{}, func(save.Progress) {
 			once.Do(func() {
 				go func() {
 					back, err := s.Sessions[0].Revert(t.Context(), nil, true)

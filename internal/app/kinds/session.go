@@ -54,9 +54,9 @@ type Session interface {
 	// can't be saved any more. It returns the path of the file, or nothing if the edits are
 	// safe.
 	KeepPatch(changed error) string
-	// Save saves all edits, once at a time. last says that no program is in the middle of an edit.
-	// show is called with the progress, by several goroutines.
-	Save(ctx context.Context, last bool, show func(save.Progress)) (save.Report, error)
+	// Save saves all edits, once at a time. show is called with the progress, by several
+	// goroutines.
+	Save(ctx context.Context, how save.How, show func(save.Progress)) (save.Report, error)
 	Close() error
 }
 
@@ -112,9 +112,9 @@ func (e *UnsavedError) Error() string {
 func (e *UnsavedError) Unwrap() error { return e.Err }
 
 // Save saves all sessions, even if one fails.
-func (s *Source) Save(ctx context.Context, last bool, show func(save.Progress)) (reports []save.Report, failed []*UnsavedError) {
+func (s *Source) Save(ctx context.Context, how save.How, show func(save.Progress)) (reports []save.Report, failed []*UnsavedError) {
 	for _, e := range s.Sessions {
-		r, err := e.Save(ctx, last, show)
+		r, err := e.Save(ctx, how, show)
 		reports = append(reports, r)
 		if err != nil {
 			failed = append(failed, &UnsavedError{e.Path(), e.Journal(), err})

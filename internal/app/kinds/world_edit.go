@@ -108,7 +108,7 @@ func (s *worldSession) Loose() overlay.Loose       { return looseIn(s.at, s.tree
 
 // Save saves the files that were edited. It packs several at the same time, and replaces one
 // after the other.
-func (s *worldSession) Save(ctx context.Context, _ bool, show func(save.Progress)) (save.Report, error) {
+func (s *worldSession) Save(ctx context.Context, _ save.How, show func(save.Progress)) (save.Report, error) {
 	began := time.Now()
 	var r save.Report
 	const steps = 2                                                   // a file is written, and checked
@@ -163,7 +163,7 @@ func (f wholeFile) Write(ctx context.Context, w io.Writer) error {
 	return f.c.Write(ctx, w)
 }
 
-func (f wholeFile) Check(_ context.Context, g *os.File) (err error) {
+func (f wholeFile) Check(_ context.Context, g *os.File, _ save.Identity) (err error) {
 	f.step(save.Checking)
 	if f.info, err = g.Stat(); err != nil {
 		return err

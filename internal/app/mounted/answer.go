@@ -170,7 +170,7 @@ func (m *Mount) answer(ctx context.Context, r daemon.Request, c *daemon.Client) 
 		saved := make(chan struct{})
 		go func() {
 			defer close(saved)
-			a = m.commit()
+			a = m.commit(howOf(&r))
 		}()
 		m.follow(ctx, c, saved)
 	case daemon.Apply:
@@ -195,9 +195,9 @@ func (m *Mount) tell(c *daemon.Client, a *Answer) {
 
 // unmount unmounts, and tells the client what came of saving.
 func (m *Mount) unmount(ctx context.Context, r *daemon.Request, c *daemon.Client) (stays bool) {
-	before := m.discarding.Swap(r.Discard)
+	before := m.ending.Swap(r)
 	if err := m.served.Unmount(r.Lazy); err != nil {
-		m.discarding.Store(before)
+		m.ending.Store(before)
 		m.tell(c, &Answer{Error: err.Error(), Busy: errors.Is(err, syscall.EBUSY) || errors.Is(err, fs.ErrDetached)})
 		return false
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"lorefs/fs"
+	"lorefs/internal/app/save"
 )
 
 const (
@@ -87,7 +88,7 @@ func (m *Mount) saveIdle() (why string) {
 	if m.source.Sessions == nil {
 		return ""
 	}
-	if a := m.commit(); a.Error != "" {
+	if a := m.commit(save.How{}); a.Error != "" {
 		return a.Error
 	}
 	if strays := m.source.LeftOut().Strays; strays.Count > 0 {

@@ -42,8 +42,9 @@ type Mount struct {
 	last  Answer
 	// asked counts requests of commands, besides those for the status.
 	asked atomic.Uint64
-	// discarding says that nothing is saved at the end.
-	discarding atomic.Bool
+	// ending is the request to unmount that is being granted. It says how to save at the end, or
+	// to save nothing. It is nil if the mount ends by itself.
+	ending atomic.Pointer[daemon.Request]
 }
 
 // New returns the Mount of a source that is being served.

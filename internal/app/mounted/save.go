@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"lorefs/internal/app/daemon"
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/save"
 	"lorefs/internal/cores"
@@ -130,35 +131,43 @@ func (m *Mount) Save(ctx context.Context) error {
 	if m.source.Sessions == nil {
 		return nil
 	}
-	if m.discarding.Load() {
-		return m.discard()
+	var how save.How
+	if r := m.ending.Load(); r != nil {
+		if r.Discard {
+			return m.discard()
+		}
+		how = howOf(r)
 	}
-	err := m.saveAll(ctx)
+	how.Last = true
+	err := m.saveAll(ctx, how)
 	m.last = AnswerOf(m.saves.last(), m.source.LeftOut(), err, m.opts.Tell)
 	return err
 }
 
-func (m *Mount) saveAll(ctx context.Context) error {
+// howOf returns how a request wants to save.
+func howOf(r *daemon.Request) save.How { return save.How{Repack: r.Repack, VerifyAll: r.VerifyAll} }
+
+func (m *Mount) saveAll(ctx context.Context, how save.How) error {
 	e := SaveError{Ended: true}
 	// Texts come first, since they are quick to write.
 	e.Kept, e.Lost = m.source.KeepTexts(ctx, filepath.Base(m.opts.Path), time.Now(), m.opts.Logger)
 	e.Left = m.source.LeftOut()
-	e.Failed = m.save(ctx, true)
+	e.Failed = m.save(ctx, how)
 	return e.orNil()
 }
 
 // commit saves while the source stays mounted.
-func (m *Mount) commit() Answer {
+func (m *Mount) commit(how save.How) Answer {
 	if m.source.Sessions == nil {
 		return Answer{Error: fmt.Sprintf("%s is mounted read-only", m.opts.Dir)}
 	}
-	failed := m.save(context.Background(), false)
+	failed := m.save(context.Background(), how)
 	e := SaveError{Failed: failed, Left: m.source.LeftOut()}
 	return AnswerOf(m.saves.last(), e.Left, e.orNil(), m.opts.Tell)
 }
 
-// save saves all sessions. last says that no program is in the middle of an edit.
-func (m *Mount) save(ctx context.Context, last bool) []*kinds.UnsavedError {
+// save saves all sessions.
+func (m *Mount) save(ctx context.Context, how save.How) []*kinds.UnsavedError {
 	m.saves.running.Lock()
 	defer m.saves.running.Unlock()
 	m.saves.begin()
@@ -167,7 +176,7 @@ func (m *Mount) save(ctx context.Context, last bool) []*kinds.UnsavedError {
 	budget := m.source.Blocks.SetBudget(min(m.opts.CacheSize, savingCache))
 	limit := debug.SetMemoryLimit(saveMemory)
 	defer cores.Share()() // with those who write meanwhile
-	reports, failed := m.source.Save(ctx, last, m.saves.show)
+	reports, failed := m.source.Save(ctx, how, m.saves.show)
 	debug.SetMemoryLimit(limit)
 	m.source.Blocks.SetBudget(budget)
 	debug.FreeOSMemory()

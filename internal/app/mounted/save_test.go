@@ -26,7 +26,7 @@ type slowSession struct {
 func (e *slowSession) Refused() []overlay.Refused { return nil }
 func (e *slowSession) Loose() overlay.Loose       { return overlay.Loose{} }
 
-func (e *slowSession) Save(context.Context, bool, func(save.Progress)) (save.Report, error) {
+func (e *slowSession) Save(context.Context, save.How, func(save.Progress)) (save.Report, error) {
 	now := e.saving.Add(1)
 	defer e.saving.Add(-1)
 	e.most.Store(max(e.most.Load(), now))
@@ -47,7 +47,7 @@ func TestSaveOneAtATime(t *testing.T) {
 	}
 	var both sync.WaitGroup
 	for range 2 {
-		both.Go(func() { m.commit() })
+		both.Go(func() { m.commit(save.How{}) })
 	}
 	<-editor.began
 	if runtime.GOMAXPROCS(0) <= procs {

@@ -25,10 +25,11 @@ type Edited interface {
 type Snapshot interface {
 	// Size returns the approximate size of the new file, in bytes.
 	Size() int64
-	// Write writes the new file. Check reads it back and returns an error if it is not as expected.
-	// Both may be called again, for another place.
+	// Write writes the new file. Check reads it back and returns an error if it is not as expected;
+	// id is that of what was written. Both may be called again, for another place. If one of them
+	// fails with [ErrAnotherWay], the file has to be written again: Write does it in another way.
 	Write(ctx context.Context, w io.Writer) error
-	Check(ctx context.Context, f *os.File) error
+	Check(ctx context.Context, f *os.File, id Identity) error
 	// Index stores the index of the file that was checked last, so that the next open need not read
 	// the whole file. It is called when the file is in place.
 	Index() error
@@ -39,6 +40,10 @@ type Snapshot interface {
 	// Close releases the snapshot.
 	Close()
 }
+
+// ErrAnotherWay means that a new file was not written as expected, but that there is another way to
+// write it.
+var ErrAnotherWay = errors.New("it is written in another way")
 
 // Saved describes a saved file. It is empty if the file was not replaced.
 type Saved struct {
@@ -82,33 +87,23 @@ func (s *Set) Commit(ctx context.Context, file string, edited Edited) (saved Sav
 	}
 	defer snapshot.Close()
 
-	// Create the new file beside the old one, readable only by its owner. It is locked, so that a
-	// sweep sees that its writer is alive. Whatever fails, its temporary names are removed.
-	f, err := replace.Begin(ctx, s.pathOf(file), replace.Options{
-		Size: snapshot.Size(), NoBackup: s.opts.NoBackup || s.isUnsynced(file), Check: edited.Check,
-		Logger: s.opts.Logger, Disk: s.opts.Disk,
-	})
+	// Write the new file beside the old one, sync it, and compare it with the snapshot. If the way
+	// in which it was written has failed, and there is another, do that again from the start.
+	begin := func() (*replace.File, error) {
+		return replace.Begin(ctx, s.pathOf(file), replace.Options{
+			Size: snapshot.Size(), NoBackup: s.opts.NoBackup || s.isUnsynced(file), Check: edited.Check,
+			Logger: s.opts.Logger, Disk: s.opts.Disk,
+		})
+	}
+	f, id, err := s.prepare(ctx, begin, snapshot)
+	if errors.Is(err, ErrAnotherWay) {
+		s.opts.Logger.Warn("the new file is written again, as a whole", "file", s.pathOf(file), "err", err)
+		f, id, err = s.prepare(ctx, begin, snapshot)
+	}
 	if err != nil {
 		return Saved{}, err
 	}
-	defer func() { err = s.cleanUp(f, &saved, err) }()
-
-	// Write it, and compute its identity on the way.
-	id, err := write(ctx, f, snapshot)
-	if err != nil {
-		return Saved{}, err
-	}
-
-	// Give it the old file's owner, mode and attributes, and sync it: the name must not become
-	// durable before the content.
-	if err := f.Sync(); err != nil {
-		return Saved{}, err
-	}
-
-	// Open it again, read it, and compare it with the snapshot.
-	if err := f.ReadBack(func(g *os.File) error { return snapshot.Check(ctx, g) }); err != nil {
-		return Saved{}, err
-	}
+	defer func() { err = s.cleanUp(f, &saved, err) }() // removes the temporary names, whatever fails
 
 	// Check that the old file is still the one that was edited, and keep it open, so that no other
 	// file is replaced or becomes the backup.
@@ -157,6 +152,39 @@ func (s *Set) Commit(ctx context.Context, file string, edited Edited) (saved Sav
 		s.opts.Logger.Info("what was found out about the new file is not kept", "file", saved.Path, "err", err)
 	}
 	return saved, nil
+}
+
+// prepare makes a new file of a snapshot, up to the point that it can be put in place. If it fails,
+// nothing is left of the file.
+func (s *Set) prepare(ctx context.Context, begin func() (*replace.File, error), snapshot Snapshot) (_ *replace.File, id Identity, err error) {
+	// Create it, readable only by its owner. It is locked, so that a sweep sees that its writer is
+	// alive.
+	f, err := begin()
+	if err != nil {
+		return nil, id, err
+	}
+	ready := false
+	defer func() {
+		if !ready { // it may have panicked
+			err = errors.Join(err, f.Cleanup())
+		}
+	}()
+
+	// Write it, and compute its identity on the way.
+	if id, err = write(ctx, f, snapshot); err != nil {
+		return nil, id, err
+	}
+
+	// Give it the old file's owner, mode and attributes, and sync it: the name must not become
+	// durable before the content.
+	if err := f.Sync(); err != nil {
+		return nil, id, err
+	}
+
+	// Open it again, read it, and compare it with the snapshot.
+	err = f.ReadBack(func(g *os.File) error { return snapshot.Check(ctx, g, id) })
+	ready = err == nil
+	return f, id, err
 }
 
 // write writes a snapshot and returns the identity of the written file.
@@ -326,23 +354,15 @@ func (s *Set) rescue(ctx context.Context, file string, edited Edited, like *os.F
 		return err
 	}
 	defer snapshot.Close()
-	f, err := replace.BeginNew(ctx, to, like, replace.Options{
-		Size: snapshot.Size(), Private: true, Logger: s.opts.Logger, Disk: s.opts.Disk,
-	})
+	f, id, err := s.prepare(ctx, func() (*replace.File, error) {
+		return replace.BeginNew(ctx, to, like, replace.Options{
+			Size: snapshot.Size(), Private: true, Logger: s.opts.Logger, Disk: s.opts.Disk,
+		})
+	}, snapshot)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Cleanup()) }()
-	id, err := write(ctx, f, snapshot)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err == nil {
-		err = f.ReadBack(func(g *os.File) error { return snapshot.Check(ctx, g) })
-	}
-	if err != nil {
-		return err
-	}
 	err = snapshot.Rebase(ctx, func(later [][]byte) error {
 		if err := s.announce(file, id, later); err != nil {
 			return err

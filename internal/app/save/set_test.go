@@ -203,7 +203,7 @@ func (s *textSnapshot) Write(_ context.Context, w io.Writer) error {
 	return err
 }
 
-func (s *textSnapshot) Check(_ context.Context, g *os.File) error {
+func (s *textSnapshot) Check(_ context.Context, g *os.File, _ Identity) error {
 	if got, err := io.ReadAll(g); err != nil || string(got) != s.text {
 		return fmt.Errorf("%q, %w", got, err)
 	}

@@ -280,7 +280,7 @@ func (e *editing) mustSet(name, value string) {
 }
 
 func (e *editing) save() (save.Report, error) {
-	return e.Save(e.p.t.Context(), func(save.Progress) {})
+	return e.Save(e.p.t.Context(), save.How{}, func(save.Progress) {})
 }
 
 func (e *editing) mustSave() save.Report {

@@ -70,6 +70,8 @@ type Session struct {
 	saving sync.Mutex
 	// show is called with the progress of a save.
 	show func(save.Progress)
+	// how says how the save is done.
+	how save.How
 	// patch is the path of a patch of the edits, empty if there is none. isRescued means that none
 	// is needed.
 	patch     string
@@ -239,10 +241,10 @@ func (s *Session) Close() error {
 // the source is no longer the file that was edited, the error is a [*save.ConflictError] or, if the
 // edited file can't be read either, a [*save.PatchError]. show is called with the progress, by
 // several goroutines.
-func (s *Session) Save(ctx context.Context, show func(save.Progress)) (r save.Report, err error) {
+func (s *Session) Save(ctx context.Context, how save.How, show func(save.Progress)) (r save.Report, err error) {
 	s.saving.Lock()
 	defer s.saving.Unlock()
-	s.show = show
+	s.how, s.show = how, show
 	s.isSaving.Store(true)
 	defer s.isSaving.Store(false)
 	began := time.Now()

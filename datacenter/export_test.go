@@ -1,0 +1,45 @@
+package datacenter
+
+import (
+	"context"
+	"crypto/sha256"
+	"io"
+
+	"lorefs/internal/splice"
+)
+
+// A SplicedData is a file made by edits of bytes. What they mean is not looked at.
+type SplicedData struct{ *spliced }
+
+// SpliceData writes the file that f becomes when edits are made in its inflated data.
+func (f *File) SpliceData(ctx context.Context, w io.Writer, edits []splice.Edit) (SplicedData, error) {
+	s, err := f.splice(ctx, w, edits)
+	return SplicedData{s}, err
+}
+
+// Check checks the file that was written.
+func (s SplicedData) Check(ctx context.Context, r io.ReaderAt, sum [sha256.Size]byte) error {
+	return s.check(ctx, r, sum)
+}
+
+// Touched returns the number of deflate blocks that were encoded anew.
+func (s SplicedData) Touched() int { return s.touched }
+
+// Open opens the file that was written by what is known of it, for SpliceData and ReadData.
+func (s SplicedData) Open(r io.ReaderAt, size int64) (*File, error) {
+	c, err := unlock(r, size, s.key)
+	if err != nil {
+		return nil, err
+	}
+	opts := Options{}
+	setDefaults(&opts)
+	f := newFile(c, opts.Blocks)
+	f.checkpoints, f.streamEnd = s.checkpoints, s.streamEnd
+	return f, nil
+}
+
+// ReadData reads inflated data.
+func (f *File) ReadData(off int64, p []byte) error { return f.readData(off, p) }
+
+// ErrTooMany is SpliceData's error for edits of too many places.
+var ErrTooMany = errTooMany

@@ -1,0 +1,107 @@
+package datacenter
+
+import "fmt"
+
+// grownRegion is a segmented region of a file, to which elements are added at the end.
+type grownRegion struct {
+	size int64 // of an element
+	old  []segment
+	// counts are the segments as they become, with their old offsets. Only the last old one may
+	// differ from it, and new ones may follow.
+	counts []segment
+	// added has the new elements of each segment from first on.
+	first int
+	added [][]byte
+}
+
+func newGrownRegion(segs []segment, size int64) grownRegion {
+	first := max(len(segs)-1, 0)
+	return grownRegion{
+		size: size, old: segs, counts: append([]segment(nil), segs...),
+		first: first, added: make([][]byte, len(segs)-first),
+	}
+}
+
+// place adds elements that must be neighbours. They go behind the used ones of the last segment or,
+// if they have no address there, into a new segment.
+func (g *grownRegion) place(elements []byte) (Address, error) {
+	n := int64(len(elements)) / g.size
+	last := len(g.counts) - 1
+	if last < 0 || int64(g.counts[last].used)+n > maxElements {
+		if len(g.counts) >= maxSegments-1 {
+			return Address{}, whole("no more segments can be addressed")
+		}
+		g.counts, g.added = append(g.counts, segment{}), append(g.added, nil)
+		last++
+	}
+	s := &g.counts[last]
+	addr := Address{Segment: uint16(last), Element: uint16(s.used)}
+	s.used += uint32(n)
+	s.full = max(s.full, s.used)
+	g.added[last-g.first] = append(g.added[last-g.first], elements...)
+	return addr, nil
+}
+
+// grown returns the number of elements that were added.
+func (g *grownRegion) grown() (n int64) {
+	for _, b := range g.added {
+		n += int64(len(b)) / g.size
+	}
+	return n
+}
+
+// isNew reports whether what is at addr was added.
+func (g *grownRegion) isNew(addr Address) bool {
+	i := int(addr.Segment)
+	return i >= len(g.old) || uint32(addr.Element) >= g.old[i].used
+}
+
+// at returns the added elements from addr on.
+func (g *grownRegion) at(addr Address) []byte {
+	i := int(addr.Segment)
+	first := uint32(0)
+	if i < len(g.old) {
+		first = g.old[i].used
+	}
+	return g.added[i-g.first][int64(uint32(addr.Element)-first)*g.size:]
+}
+
+// edits adds the edits that add the elements. count is the offset of the number of segments.
+func (g *grownRegion) edits(l *editList, count int64) {
+	if len(g.counts) > len(g.old) {
+		l.u32(count, uint32(len(g.counts)))
+	}
+	end := count + 4
+	if n := len(g.old); n > 0 {
+		was, is := g.old[n-1], g.counts[n-1]
+		end = was.off + int64(was.full)*g.size
+		if was.used != is.used {
+			l.u32(was.off-8, is.full)
+			l.u32(was.off-4, is.used)
+			at := was.off + int64(was.used)*g.size
+			l.replace(at, min(end-at, int64(len(g.added[0]))), g.added[0])
+		}
+	}
+	for i, s := range g.counts[len(g.old):] {
+		head := append(appendU32(nil, s.full), appendU32(nil, s.used)...)
+		l.replace(end, 0, append(head, g.added[len(g.old)+i-g.first]...))
+	}
+}
+
+// place returns the place of the segments if their region begins at off, and the offset behind it.
+func placeSegments(segs []segment, off, size int64) ([]segment, int64) {
+	off += 4
+	placed := make([]segment, len(segs))
+	for i, s := range segs {
+		off += 8
+		s.off = off
+		placed[i] = s
+		off += int64(s.full) * size
+	}
+	return placed, off
+}
+
+// whole returns an ErrWhole that says why.
+func whole(format string, args ...any) error {
+	return fmt.Errorf("%w: %w", ErrWhole, fmt.Errorf(format, args...))
+}

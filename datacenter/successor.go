@@ -1,0 +1,152 @@
+package datacenter
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"lorefs/internal/splice"
+)
+
+// finish returns the edits that make the new file, in the order of their places.
+func (s *Splicer) finish() ([]splice.Edit, error) {
+	if s.err != nil {
+		return nil, s.err
+	}
+	if err := s.dropLost(); err != nil {
+		return nil, err
+	}
+	if len(s.open) != 1 {
+		return nil, fmt.Errorf("datacenter: BUG: %d nodes are not ended", len(s.open)-1)
+	}
+	for _, r := range []*spliceRuns{&s.attributes, &s.nodes} {
+		if r.shared.unused > used(r.counts)/maxUnused {
+			return nil, whole("%d of %d elements are unused", r.shared.unused, used(r.counts))
+		}
+	}
+	if s.steps > maxSteps {
+		return nil, whole("more than %d children are announced in all", maxSteps)
+	}
+	if was, end := s.f.placeRegions(nil); end != s.f.stated || was.footer != s.f.regions.footer {
+		return nil, fmt.Errorf("datacenter: BUG: the regions end at %#x, not at %#x", end, s.f.stated)
+	}
+	if _, size := s.f.placeRegions(s); size > maxSize {
+		return nil, whole("%d bytes", size)
+	}
+	return s.allEdits(), nil
+}
+
+// allEdits returns all edits.
+func (s *Splicer) allEdits() []splice.Edit {
+	r, l := &s.f.regions, &s.edits
+	if !s.header.Same(s.f.header) {
+		l.replace(0, s.f.layout.HeaderSize(), s.header.append(nil, s.f.layout))
+	}
+	keysEnd := r.keys.off + int64(r.keys.count)*keySize
+	_, attributesEnd := placeSegments(r.attributes, keysEnd, s.attributes.size)
+	_, nodesEnd := placeSegments(r.nodes, attributesEnd, s.nodes.size)
+	s.attributes.edits(l, keysEnd)
+	s.nodes.edits(l, attributesEnd)
+	s.values.edits(l, nodesEnd)
+	return l.sorted()
+}
+
+// placeRegions returns the places of the regions of f after a splice or, without one, as they are. It
+// also returns the size of the inflated data.
+func (f *File) placeRegions(s *Splicer) (regions, int64) {
+	r := f.regions
+	r.keys.off = f.layout.HeaderSize() + 4
+	off := r.keys.off + int64(r.keys.count)*keySize
+	if s != nil {
+		r.attributes, r.nodes = s.attributes.counts, s.nodes.counts
+	}
+	r.attributes, off = placeSegments(r.attributes, off, f.layout.AttributeSize())
+	r.nodes, off = placeSegments(r.nodes, off, f.layout.NodeSize())
+	if s != nil {
+		r.values, off = s.values.grown(off)
+	} else {
+		r.values, off = placeTable(r.values, off)
+	}
+	r.names, off = placeTable(r.names, off)
+	r.footer = off
+	r.end = off + footerSize
+	return r, r.end
+}
+
+// Spliced is a file that a Splicer wrote.
+type Spliced struct {
+	stream *spliced
+	key    Key
+	// index is that of the file, but for what is read from it when it is opened. It is made from the
+	// index of the former file, so no pass is needed.
+	index  index
+	sheets []string
+}
+
+// spliced returns the description of the file that was written as stream.
+func (s *Splicer) spliced(stream *spliced) *Spliced {
+	p := &Spliced{stream: stream, key: s.f.key, index: s.successor()}
+	p.index.checkpoints, p.index.streamEnd = stream.checkpoints, stream.streamEnd
+	for name := range s.sheets {
+		p.sheets = append(p.sheets, s.f.spell(name))
+	}
+	slices.Sort(p.sheets)
+	return p
+}
+
+// successor returns the index of the new file, but for what belongs to the stream.
+func (s *Splicer) successor() index {
+	x := index{layout: s.f.layout, header: s.header, tally: s.f.tally}
+	x.regions, _ = s.f.placeRegions(s)
+	x.entries, x.logical, x.steps, x.maxName = s.entries, s.logical, s.steps, s.maxName
+	x.sharedAttributes, x.sharedNodes = s.attributes.shared, s.nodes.shared
+	return x
+}
+
+// Sheets returns the names of the sheets that differ from those of the former file: of each name, at
+// least one.
+func (p *Spliced) Sheets() []string { return p.sheets }
+
+// Check reads back the file. sum is the SHA-256 of what was written. It decodes what was encoded anew
+// and compares it with what was wanted.
+func (p *Spliced) Check(ctx context.Context, r io.ReaderAt, sum [32]byte) error {
+	return p.stream.check(ctx, r, sum)
+}
+
+// Open opens the file, of size bytes, like [Open], but it needs no pass. The index is kept in
+// opts.Index.
+func (p *Spliced) Open(r io.ReaderAt, size int64, opts Options) (*File, error) {
+	setDefaults(&opts)
+	c, err := openContainer(r, size, []Key{p.key})
+	if err != nil {
+		return nil, err
+	}
+	f := newFile(c, opts.Blocks)
+	if f.identity, err = identify(r, size, opts); err != nil {
+		return nil, err
+	}
+	f.index = p.index
+	f.locate(f.stated)
+	if f.streamEnd != size {
+		return nil, badFile(f.streamEnd, "%d bytes: want %d", size, f.streamEnd)
+	}
+	if err := f.checkIndex(); err != nil {
+		return nil, err
+	}
+	f.remember(opts)
+	return f, nil
+}
+
+// SameStored reports whether two nodes, of one file or of a file and what became of it, have equal
+// stored forms: the same name, key and flags, and runs at the same addresses.
+func (n Node) SameStored(m Node) bool {
+	x, y := n.raw, m.raw
+	if x.attrCount == 0 { // An address of nothing means nothing.
+		x.attrAddr, y.attrAddr = absent, absent
+	}
+	if x.childCount == 0 {
+		x.childAddr, y.childAddr = absent, absent
+	}
+	return x == y
+}

@@ -1,0 +1,264 @@
+package dcsave
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
+	"lorefs/internal/app/save"
+	"lorefs/internal/source"
+)
+
+// Check implements [save.Edited].
+func (s *Session) Check() error { return s.src.CheckNow() }
+
+// Snapshot implements [save.Edited].
+func (s *Session) Snapshot() (save.Snapshot, error) {
+	w := &snapshot{Snapshot: s.draft.Snapshot(), s: s, maySplice: !s.how.Repack}
+	s.edits = w.Pending()
+	return w, nil
+}
+
+// onFirst is a Session whose edits, all since it began, are written on top of the first file. A
+// file that was saved since may not be readable any more.
+type onFirst struct{ *Session }
+
+// Snapshot implements [save.Edited].
+func (s onFirst) Snapshot() (save.Snapshot, error) {
+	return &snapshot{Snapshot: s.draft.Snapshot().OnFirst(), s: s.Session}, nil
+}
+
+// snapshot writes a new file. It changes only what was edited in the bytes of the base, that is, it
+// splices the file, or else it packs the whole draft.
+type snapshot struct {
+	*edit.Snapshot
+	s *Session
+	// maySplice is set until something speaks against splicing. spliced is what came of it, or nil
+	// if the file was packed.
+	maySplice bool
+	spliced   *datacenter.Spliced
+	// written is what was written last. to is the file that was read back and checked; after a
+	// successful Rebase it is the earlier base.
+	written *edit.Written
+	to      *base
+	index   heldIndex
+}
+
+// base is a file that a draft is based on.
+type base struct {
+	file *datacenter.File
+	from *source.File
+}
+
+func (b *base) close() error {
+	if b == nil {
+		return nil
+	}
+	return b.from.Close()
+}
+
+// Size returns the size of the edited file, as an estimate.
+func (w *snapshot) Size() int64 { return w.s.src.Size() }
+
+// Write implements [save.Snapshot].
+func (w *snapshot) Write(ctx context.Context, to io.Writer) error {
+	if w.spliced = nil; w.maySplice {
+		err := w.splice(ctx, to)
+		if !errors.Is(err, datacenter.ErrWhole) {
+			return err
+		}
+		w.s.opts.Logger.Info("the file is packed as a whole", "why", err)
+		w.maySplice = false
+	}
+	return w.pack(ctx, to)
+}
+
+// splice writes the file by splicing. Unless that can't be done at all, or writing fails, every
+// error means that the file has to be packed.
+func (w *snapshot) splice(ctx context.Context, to io.Writer) (err error) {
+	w.s.show(save.Progress{Stage: save.Writing, Total: splicingParts})
+	out := &countingWriter{to: to}
+	w.written, w.spliced, err = w.Snapshot.Splice(ctx, w.s.opts.Write, out)
+	switch {
+	case err == nil, out.err != nil, ctx.Err() != nil:
+		return err
+	case errors.Is(err, datacenter.ErrWhole) && out.n == 0:
+		return err
+	}
+	return w.anotherWay(err)
+}
+
+// splicingParts is the number of parts of a save that splices: to write the file, and to check it.
+const splicingParts = 2
+
+// countingWriter counts what it writes, and keeps the error.
+type countingWriter struct {
+	to  io.Writer
+	n   int64
+	err error
+}
+
+// Write implements [io.Writer].
+func (w *countingWriter) Write(p []byte) (n int, err error) {
+	n, err = w.to.Write(p)
+	w.n += int64(n)
+	if err != nil {
+		w.err = err
+	}
+	return n, err
+}
+
+// anotherWay returns the error for a spliced file with which something is wrong.
+func (w *snapshot) anotherWay(err error) error {
+	w.maySplice = false
+	return fmt.Errorf("%w: splicing the file: %w", save.ErrAnotherWay, err)
+}
+
+// pack writes the file by packing the whole draft.
+func (w *snapshot) pack(ctx context.Context, to io.Writer) (err error) {
+	opts := w.s.opts.Write
+	opts.Progress = ProgressOf(w.s.show).Writing
+	w.written, err = w.Snapshot.Write(ctx, opts, to)
+	return err
+}
+
+// Check opens the new file and compares it with the draft. The file stays open, since Rebase bases
+// the draft on it.
+func (w *snapshot) Check(ctx context.Context, f *os.File, id save.Identity) error {
+	if err := errors.Join(w.to.close(), w.reopen(f)); err != nil { // closes that of an earlier place
+		return fmt.Errorf("reading back what was written: %w", err)
+	}
+	if w.spliced == nil {
+		return w.checkPacked(ctx)
+	}
+	w.s.show(save.Progress{Stage: save.Checking, Done: 1, Total: splicingParts})
+	err := w.checkSpliced(ctx, id)
+	if err != nil && ctx.Err() == nil {
+		err = w.anotherWay(err)
+	}
+	return err
+}
+
+// checkPacked reads the whole file and compares it with the draft.
+func (w *snapshot) checkPacked(ctx context.Context) (err error) {
+	if w.to.file, err = datacenter.Open(ctx, w.to.from, w.to.from.Size(), w.options()); err != nil {
+		return fmt.Errorf("reading back what was written: %w", err)
+	}
+	w.written.Progress = ProgressOf(w.s.show).Comparing
+	return w.written.Compare(ctx, w.to.file)
+}
+
+// checkSpliced checks that the file is what was written, and that what is new in it is what was to
+// be written. What was there before is equal because its bytes are. If all of the file is to be read
+// back, it is also checked as a packed one is.
+func (w *snapshot) checkSpliced(ctx context.Context, id save.Identity) error {
+	var sum [sha256.Size]byte
+	if n, err := hex.Decode(sum[:], []byte(id.SHA256)); err != nil || n != len(sum) || id.Size != w.to.from.Size() {
+		return fmt.Errorf("BUG: %+v of %d bytes", id, w.to.from.Size())
+	}
+	if err := w.spliced.Check(ctx, w.to.from, sum); err != nil {
+		return err
+	}
+	if w.s.how.VerifyAll {
+		opts := w.options()
+		opts.Index = nil
+		all, err := datacenter.Open(ctx, w.to.from, w.to.from.Size(), opts)
+		if err != nil {
+			return err
+		}
+		w.written.Progress = ProgressOf(w.s.show).Comparing
+		if err := w.written.Compare(ctx, all); err != nil {
+			return err
+		}
+	}
+	var err error
+	if w.to.file, err = w.spliced.Open(w.to.from, w.to.from.Size(), w.options()); err != nil {
+		return err
+	}
+	return w.written.CompareSpliced(ctx, w.to.file)
+}
+
+// reopen opens the new file.
+func (w *snapshot) reopen(f *os.File) error {
+	w.to = nil
+	from, err := source.Open(f.Name())
+	if err != nil {
+		return err
+	}
+	w.to = &base{from: from}
+	info, err := f.Stat()
+	if err == nil && !os.SameFile(from.Info(), info) {
+		err = fmt.Errorf("%s: %w", f.Name(), source.ErrChanged)
+	}
+	return err
+}
+
+// options returns the options for opening the new file, whose index is held back.
+func (w *snapshot) options() datacenter.Options {
+	opts := w.s.opts.Reopen()
+	opts.ModTime = w.to.from.Info().ModTime()
+	opts.Progress = ProgressOf(w.s.show).Reading
+	if w.index = (heldIndex{IndexStore: opts.Index}); opts.Index != nil {
+		opts.Index = &w.index
+	}
+	return opts
+}
+
+// Rebase implements [save.Snapshot]. Reads don't wait for it, and may see either file in place.
+func (w *snapshot) Rebase(ctx context.Context, publish func(later [][]byte) error) error {
+	info := w.to.from.Info()
+	w.s.src.Expect(info)
+	next, err := newDescriber(w.to.file, w.to.from.Intact)
+	if err == nil {
+		err = w.s.draft.Rebase(ctx, w.written, w.to.file, func(later [][]byte) error {
+			return w.s.notes.rebase(next, later, publish)
+		})
+	}
+	if err != nil && !save.IsInPlace(err) {
+		w.s.src.Expect(nil)
+		return err
+	}
+	w.s.src.Adopt(info)
+	if err == nil {
+		w.s.base, w.to = w.to, w.s.base // Close closes the earlier base
+		w.s.layout.Store(int64(w.s.opts.Write.Layout))
+	}
+	return err
+}
+
+// Index stores the index of the new file.
+func (w *snapshot) Index() error { return w.index.save() }
+
+// Close closes the snapshot, and the file that nothing is based on any more.
+func (w *snapshot) Close() {
+	w.Snapshot.Close()
+	w.s.reading.Lock()
+	defer w.s.reading.Unlock()
+	_ = w.to.close() // It was only read.
+}
+
+// heldIndex holds back an index until its file is in place.
+type heldIndex struct {
+	datacenter.IndexStore
+	key  string
+	data []byte
+}
+
+// Save implements [datacenter.IndexStore].
+func (h *heldIndex) Save(key string, data []byte) error {
+	h.key, h.data = key, data
+	return nil
+}
+
+func (h *heldIndex) save() error {
+	if h.data == nil {
+		return nil
+	}
+	return h.IndexStore.Save(h.key, h.data)
+}

@@ -1,0 +1,96 @@
+package splice
+
+import (
+	"fmt"
+	"sort"
+)
+
+// mapping tells where the data lies after the edits.
+type mapping struct {
+	edits []Edit
+	// before has by how much the data behind each edit, and before the next one, moves. Its
+	// first element is that before the first edit.
+	before []int64
+	size   int64 // of the new data
+}
+
+// newMapping checks the edits of size bytes of data.
+func newMapping(edits []Edit, size int64) (*mapping, error) {
+	m := &mapping{edits: edits, before: make([]int64, 1, len(edits)+1)}
+	end, moved := int64(0), int64(0)
+	for _, e := range edits {
+		if e.Off < end || e.Len < 0 || e.Len > size-e.Off {
+			return nil, fmt.Errorf("splice: BUG: an edit of %d bytes at %d of %d, behind one that ends at %d", e.Len, e.Off, size, end)
+		}
+		end = e.Off + e.Len
+		moved += int64(len(e.New)) - e.Len
+		m.before = append(m.before, moved)
+	}
+	m.size = size + moved
+	return m, nil
+}
+
+// begun returns the number of edits that begin before off.
+func (m *mapping) begun(off int64) int {
+	return sort.Search(len(m.edits), func(i int) bool { return m.edits[i].Off >= off })
+}
+
+// cut returns where data that is cut before the byte at off is cut after the edits. What is
+// inserted there lies behind the cut.
+func (m *mapping) cut(off int64) int64 { return m.after(m.begun(off), off) }
+
+// place returns where the byte at off lies after the edits.
+func (m *mapping) place(off int64) int64 { return m.after(m.begun(off+1), off) }
+
+// after returns where off lies after the first n edits, of which none but the last can reach
+// beyond off.
+func (m *mapping) after(n int, off int64) int64 {
+	if n == 0 {
+		return off
+	}
+	e := &m.edits[n-1]
+	if e.Off+e.Len <= off {
+		return off + m.before[n]
+	}
+	return e.Off + m.before[n-1] + min(off-e.Off, int64(len(e.New)))
+}
+
+// newEnd returns where the new bytes of edit i end.
+func (m *mapping) newEnd(i int) int64 {
+	return m.edits[i].Off + m.before[i] + int64(len(m.edits[i].New))
+}
+
+// untouched reports whether no edit changes a byte between two offsets or inserts one there.
+func (m *mapping) untouched(from, to int64) bool {
+	n := m.begun(to)
+	if n == 0 {
+		return true
+	}
+	e := &m.edits[n-1]
+	return e.Off+e.Len <= from
+}
+
+// Data returns bytes of the edited data, of which old reads what stays.
+func (m *mapping) data(from, to int64, old func(off int64, p []byte) error) ([]byte, error) {
+	buf := make([]byte, to-from)
+	i := sort.Search(len(m.edits), func(i int) bool { return m.newEnd(i) > from })
+	for at := from; at < to; {
+		// What lies before edit i is old data.
+		end := m.size
+		if i < len(m.edits) {
+			end = m.edits[i].Off + m.before[i]
+		}
+		if n := min(end, to) - at; n > 0 {
+			if err := old(at-m.before[i], buf[at-from:at-from+n]); err != nil {
+				return nil, err
+			}
+			at += n
+		}
+		if i < len(m.edits) && at < to {
+			e := &m.edits[i]
+			at += int64(copy(buf[at-from:], e.New[at-end:]))
+			i++
+		}
+	}
+	return buf, nil
+}

@@ -1,0 +1,247 @@
+// Package splice edits data inside a deflate stream (RFC 1951). It keeps the bits of all blocks
+// that the edits do not reach.
+//
+//	inflated   |---A---|---B---|---C---|---D---|
+//	edit                  ^^
+//	deflate    [a     ][b       ][c   ][d      ]
+//	new        [a     ][b'        ][c'  ][d      ]
+//
+// A block is encoded anew if an edit changes its data, or if a match in it copies what was edited
+// or would have to reach over an edit that changes a length. Such matches begin at most 32 KiB
+// behind the edit. The new block keeps the tokens that are still right, gets others where they are
+// not, and has new Huffman codes. All other blocks keep their bits, moved by the bits that are
+// added before them. A stored block begins at a byte boundary behind its header, so the first one
+// behind the edit is padded anew, and what follows it moves by whole bytes.
+//
+// The last block stays the last one. Checkpoints, from which inflating can be resumed, move along.
+//
+// # Not supported
+//
+// The zlib framing and its checksum are left to the caller.
+package splice
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sort"
+
+	"lorefs/internal/inflate"
+)
+
+// ErrTooMany says that more blocks have to be encoded anew than the caller wants.
+var ErrTooMany = errors.New("splice: too many blocks are touched")
+
+// Edit replaces Len bytes at Off of the inflated data by New. In a list, edits are sorted by
+// Off and do not overlap. Len may be 0, which inserts New before the byte at Off. New may be
+// empty, which removes bytes. Off may be the end of the data. Of two edits at one Off, the
+// first one must be an insertion, and comes first.
+type Edit struct {
+	Off, Len int64
+	New      []byte
+}
+
+// Stream is what is edited.
+type Stream struct {
+	// Deflate is the deflate stream. Size is its length in bytes and may include what follows it.
+	Deflate io.ReaderAt
+	Size    int64
+	// Blocks are all blocks. The last element is none: it has the ends of the stream, in bits, and
+	// of the data.
+	Blocks []inflate.Block
+	// Data reads inflated data. It may be called by several goroutines.
+	Data func(off int64, p []byte) error
+}
+
+// Plan says how the new stream is made.
+type Plan struct {
+	// Blocks are the new blocks, in the form of Stream's.
+	Blocks []inflate.Block
+	// Pieces are the parts of the new stream.
+	Pieces []Piece
+	// Touched is the number of old blocks that were encoded anew.
+	Touched int
+
+	s *Stream
+	m *mapping
+	// anew has the new blocks for an old one, none for a block that stays.
+	anew [][]newBlock
+	// first has the number of the first new block of each old one.
+	first []int
+}
+
+// Piece is a part of a new stream: N bits of Bits, or, if that is nil, of the old stream from
+// the bit offset From on.
+type Piece struct {
+	From, N int64
+	Bits    []byte
+}
+
+// Make plans a new stream. points are checkpoints of the old one that Plan.Points will be asked
+// for. It fails with ErrTooMany if more than most blocks have to be encoded anew.
+func Make(ctx context.Context, s *Stream, edits []Edit, points []inflate.Point, most int) (*Plan, error) {
+	m, err := newMapping(edits, s.size())
+	if err != nil {
+		return nil, err
+	}
+	p := &Plan{s: s, m: m, anew: make([][]newBlock, s.count())}
+	touched := p.touched()
+	if len(touched) > most {
+		return nil, ErrTooMany
+	}
+	if err := p.encode(ctx, touched, p.behind(touched), points); err != nil {
+		return nil, err
+	}
+	for _, blocks := range p.anew {
+		if blocks != nil {
+			p.Touched++
+		}
+	}
+	if p.Touched > most {
+		return nil, ErrTooMany
+	}
+	p.layOut()
+	return p, nil
+}
+
+// size returns the size of the data.
+func (s *Stream) size() int64 { return s.Blocks[s.count()].Out }
+
+// count returns the number of blocks.
+func (s *Stream) count() int { return len(s.Blocks) - 1 }
+
+// touched returns the blocks whose own data is edited. What is inserted between two blocks
+// belongs to the second one, and what is appended to the last one.
+func (p *Plan) touched() (list []int) {
+	for _, e := range p.m.edits {
+		// The first block that ends behind Off.
+		i := sort.Search(p.s.count()-1, func(i int) bool { return p.s.Blocks[i+1].Out > e.Off })
+		list = append(list, i)
+		for i++; i < p.s.count() && p.s.Blocks[i].Out < e.Off+e.Len; i++ {
+			list = append(list, i)
+		}
+	}
+	return slices.Compact(list)
+}
+
+// behind returns the other blocks that may copy what was edited.
+func (p *Plan) behind(touched []int) (list []int) {
+	for _, e := range p.m.edits {
+		end := e.Off + e.Len
+		i := sort.Search(p.s.count(), func(i int) bool { return p.s.Blocks[i+1].Out > end })
+		for ; i < p.s.count() && p.s.Blocks[i].Out < end+inflate.WindowSize; i++ {
+			if len(list) > 0 && list[len(list)-1] >= i {
+				continue
+			}
+			if _, ok := slices.BinarySearch(touched, i); !ok && !p.s.Blocks[i].Stored {
+				list = append(list, i)
+			}
+		}
+	}
+	return list
+}
+
+// encode makes the new blocks: for all that are touched, and for those behind them that are not
+// right any more.
+func (p *Plan) encode(ctx context.Context, touched, behind []int, points []inflate.Point) error {
+	e := &encoder{Plan: p, points: points, retokenizer: retokenizer{mapping: p.m}}
+	e.dec = inflate.NewDecoder(p.s.Deflate, p.s.Size)
+	for _, i := range touched {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := e.anewBlock(i); err != nil {
+			return err
+		}
+	}
+	for _, i := range behind {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		c, err := e.read(i)
+		if err != nil {
+			return err
+		}
+		if !p.m.intact(c.Tokens, p.s.Blocks[i].Out) {
+			if err := e.encodeBlock(i, c); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// encoder encodes blocks anew, one after another.
+type encoder struct {
+	*Plan
+	retokenizer
+	points []inflate.Point // of the old stream
+	dec    *inflate.Decoder
+	old    []inflate.Token // scratch
+}
+
+func (e *encoder) anewBlock(i int) error {
+	c, err := e.read(i)
+	if err != nil {
+		return err
+	}
+	return e.encodeBlock(i, c)
+}
+
+// read reads old block i.
+func (e *encoder) read(i int) (inflate.Content, error) {
+	b, next := e.s.Blocks[i], e.s.Blocks[i+1]
+	c, err := e.dec.ReadTokens(b.Header, e.old[:0], int(next.Out-b.Out))
+	if err != nil {
+		return c, err
+	}
+	e.old = c.Tokens
+	if int64(c.Size) != next.Out-b.Out || c.End != next.Header || c.Stored != b.Stored || c.Final != (i+1 == e.s.count()) {
+		return c, fmt.Errorf("splice: the block at bit %d is not the one that was there", b.Header)
+	}
+	return c, nil
+}
+
+// encodeBlock makes the new blocks for old block i.
+func (e *encoder) encodeBlock(i int, c inflate.Content) (err error) {
+	u, end := e.s.Blocks[i].Out, e.s.Blocks[i+1].Out
+	from, to := e.m.cut(u), e.m.cut(end)
+	if c.Final {
+		to = e.m.size
+	}
+	e.base = max(from-inflate.WindowSize, 0)
+	if e.data, err = e.m.data(e.base, to, e.s.Data); err != nil {
+		return err
+	}
+	wanted := e.wanted(i)
+	if c.Stored {
+		e.anew[i] = encodeStored(e.data[from-e.base:], from, c.Final, wanted)
+		return nil
+	}
+	if err := e.block(c.Tokens, u, end, from, c.Final); err != nil {
+		return err
+	}
+	size := int64(0)
+	for _, t := range e.tokens {
+		size += int64(t.Len())
+	}
+	if size != to-from {
+		return fmt.Errorf("splice: BUG: tokens for %d bytes instead of %d", size, to-from)
+	}
+	e.anew[i] = encodeTokens(e.tokens, from, c.Final, wanted)
+	return nil
+}
+
+// wanted returns the new offsets of the checkpoints in block i.
+func (e *encoder) wanted(i int) (list []int64) {
+	first := sort.Search(len(e.points), func(k int) bool { return e.points[k].Header >= e.s.Blocks[i].Header })
+	for _, p := range e.points[first:] {
+		if p.Header >= e.s.Blocks[i+1].Header {
+			break
+		}
+		list = append(list, e.m.cut(p.Out))
+	}
+	return slices.Compact(list)
+}
