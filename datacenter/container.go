@@ -164,3 +164,11 @@ func (c *container) decoder() *inflate.Decoder {
 func (c *container) deflateStream() *io.SectionReader {
 	return io.NewSectionReader(c.plain, compressionHeaderSize, c.size-compressionHeaderSize)
 }
+
+// aheadDecoder returns a decoder at the start of the deflate stream, for one that goes to its
+// end. It reads ahead until stop is called.
+func (c *container) aheadDecoder() (dec *inflate.Decoder, stop func()) {
+	n := c.size - compressionHeaderSize
+	src, stop := readForward(io.NewSectionReader(c.plain, compressionHeaderSize, n), n)
+	return inflate.NewDecoder(src, n), stop
+}

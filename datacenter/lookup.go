@@ -10,12 +10,16 @@ func (n Node) Sorted() bool {
 	return n.ChildCount() == 0 || n.file.sorted && !n.file.placeholders
 }
 
-// Attribute returns the attribute of n whose name has the given index. It searches the run
-// by halving. If that fails, it searches from the start, since the run may be out of order.
+// Attribute returns the attribute of n whose name has the given index. It searches a run that
+// is not short by halving. If that fails, it searches from the start, since the run may be out
+// of order.
 func (n Node) Attribute(name uint16) (Attribute, bool, error) {
 	f, lo, hi := n.file, 0, int(n.raw.attrCount)
 	if hi == 0 {
 		return Attribute{}, false, nil
+	}
+	if a, found, ok := n.shortRun(name); ok {
+		return a, found, nil
 	}
 	if _, err := run(f.regions.attributes, n.raw.attrAddr, hi, 0); err != nil {
 		return Attribute{}, false, f.errorAt(n, "attributes: %w", err)
@@ -43,6 +47,36 @@ func (n Node) Attribute(name uint16) (Attribute, bool, error) {
 		}
 	}
 	return Attribute{}, false, nil
+}
+
+// shortRun is Attribute for nearly all runs: they are short and lie in one block, and nothing is
+// wrong with them. ok is false for any other.
+func (n Node) shortRun(name uint16) (a Attribute, found, ok bool) {
+	const short = 32
+	f, count := n.file, int(n.raw.attrCount)
+	size := int(f.layout.AttributeSize())
+	off, err := run(f.regions.attributes, n.raw.attrAddr, count, int64(size))
+	if err != nil || count > short {
+		return a, false, false
+	}
+	var scratch [maxAttributeSize]byte
+	b, err := f.elements(off, count, size, scratch[:])
+	if err != nil || len(b) < count*size {
+		return a, false, false
+	}
+	prev := uint16(0)
+	for addr := n.raw.attrAddr; len(b) >= size; addr.Element++ {
+		r := parseAttribute(b)
+		typ, err := r.decodeType()
+		if err != nil || r.name <= prev || int(r.name) > len(f.names) || r.name == f.valueName && typ != String {
+			return a, false, false
+		}
+		if r.name == name {
+			a, found = Attribute{file: f, addr: addr, name: name, typ: typ, bits: r.bits}, true
+		}
+		prev, b = r.name, b[size:]
+	}
+	return a, found, true
 }
 
 // ChildNamed returns the child of n that has the name with the given index and ordinal

@@ -107,7 +107,8 @@ func (p *pass) feed(b []byte) error {
 
 // inflate inflates block by block and takes a checkpoint before each.
 func (p *pass) inflate(ctx context.Context, show func([]byte) error) error {
-	dec := p.decoder()
+	dec, stop := p.aheadDecoder()
+	defer stop()
 	var prev []byte
 	dec.OnBlock = p.addDeflateBlock
 	for out := int64(0); out < p.stated; out += p.blockSize {

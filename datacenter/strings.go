@@ -1,7 +1,9 @@
 package datacenter
 
 import (
+	"encoding/binary"
 	"fmt"
+	"math/bits"
 
 	"lorefs/internal/wtf8"
 )
@@ -60,7 +62,17 @@ func (f *File) longString(off, limit int64) ([]byte, error) {
 
 // nulAt returns the place of the first NUL character of b, or -1.
 func nulAt(b []byte) int {
-	for i := 0; i+1 < len(b); i += charSize {
+	// Four characters at a time: of a word less 1 in each character, the lowest character with
+	// a new highest bit was NUL.
+	const ones, highest = 0x0001000100010001, 0x8000800080008000
+	i := 0
+	for ; i+8 <= len(b); i += 8 {
+		word := binary.LittleEndian.Uint64(b[i:])
+		if nul := (word - ones) &^ word & highest; nul != 0 {
+			return i + bits.TrailingZeros64(nul)/16*charSize
+		}
+	}
+	for ; i+1 < len(b); i += charSize {
 		if b[i]|b[i+1] == 0 {
 			return i
 		}

@@ -89,8 +89,12 @@ type verifier struct {
 	strict  bool
 
 	// valueStarts has a bit for each character of the values. It is set where an entry of
-	// the table begins.
+	// the table begins or, if the values are assumed to be right, where an attribute says so.
 	valueStarts bitmap
+	assumed     bool
+	// valueHashes has the hash of the string at each character, with hashKnown, or 0. So a
+	// string is hashed once, however many attributes refer to it.
+	valueHashes []uint16
 	// work is how much more data is read before the file is taken for an attack.
 	work int64
 	// attrsChecked and childrenChecked have, for each place at which a run begins, the
@@ -98,8 +102,8 @@ type verifier struct {
 	attrsChecked, childrenChecked []uint16
 	attrs, reached                bitmap
 
-	units []uint16        // units of the current string
-	seen  map[uint16]bool // names in the current run
+	seen map[uint16]bool // names in the current run
+	run  []Node          // the current run of children
 }
 
 // errStopped ends the check when the caller wants no more findings.
@@ -129,7 +133,7 @@ func (v *verifier) spend(n int) error {
 func (v *verifier) all() error {
 	v.work = workFree + workRatio*v.file.stated
 	for _, check := range []func() error{
-		v.container, v.header, v.segments, v.keys, v.names, v.values, v.graph, v.waste,
+		v.container, v.header, v.segments, v.keys, v.content, v.waste,
 	} {
 		if err := check(); err != nil {
 			return err
@@ -338,7 +342,7 @@ func (v *verifier) names() error {
 }
 
 func (v *verifier) values() error {
-	v.valueStarts = newBitmap(segmentBases(v.file.regions.values.data))
+	v.valueStarts, v.assumed = newBitmap(segmentBases(v.file.regions.values.data)), false
 	return v.table("values", v.file.regions.values, &v.valueStarts)
 }
 

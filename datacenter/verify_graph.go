@@ -3,8 +3,6 @@ package datacenter
 import (
 	"errors"
 	"fmt"
-
-	"lorefs/datacenter/internal/hash"
 )
 
 // graph checks every node that a path from the root leads to. It visits each stored node
@@ -26,6 +24,7 @@ func (v *verifier) graph() error {
 	v.attrsChecked = make([]uint16, used(f.regions.attributes))
 	v.seen = map[uint16]bool{}
 	v.childrenChecked = make([]uint16, bases[len(bases)-1])
+	v.valueHashes = make([]uint16, used(f.regions.values.data))
 	root, err := f.Root()
 	if err != nil {
 		return nil //nolint:nilerr // countErr, reported above, has the cause
@@ -62,8 +61,11 @@ func where(n Node) string { return fmt.Sprintf("node %v", n.addr) }
 
 // node checks a node and appends its unreached children to todo.
 func (v *verifier) node(n Node, todo []Node) ([]Node, error) {
-	if err := v.ctx.Err(); err != nil {
-		return nil, err
+	const often = 1 << 8 // nodes
+	if v.checked%often == 0 {
+		if err := v.ctx.Err(); err != nil {
+			return nil, err
+		}
 	}
 	f := v.file
 	off := f.nodeOffset(n.addr)
@@ -115,7 +117,7 @@ func (v *verifier) attributes(n Node) error {
 		return nil
 	}
 	*checked = count
-	if err := v.spend(int(count)); err != nil {
+	if err := v.spend(int(count)); err != nil || v.plainRun(n) {
 		return err
 	}
 	clear(v.seen)
@@ -188,20 +190,15 @@ func (v *verifier) stringValue(a Attribute, r StoredAttribute, say func(string, 
 	if !ok {
 		return say("value %v of %s: there is no such character", a.stringAddress(), a.Name())
 	}
-	if !v.valueStarts.has(n) {
+	if !v.isValue(n) {
 		if err := say("value %v of %s is no string of the table", a.stringAddress(), a.Name()); err != nil {
 			return err
 		}
 	}
-	b, err := v.file.stringUnits(v.file.regions.values.data, a.stringAddress())
-	if err == nil {
-		err = v.spend(len(b))
-	}
-	if err != nil {
+	switch got, err := v.valueHash(n, a.stringAddress()); {
+	case err != nil:
 		return err
-	}
-	v.units = appendUnits(v.units[:0], b)
-	if got := hash.Value(v.units); got != r.extended {
+	case got != r.extended:
 		return say("value hash %#04x of %s: the string at %v has %#04x", r.extended, a.Name(), a.stringAddress(), got)
 	}
 	return nil
@@ -224,10 +221,14 @@ func (v *verifier) children(n Node, todo []Node) ([]Node, error) {
 	if err := v.spend(int(count)); err != nil {
 		return nil, err
 	}
+	var err error
+	if v.run, err = n.AppendChildren(v.run[:0], 0, int(count)); err != nil {
+		return nil, err
+	}
 	var prev Node
-	for c, err := range n.Children() {
-		if err != nil {
-			return nil, err
+	for _, c := range v.run {
+		if c.raw.name == 0 {
+			continue // a placeholder
 		}
 		if err := v.order(prev, c); err != nil {
 			return nil, err

@@ -1,6 +1,7 @@
 package datacenter
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"lorefs/datacenter/internal/hash"
@@ -39,29 +40,39 @@ func (v *verifier) table(name string, t stringTable, starts *bitmap) error {
 	return nil
 }
 
+// entryPlace is the place of an entry, for findings.
+type entryPlace struct {
+	table        string
+	bucket, item int
+	off          int64
+}
+
+func (c *tableCheck) say(at entryPlace, format string, args ...any) error {
+	return c.report(at.off, fmt.Sprintf("%s table %d entry %d", at.table, at.bucket, at.item), format, args...)
+}
+
 func (c *tableCheck) bucket(i int, s span) error {
 	var scratch [stringSize]byte
 	prev := uint32(0)
 	for j := range int(s.count) {
-		off := s.off + int64(j)*stringSize
-		b, err := c.file.view(off, stringSize, scratch[:])
+		at := entryPlace{c.name, i, j, s.off + int64(j)*stringSize}
+		b, err := c.file.view(at.off, stringSize, scratch[:])
 		if err != nil {
 			return err
 		}
 		e := parseStringEntry(b)
-		where := fmt.Sprintf("%s table %d entry %d", c.name, i, j)
 		if e.hash < prev {
-			if err := c.report(off, where, "hash %#08x after %#08x: want ascending order", e.hash, prev); err != nil {
+			if err := c.say(at, "hash %#08x after %#08x: want ascending order", e.hash, prev); err != nil {
 				return err
 			}
 		}
 		prev = e.hash
 		if want := (e.hash ^ e.hash>>16) % uint32(len(c.table.buckets)); want != uint32(i) {
-			if err := c.report(off, where, "hash %#08x belongs to table %d", e.hash, want); err != nil {
+			if err := c.say(at, "hash %#08x belongs to table %d", e.hash, want); err != nil {
 				return err
 			}
 		}
-		if err := c.entry(e, off, where); err != nil {
+		if err := c.entry(e, at); err != nil {
 			return err
 		}
 	}
@@ -69,29 +80,29 @@ func (c *tableCheck) bucket(i int, s span) error {
 }
 
 // entry checks the fields of an entry against its string.
-func (c *tableCheck) entry(e stringEntry, off int64, where string) error {
-	if err := c.index(e, off, where); err != nil {
+func (c *tableCheck) entry(e stringEntry, at entryPlace) error {
+	if err := c.index(e, at); err != nil {
 		return err
 	}
 	n, ok := c.starts.at(e.addr)
 	if !ok {
-		return c.report(off, where, "address %v: there is no such character", e.addr)
+		return c.say(at, "address %v: there is no such character", e.addr)
 	}
 	if c.starts.has(n) {
-		if err := c.report(off, where, "address %v belongs to another entry as well", e.addr); err != nil {
+		if err := c.say(at, "address %v belongs to another entry as well", e.addr); err != nil {
 			return err
 		}
 	}
 	c.starts.set(n)
-	return c.text(e, off, where)
+	return c.text(e, at)
 }
 
-func (c *tableCheck) index(e stringEntry, off int64, where string) error {
+func (c *tableCheck) index(e stringEntry, at entryPlace) error {
 	if e.index == 0 || e.index > c.table.addrs.count {
-		return c.report(off, where, "index %d: want 1 to %d", e.index, c.table.addrs.count)
+		return c.say(at, "index %d: want 1 to %d", e.index, c.table.addrs.count)
 	}
 	if c.seen[e.index-1] {
-		if err := c.report(off, where, "index %d belongs to another entry as well", e.index); err != nil {
+		if err := c.say(at, "index %d belongs to another entry as well", e.index); err != nil {
 			return err
 		}
 	}
@@ -102,14 +113,14 @@ func (c *tableCheck) index(e stringEntry, off int64, where string) error {
 		return err
 	}
 	if addr := parseAddress(b); addr != e.addr {
-		return c.report(off, where, "address %v: index %d has %v", e.addr, e.index, addr)
+		return c.say(at, "address %v: index %d has %v", e.addr, e.index, addr)
 	}
 	return nil
 }
 
 // text checks length and hash. The NUL may be missing at a segment's end, but the length
 // counts it.
-func (c *tableCheck) text(e stringEntry, off int64, where string) error {
+func (c *tableCheck) text(e stringEntry, at entryPlace) error {
 	b, err := c.file.stringUnits(c.table.data, e.addr)
 	if err == nil {
 		err = c.spend(len(b))
@@ -118,11 +129,17 @@ func (c *tableCheck) text(e stringEntry, off int64, where string) error {
 		return err
 	}
 	if got := uint32(len(b)/charSize) + 1; got != e.length {
-		return c.report(off, where, "length %d: the string at %v has %d with its NUL", e.length, e.addr, got)
+		return c.say(at, "length %d: the string at %v has %d with its NUL", e.length, e.addr, got)
 	}
-	c.units = appendUnits(c.units[:0], b)
-	if got := hash.String(c.units); got != e.hash {
-		return c.report(off, where, "hash %#08x: the string at %v has %#08x", e.hash, e.addr, got)
+	if got := hashText(b); got != e.hash {
+		return c.say(at, "hash %#08x: the string at %v has %#08x", e.hash, e.addr, got)
 	}
 	return nil
+}
+
+func hashText(units []byte) (h uint32) {
+	for ; len(units) >= charSize; units = units[charSize:] {
+		h = hash.Unit(h, binary.LittleEndian.Uint16(units))
+	}
+	return h
 }
