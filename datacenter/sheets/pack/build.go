@@ -52,7 +52,6 @@ const (
 	batchCalls   = 1 << 13
 	batchText    = 1 << 17 // bytes
 	batchesAhead = 4       // of a sheet
-	sheetsAhead  = 16
 )
 
 // parsing is a sheet while it is parsed.
