@@ -92,6 +92,8 @@ type openNode struct {
 	raw      StoredNode
 	attrs    []StoredAttribute
 	children []StoredNode
+	// sameAttrs and sameChildren are instead of attrs and children, if they are known.
+	sameAttrs, sameChildren StoredRun
 }
 
 // NewBuilder returns a Builder for nodes and attributes with the given names. The order of
@@ -198,7 +200,7 @@ func (b *Builder) push(n StoredNode) {
 	}
 	b.open = b.open[:len(b.open)+1]
 	top := b.top()
-	top.raw, top.attrs, top.children = n, top.attrs[:0], top.children[:0]
+	*top = openNode{raw: n, attrs: top.attrs[:0], children: top.children[:0]}
 }
 
 func (b *Builder) top() *openNode { return &b.open[len(b.open)-1] }
@@ -250,14 +252,19 @@ func stringAttribute(addr Address, hash uint16) StoredAttribute {
 	return StoredAttribute{typeCode: uint8(String), extended: hash, bits: uint32(addr.Segment) | uint32(addr.Element)<<16}
 }
 
-// End ends the open node that was begun last.
-func (b *Builder) End() {
+// End ends the open node that was begun last. It returns where its attributes and its
+// children are stored.
+func (b *Builder) End() (attributes, children StoredRun) {
 	if len(b.open) == 1 {
 		b.fail(fmt.Errorf("datacenter: BUG: End without Begin"))
-		return
+		return StoredRun{}, StoredRun{}
 	}
 	n := b.finish()
 	b.top().children = append(b.top().children, n)
+	if b.err != nil {
+		return StoredRun{}, StoredRun{}
+	}
+	return StoredRun{n.attrAddr, n.attrCount, true}, StoredRun{n.childAddr, n.childCount, true}
 }
 
 // finish removes the top node from open and stores its runs.
@@ -268,13 +275,20 @@ func (b *Builder) finish() StoredNode {
 	if b.err != nil {
 		return n.raw // indexes may be 0, but nothing will be written
 	}
-	if n.raw.attrAddr, err = b.addAttributes(n.attrs); err != nil {
+	if n.sameAttrs.known {
+		n.raw.attrAddr, n.raw.attrCount = n.sameAttrs.addr, n.sameAttrs.count
+	} else if n.raw.attrAddr, err = b.addAttributes(n.attrs); err != nil {
 		b.fail(fmt.Errorf("%s: %w", b.names[n.raw.name-1], err))
+	} else {
+		n.raw.attrCount = uint16(len(n.attrs))
 	}
-	if n.raw.childAddr, err = b.addChildren(n.children); err != nil {
+	if n.sameChildren.known {
+		n.raw.childAddr, n.raw.childCount = n.sameChildren.addr, n.sameChildren.count
+	} else if n.raw.childAddr, err = b.addChildren(n.children); err != nil {
 		b.fail(fmt.Errorf("%s: %w", b.names[n.raw.name-1], err))
+	} else {
+		n.raw.childCount = uint16(len(n.children))
 	}
-	n.raw.attrCount, n.raw.childCount = uint16(len(n.attrs)), uint16(len(n.children))
 	return n.raw
 }
 

@@ -71,6 +71,7 @@ func (c *comparer) compare(a, b *datacenter.File) error {
 	if err != nil {
 		return err
 	}
+	c.lookAhead(a, b, x, y)
 	return c.node(x, y)
 }
 

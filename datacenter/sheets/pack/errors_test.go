@@ -106,16 +106,22 @@ type failingWriter struct{ err error }
 
 func (w failingWriter) Write([]byte) (int, error) { return 0, w.err }
 
-// TestPackOfFileThatChanges checks that a file that changes between the readings is an
-// error.
+// TestPackOfFileThatChanges checks that a sheet is read once, and that looking for the place
+// of a wrong value in it notices that it has changed since.
 func TestPackOfFileThatChanges(t *testing.T) {
-	for name, second := range map[string]string{
-		"an attribute": `<S id="1" x="1"/>`, "an element": `<S id="1"><A/></S>`, "the sheet": `<T/>`,
+	for _, tt := range []struct {
+		what, first, second string
+		want                error
+	}{
+		{"nothing is wrong", `<S id="1"/>`, `<T/>`, nil},
+		{"no value", `<S ` + dc + ` id="x" dc:types="id:int"/>`, `<S/>`, datacenter.ErrChanged},
+		{"the sheet", `<S ` + dc + ` id="x" dc:types="id:int"/>`, `<T><A/></T>`, datacenter.ErrChanged},
+		{"the same value", `<S ` + dc + ` id="x" dc:types="id:int"/>`, `<S ` + dc + ` id="x" dc:types="id:int"/>`, datacenter.ErrValue},
 	} {
-		fsys := &changing{MapFS: folder(map[string]string{"S-0.xml": `<S id="1"/>`}), second: second}
+		fsys := &changing{MapFS: folder(map[string]string{"S-0.xml": tt.first}), second: tt.second}
 		_, err := pack.Pack(t.Context(), fsys, io.Discard, pack.Options{})
-		if !errors.Is(err, datacenter.ErrChanged) || !strings.Contains(err.Error(), "S-0.xml") {
-			t.Errorf("%s: %v, want ErrChanged", name, err)
+		if !errors.Is(err, tt.want) || err != nil && !strings.Contains(err.Error(), "S-0.xml") {
+			t.Errorf("%s: %v, want %v", tt.what, err, tt.want)
 		}
 	}
 }

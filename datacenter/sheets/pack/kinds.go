@@ -10,12 +10,13 @@ import (
 )
 
 // kind is all nodes with the same path in the sheets of one name and schema, and what they
-// have in common. Kinds are made in the first reading of the sheets, and not changed while
-// they are packed.
+// have in common. Kinds are made while the sheets are read, and not changed while they are
+// packed.
 type kind struct {
 	name string
 	// order says which kind, or attribute, was met first.
-	order    uint64
+	order uint64
+	// number is its place in a surveyor's list, or in the survey's.
 	number   uint32
 	attrs    []kindAttr
 	children []*kind
@@ -27,6 +28,11 @@ type kind struct {
 	keyed bool // some node has no keys of its own
 	// keyNames are the names of keys, including those that nodes state.
 	keyNames map[string]bool
+
+	// joined is the kind into which merge put this one, and places are the places of its
+	// attributes there.
+	joined *kind
+	places []uint32
 
 	counted
 }
@@ -188,6 +194,7 @@ func (p *kind) addKeys(keys datacenter.KeyDefinition) {
 
 // merge adds another kind's knowledge to p.
 func (p *kind) merge(q *kind) {
+	q.joined, q.places = p, make([]uint32, 0, len(q.attrs))
 	p.order = min(p.order, q.order)
 	p.addCounts(&q.counted)
 	for key := range q.keyNames {
@@ -200,6 +207,7 @@ func (p *kind) merge(q *kind) {
 			i = p.addAttr(a.name, a.order)
 		}
 		p.attrs[i].merge(a)
+		q.places = append(q.places, uint32(i))
 	}
 	for _, c := range q.children {
 		mine := p.child([]byte(c.name))
@@ -219,30 +227,25 @@ func (a *kindAttr) merge(b *kindAttr) {
 	}
 }
 
-// take takes a node's attribute into account.
-func (a *kindAttr) take(b *xmlsheet.Attribute) {
-	a.values++
-	if b.Type != 0 {
-		return
-	}
-	a.untyped++
-	if a.guessed || a.typ == datacenter.String {
+// learn takes the value of an attribute into account.
+func (a *kindAttr) learn(b *xmlsheet.Attribute) {
+	if b.Type == 0 && (a.guessed || a.typ == datacenter.String) {
 		a.may = a.may.With(b.Value)
 	}
 }
 
-// settle sets the type of each attribute and the number of each kind, its place in list.
-// all is the same kind in all sheets of the name, whatever their schema.
-func (p *kind) settle(all *kind, list []*kind) []*kind {
+// settle sets the type of each attribute and the number of each kind, its place in list. p
+// has been merged into the same kind in all sheets of the name, whatever their schema.
+func (p *kind) settle(list []*kind) []*kind {
 	p.number = uint32(len(list))
 	list = append(list, p)
 	for i := range p.attrs {
 		if a := &p.attrs[i]; a.typ == 0 {
-			a.typ = all.attrs[all.attr([]byte(a.name), i)].may.Type()
+			a.typ = p.joined.attrs[p.places[i]].may.Type()
 		}
 	}
 	for _, c := range p.children {
-		list = c.settle(all.child([]byte(c.name)), list)
+		list = c.settle(list)
 	}
 	return list
 }

@@ -27,8 +27,8 @@ type Options struct {
 	Template func(sheet string) (*xsd.Schema, error)
 	// Strict refuses sheets with misfits in the [Report], with [ErrMisfits].
 	Strict bool
-	// Progress is called with the number of bytes read and the total; each sheet is read
-	// twice. It is not called in parallel, and must be quick.
+	// Progress is called with the number of bytes done and the total; each sheet counts
+	// twice, when it is read and when it is laid out. It is not called in parallel, and must be quick.
 	Progress func(done, total int64)
 }
 
@@ -73,7 +73,8 @@ var ErrMisfits = errors.New("the schemas do not fit the sheets")
 // If a sheet can't be packed, nothing is written to w, and the error is that of the first
 // such file: an [xmltext.SyntaxError], an [xmltext.ValueError], or an error that matches
 // datacenter.ErrTooLarge. The sheets must not change meanwhile. Memory holds what is
-// written, and a few files at a time.
+// written, what differs between the start tags and the runs of children of all sheets, and
+// a few files at a time.
 func Pack(ctx context.Context, fsys iofs.FS, w io.Writer, opts Options) (Report, error) {
 	report := Report{}
 	src, err := findSheets(ctx, fsys)
@@ -113,7 +114,7 @@ func Pack(ctx context.Context, fsys iofs.FS, w io.Writer, opts Options) (Report,
 	return report, nil
 }
 
-// progress adds up what several goroutines read.
+// progress adds up what several goroutines do.
 type progress struct {
 	call  func(done, total int64)
 	mu    sync.Mutex

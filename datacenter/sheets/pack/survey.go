@@ -14,13 +14,13 @@ import (
 	"lorefs/internal/shown"
 )
 
-// survey is the result of the first reading of all sheets: their names, and the possible
-// types of their values.
+// survey is the result of reading all sheets: their names, the possible types of their
+// values, and stand-ins for their nodes.
 type survey struct {
 	sheets map[sheetKey]*kind
-	all    []*kind    // one for each name, whatever the schema
-	kinds  []*kind    // all of sheets, by number
-	keys   []sheetKey // of the files
+	all    []*kind      // one for each name, whatever the schema
+	kinds  []*kind      // all of sheets, by number
+	found  []sheetFound // by the place of the file
 	totals
 }
 
@@ -44,13 +44,27 @@ type surveyor struct {
 
 	buf   []byte
 	order uint64
-	open  []*kind // of the open nodes
+	open  []surveyed
+	*standIns
+	recent recentTags
+	stack  []byte // records of the children of the open nodes that have ended
+	code   []byte // a buffer
+}
+
+// surveyed is an open node.
+type surveyed struct {
+	kind *kind
+	tag  uint32
+	from int // where its children begin in the stack
 }
 
 // sheetFound is the result of one sheet.
 type sheetFound struct {
 	key               sheetKey
 	nodes, attributes int64
+	// read has the stand-ins, and root is that of the sheet.
+	read *standIns
+	root record
 }
 
 // elsewhere is a function's knowledge of sheets, asked once for each name.
@@ -79,6 +93,7 @@ func surveySheets(ctx context.Context, src *sheetFiles, opts *Options, bar *prog
 	for i := range surveyors {
 		surveyors[i] = &surveyor{
 			ctx: ctx, src: src, schemas: schemas, like: like, template: template, sheets: map[sheetKey]*kind{}, found: found,
+			standIns: &standIns{},
 		}
 	}
 	err := inParallel(len(surveyors), len(src.files), func(worker, i int) error {
@@ -89,7 +104,7 @@ func surveySheets(ctx context.Context, src *sheetFiles, opts *Options, bar *prog
 	if err != nil {
 		return nil, err
 	}
-	s := &survey{sheets: map[sheetKey]*kind{}}
+	s := &survey{sheets: map[sheetKey]*kind{}, found: found}
 	if err := s.count(src, found); err != nil {
 		return nil, err
 	}
@@ -134,7 +149,6 @@ func inParallel(workers, n int, work func(worker, i int) error) error {
 // count adds up the results of the sheets.
 func (s *survey) count(src *sheetFiles, found []sheetFound) error {
 	for i, f := range found {
-		s.keys = append(s.keys, f.key)
 		if err := s.add(f.nodes, f.attributes); err != nil {
 			return fmt.Errorf("sheets: %s: %w", src.files[i].path, err)
 		}
@@ -145,6 +159,7 @@ func (s *survey) count(src *sheetFiles, found []sheetFound) error {
 // join merges the surveyors' results.
 func (s *survey) join(surveyors []*surveyor, found []sheetFound) {
 	for _, v := range surveyors {
+		v.countValues()
 		for key, p := range v.sheets {
 			mine := s.sheets[key]
 			if mine == nil {
@@ -166,7 +181,7 @@ func (s *survey) join(surveyors []*surveyor, found []sheetFound) {
 	for _, f := range found {
 		if !settled[f.key] {
 			settled[f.key] = true
-			s.kinds = s.sheets[f.key].settle(all[f.key.sheet], s.kinds)
+			s.kinds = s.sheets[f.key].settle(s.kinds)
 		}
 	}
 }
@@ -188,8 +203,10 @@ func (v *surveyor) file(i int) error {
 	if err != nil {
 		return err
 	}
+	p.Recall(v.recall)
 	v.order = uint64(i) << 32
-	v.open = v.open[:0]
+	v.open, v.stack = v.open[:0], v.stack[:0]
+	v.found[i].read = v.standIns
 	for steps := 0; ; steps++ {
 		if steps%stepsBetweenChecks == 0 && v.ctx.Err() != nil {
 			return fmt.Errorf("sheets: %w", v.ctx.Err())
@@ -216,17 +233,30 @@ const stepsBetweenChecks = 1 << 12
 
 // begin takes a new node into account.
 func (v *surveyor) begin(p *xmlsheet.Parser, file string, found *sheetFound) error {
-	n := p.Node()
-	at, err := v.enter(n, file, found)
-	if err != nil {
-		return err
+	found.nodes++
+	tag := v.recent.recalled
+	if !p.Recalled() {
+		at, err := v.enter(p.Node(), file, found)
+		if err != nil {
+			return err
+		}
+		tag = v.read(p, at)
 	}
+	at := v.kinds[v.tags.Group(tag)]
 	at.nodes++
 	if len(v.open) > 0 {
-		at.meet(v.open[len(v.open)-1].nodes)
+		at.meet(v.open[len(v.open)-1].kind.nodes)
 	}
-	v.open = append(v.open, at)
-	found.attributes += int64(len(n.Attributes))
+	v.uses[tag].nodes++
+	found.attributes += int64(v.uses[tag].attributes)
+	v.open = append(v.open, surveyed{at, tag, len(v.stack)})
+	return nil
+}
+
+// read returns the number of the start tag of a node, which it takes into account.
+func (v *surveyor) read(p *xmlsheet.Parser, at *kind) uint32 {
+	n := p.Node()
+	v.code = appendHead(v.code[:0], n)
 	hint := 0
 	for k := range n.Attributes {
 		a := &n.Attributes[k]
@@ -235,7 +265,8 @@ func (v *surveyor) begin(p *xmlsheet.Parser, file string, found *sheetFound) err
 			i = at.addAttr(string(a.Name), v.next())
 		}
 		hint = i + 1
-		at.attrs[i].take(a)
+		at.attrs[i].learn(a)
+		v.code = appendAttribute(v.code, i, a)
 	}
 	switch {
 	case n.HasKeys:
@@ -244,7 +275,20 @@ func (v *surveyor) begin(p *xmlsheet.Parser, file string, found *sheetFound) err
 		at.keyed = true
 		at.addKeys(at.keys)
 	}
-	return nil
+	tag, isNew := v.tags.Add(at.number, v.code)
+	if isNew {
+		v.uses = append(v.uses, tagUse{attributes: int64(len(n.Attributes))})
+	}
+	if plain := p.Plain(); plain != nil && len(v.open) > 0 {
+		v.recent.add(v.open[len(v.open)-1].kind.number, plain, tag)
+	}
+	return tag
+}
+
+// recall reports whether the start tag that comes next has been read before below the same
+// parent.
+func (v *surveyor) recall(tag []byte) bool {
+	return len(v.open) > 0 && v.recent.find(v.open[len(v.open)-1].kind.number, tag)
 }
 
 // next returns the place of a name among all.
@@ -255,13 +299,12 @@ func (v *surveyor) next() uint64 {
 
 // enter returns the kind of a node.
 func (v *surveyor) enter(n *xmlsheet.Node, file string, found *sheetFound) (*kind, error) {
-	found.nodes++
 	if len(v.open) > 0 {
-		parent := v.open[len(v.open)-1]
+		parent := v.open[len(v.open)-1].kind
 		if c := parent.child(n.Name); c != nil {
 			return c, nil
 		}
-		return parent.addChild(string(n.Name), v.next()), nil
+		return v.list(parent.addChild(string(n.Name), v.next())), nil
 	}
 	sheet := string(n.Name)
 	schema, err := v.schemas.of(file, sheet)
@@ -279,21 +322,30 @@ func (v *surveyor) enter(n *xmlsheet.Node, file string, found *sheetFound) (*kin
 	if types[byTemplate], err = v.template.root(sheet); err != nil {
 		return nil, err
 	}
-	at := newKind(sheet, types, v.next())
+	at := v.list(newKind(sheet, types, v.next()))
 	v.sheets[found.key] = at
 	return at, nil
 }
 
-// end takes a node's text into account.
+// end takes a node's text into account, and keeps the node.
 func (v *surveyor) end(p *xmlsheet.Parser, found *sheetFound) {
-	at := v.open[len(v.open)-1]
+	top := v.open[len(v.open)-1]
 	v.open = v.open[:len(v.open)-1]
-	if _, ok := p.Text(); ok {
+	n := record{tag: top.tag}
+	if text, ok := p.Text(); ok {
 		found.attributes++
-		if of := at.types.held(); of != nil && !of.Text && !p.IsValue() {
-			at.texts++
+		if of := top.kind.types.held(); of != nil && !of.Text && !p.IsValue() {
+			top.kind.texts++
 		}
+		number, _ := v.texts.Add(0, text)
+		n.text = number + 1
 	}
+	if children := v.stack[top.from:]; len(children) > 0 {
+		number, _ := v.runs.Add(0, children)
+		n.children = number + 1
+	}
+	v.stack = n.append(v.stack[:top.from])
+	found.root = n // at last
 }
 
 // rootOf returns the type of a sheet, if there is a schema.

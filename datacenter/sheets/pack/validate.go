@@ -6,8 +6,12 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"runtime"
 	"unicode/utf8"
 
+	"golang.org/x/sync/errgroup"
+
+	"lorefs/datacenter"
 	"lorefs/datacenter/sheets/xmlsheet"
 	"lorefs/datacenter/sheets/xmltext"
 	"lorefs/datacenter/sheets/xsd"
@@ -34,33 +38,102 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s", p.File, p.Line, p.Column, p.What)
 }
 
-// Validate checks each sheet below a folder against the schema beside it, and calls report
-// for each problem, in the order of the files. It accepts the same files as Pack. If report
-// fails, Validate ends with its error. Other errors come from ctx or from reading.
+// Validate checks each sheet below a folder against the schema beside it, on all
+// processors, and calls report for each problem, in the order of the files. It accepts the
+// same files as Pack. If report fails, Validate ends with its error. Other errors come from
+// ctx or from reading.
 func Validate(ctx context.Context, fsys iofs.FS, report func(Problem) error) error {
 	src, err := findSheets(ctx, fsys)
 	if err != nil {
 		return err
 	}
-	v := &validator{ctx: ctx, src: src, schemas: newSchemaFiles(fsys), report: report, broken: map[error]bool{}, census: newCensus(), needs: map[*xsd.ElementType]*needs{}}
-	for _, f := range src.files {
-		if err := v.file(f); err != nil {
-			return err
+	schemas := newSchemaFiles(fsys)
+	g, inner := errgroup.WithContext(ctx)
+	inOrder, jobs := make(chan *checking, sheetsAhead), make(chan *checking)
+	g.Go(func() error {
+		defer close(inOrder)
+		defer close(jobs)
+		for _, f := range src.files {
+			job := &checking{file: f, found: make(chan []finding, findingsAhead)}
+			for _, to := range []chan *checking{inOrder, jobs} {
+				select {
+				case to <- job:
+				case <-inner.Done():
+					return nil // what ended it is an error of another goroutine
+				}
+			}
 		}
+		return nil
+	})
+	for range min(runtime.GOMAXPROCS(0), len(src.files)) {
+		g.Go(func() error {
+			v := newValidator(inner, src, schemas)
+			for job := range jobs {
+				v.job = job
+				job.err = v.file(job.file)
+				if err := v.flush(); job.err == nil {
+					job.err = err
+				}
+				close(job.found)
+			}
+			return nil
+		})
 	}
-	return nil
+	g.Go(func() error {
+		c := newCensus(src, report)
+		for job := range inOrder {
+			if err := c.sheet(inner, job); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return g.Wait()
 }
 
-// validator checks sheets against schemas.
+const (
+	sheetsAhead   = 16      // of the first whose problems are not reported yet
+	findingsMost  = 1 << 10 // that are passed on at once
+	findingsAhead = 4       // of these, of a sheet
+)
+
+// checking is a sheet while it is checked.
+type checking struct {
+	file  sheetFile
+	found chan []finding
+	// The rest is set once found is closed. ended is set if the whole sheet could be read.
+	nodes, attributes int64
+	ended             bool
+	err               error
+}
+
+// finding is what a validator found: a problem, or something that counts over all sheets.
+type finding struct {
+	problem Problem
+	// schema is the error of a schema that can't be read, if the problem is that. It is
+	// reported once.
+	schema error
+	// name or keys were met in the node at offset, for the first time by this validator.
+	name   string
+	keys   datacenter.KeyDefinition
+	offset int
+}
+
+// validator checks sheets against schemas. Each goroutine has one.
 type validator struct {
 	ctx     context.Context
 	src     *sheetFiles
 	schemas *schemaFiles
-	report  func(Problem) error
-	// broken are the errors of unreadable schemas that have been reported.
-	broken map[error]bool
-	census census
-	needs  map[*xsd.ElementType]*needs
+	needs   map[*xsd.ElementType]*needs
+
+	job   *checking
+	batch []finding
+	// problems counts those found so far.
+	problems int
+	// names and definitions are those that have been passed on.
+	names       nameSet
+	definitions definitions
+	tags        validTags
 
 	buf  []byte
 	path string
@@ -69,6 +142,42 @@ type validator struct {
 	// The line and column of the last problem's offset: the next one lies behind it, and
 	// counting from the start each time would be slow for a large sheet.
 	at, line, start, column int
+}
+
+func newValidator(ctx context.Context, src *sheetFiles, schemas *schemaFiles) *validator {
+	return &validator{
+		ctx: ctx, src: src, schemas: schemas, needs: map[*xsd.ElementType]*needs{},
+		names: newNameSet(), definitions: definitions{},
+	}
+}
+
+// pass passes a finding on.
+func (v *validator) pass(f finding) error {
+	v.batch = append(v.batch, f)
+	if len(v.batch) < findingsMost {
+		return nil
+	}
+	return v.flush()
+}
+
+// flush passes on what was found.
+func (v *validator) flush() error {
+	if len(v.batch) == 0 {
+		return nil
+	}
+	select {
+	case v.job.found <- v.batch:
+		v.batch = nil
+		return nil
+	case <-v.ctx.Done():
+		return fmt.Errorf("sheets: %w", v.ctx.Err())
+	}
+}
+
+// report passes a problem on.
+func (v *validator) report(p Problem) error {
+	v.problems++
+	return v.pass(finding{problem: p})
 }
 
 // file checks one sheet.
@@ -85,6 +194,7 @@ func (v *validator) file(f sheetFile) error {
 	if v.p, err = xmlsheet.New(f.path, v.buf); err != nil {
 		return v.refused(err)
 	}
+	v.p.Recall(v.recall)
 	for steps := 0; ; steps++ {
 		if steps%stepsBetweenChecks == 0 && v.ctx.Err() != nil {
 			return fmt.Errorf("sheets: %w", v.ctx.Err())
@@ -92,7 +202,8 @@ func (v *validator) file(f sheetFile) error {
 		event, err := v.p.Next()
 		switch {
 		case errors.Is(err, io.EOF):
-			return v.total()
+			v.job.ended = true
+			return nil
 		case err != nil:
 			return v.refused(err)
 		case event == xmlsheet.Begin:
@@ -108,16 +219,25 @@ func (v *validator) file(f sheetFile) error {
 
 // refused reports a parser's error about the sheet, and returns any other error.
 func (v *validator) refused(err error) error {
-	p := Problem{Refused: true}
+	p, ok := refusal(err)
+	if !ok {
+		return err
+	}
+	return v.report(p)
+}
+
+// refusal returns the problem of a parser's error.
+func refusal(err error) (p Problem, ok bool) {
+	p.Refused = true
 	if e, ok := errors.AsType[*xmltext.SyntaxError](err); ok {
 		p.File, p.Line, p.Column, p.What = e.File, e.Line, e.Column, e.What
-		return v.report(p)
+		return p, true
 	}
 	if e, ok := errors.AsType[*xmltext.ValueError](err); ok {
 		p.File, p.Line, p.Column, p.What = e.File, e.Line, e.Column, e.Text()
-		return v.report(p)
+		return p, true
 	}
-	return err
+	return p, false
 }
 
 // problem reports something at an offset.

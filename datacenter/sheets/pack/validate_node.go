@@ -13,7 +13,8 @@ import (
 
 // validated is an open node.
 type validated struct {
-	of *xsd.ElementType // nil if the schema does not know the node
+	of    *xsd.ElementType // nil if the schema does not know the node
+	needs *needs           // of that type
 	// last is the place in of.Children of the child that was met last.
 	last int
 	// met counts each of of.Children, and enough those of the required ones that are there
@@ -23,15 +24,18 @@ type validated struct {
 }
 
 // needs are the places of a type's required attributes and children.
-type needs struct{ attributes, children []int }
+type needs struct {
+	attributes, children []int
+	number               uint32 // of the type, among those that the validator has met
+}
 
 // needsOf computes the needs of a type once, and not for each node.
 func (v *validator) needsOf(of *xsd.ElementType) *needs {
 	n := v.needs[of]
-	if n != nil {
+	if n != nil || of == nil {
 		return n
 	}
-	n = &needs{}
+	n = &needs{number: uint32(len(v.needs))}
 	for i := range of.Attributes {
 		if of.Attributes[i].Required {
 			n.attributes = append(n.attributes, i)
@@ -49,32 +53,39 @@ func (v *validator) needsOf(of *xsd.ElementType) *needs {
 // begin checks a node's name, place and attributes.
 func (v *validator) begin() error {
 	n := v.p.Node()
-	of, err := v.enter(n)
+	if v.p.Recalled() {
+		return v.again(n.Offset)
+	}
+	at, of, err := v.enter(n)
 	if err != nil {
 		return err
 	}
-	v.push(of)
-	if err := v.count(n, of); err != nil {
+	before := v.problems
+	v.push(of, v.needsOf(of))
+	if err := v.count(n, of); err != nil || of == nil {
 		return err
-	}
-	if of == nil {
-		return nil
 	}
 	if err := v.required(n, of); err != nil {
 		return err
 	}
+	hint := 0
 	for i := range n.Attributes {
-		if err := v.attribute(&n.Attributes[i], of); err != nil {
+		at := of.AttributeIndex(n.Attributes[i].Name, hint)
+		if err := v.attribute(&n.Attributes[i], of, at); err != nil {
 			return err
 		}
+		hint = at + 1
+	}
+	if v.problems == before && len(v.open) > 1 {
+		v.remember(at, len(n.Attributes))
 	}
 	return nil
 }
 
 // push opens a node. It reuses the memory of a node of the same depth.
-func (v *validator) push(of *xsd.ElementType) {
+func (v *validator) push(of *xsd.ElementType, need *needs) {
 	const most = 1 << 10 // clearing a larger map takes long each time
-	n := validated{of: of}
+	n := validated{of: of, needs: need}
 	if len(v.open) < cap(v.open) {
 		n.met = v.open[:len(v.open)+1][len(v.open)].met
 	}
@@ -85,35 +96,42 @@ func (v *validator) push(of *xsd.ElementType) {
 	v.open = append(v.open, n)
 }
 
-// enter returns the type of a node, or nil if the schema does not know it.
-func (v *validator) enter(n *xmlsheet.Node) (*xsd.ElementType, error) {
+// enter returns the type of a node, or nil if the schema does not know it, and its place
+// among the children of its parent's type.
+func (v *validator) enter(n *xmlsheet.Node) (at int, of *xsd.ElementType, err error) {
 	if len(v.open) == 0 {
-		return v.sheet(n)
+		of, err = v.sheet(n)
+		return 0, of, err
 	}
 	parent := &v.open[len(v.open)-1]
 	if parent.of == nil {
-		return nil, nil
+		return 0, nil, nil
 	}
-	i := parent.of.ChildIndex(n.Name, parent.last)
-	if i < 0 {
-		return nil, v.problem(n.Offset, false, "the element %s is not in the schema", shown.Quote(n.Name))
+	at = parent.of.ChildIndex(n.Name, parent.last)
+	if at < 0 {
+		return 0, nil, v.problem(n.Offset, false, "the element %s is not in the schema", shown.Quote(n.Name))
 	}
-	c := &parent.of.Children[i]
-	if i < parent.last {
-		err := v.problem(n.Offset, false, "the element %s has to be before %s", shown.Quote(n.Name), shown.Quote(parent.of.Children[parent.last].Name))
+	return at, parent.of.Children[at].Type, v.child(parent, at, n.Offset)
+}
+
+// child checks the place of a child, which has the type at that place of its parent's.
+func (v *validator) child(parent *validated, at, offset int) error {
+	c := &parent.of.Children[at]
+	if at < parent.last {
+		err := v.problem(offset, false, "the element %s has to be before %s", shown.Quote(c.Name), shown.Quote(parent.of.Children[parent.last].Name))
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
-	parent.last = max(parent.last, i)
-	parent.met[i]++
-	if c.Min > 0 && parent.met[i] == c.Min {
+	parent.last = max(parent.last, at)
+	parent.met[at]++
+	if c.Min > 0 && parent.met[at] == c.Min {
 		parent.enough++
 	}
-	if c.Max != xsd.Unbounded && parent.met[i] == c.Max+1 {
-		return c.Type, v.problem(n.Offset, false, "element number %d of the name %s: the schema has %d at most", parent.met[i], shown.Quote(n.Name), c.Max)
+	if c.Max != xsd.Unbounded && parent.met[at] == c.Max+1 {
+		return v.problem(offset, false, "element number %d of the name %s: the schema has %d at most", parent.met[at], shown.Quote(c.Name), c.Max)
 	}
-	return c.Type, nil
+	return nil
 }
 
 // sheet finds the type of a sheet.
@@ -124,11 +142,13 @@ func (v *validator) sheet(n *xmlsheet.Node) (*xsd.ElementType, error) {
 		return nil, v.problem(n.Offset, false, "the schema %s%s is not beside the sheet", spell.EscapeName(string(n.Name)), schemaSuffix)
 	case err == nil:
 		return schema.Root, nil
-	case v.broken[err]:
-		return nil, nil
 	}
-	v.broken[err] = true
-	return nil, v.refused(err)
+	p, ok := refusal(err)
+	if !ok {
+		return nil, err
+	}
+	v.problems++
+	return nil, v.pass(finding{problem: p, schema: err})
 }
 
 // required reports missing attributes.
@@ -145,22 +165,21 @@ func (v *validator) required(n *xmlsheet.Node, of *xsd.ElementType) error {
 	return nil
 }
 
-// attribute checks an attribute's name and value.
-func (v *validator) attribute(a *xmlsheet.Attribute, of *xsd.ElementType) error {
-	t, known := of.Attribute(string(a.Name))
-	if !known {
-		if err := v.problem(a.Offset, false, "the attribute %s is not in the schema", shown.Quote(a.Name)); err != nil {
-			return err
-		}
-		t.Type = datacenter.String
+// attribute checks an attribute's name and value. at is its place in the schema, or -1.
+func (v *validator) attribute(a *xmlsheet.Attribute, of *xsd.ElementType, at int) error {
+	t := datacenter.String
+	if at >= 0 {
+		t = of.Attributes[at].Type
+	} else if err := v.problem(a.Offset, false, "the attribute %s is not in the schema", shown.Quote(a.Name)); err != nil {
+		return err
 	}
 	if a.Type != 0 {
-		t.Type = a.Type
+		t = a.Type
 	}
-	if t.Type == datacenter.String {
+	if t == datacenter.String {
 		return nil
 	}
-	if _, err := infer.Number(t.Type, a.Value); errors.Is(err, datacenter.ErrValue) {
+	if _, err := infer.Number(t, a.Value); errors.Is(err, datacenter.ErrValue) {
 		return v.problem(a.Offset, true, "the attribute %s: %v", shown.Quote(a.Name), err)
 	}
 	return nil
@@ -172,7 +191,7 @@ func (v *validator) end() error {
 	v.open = v.open[:len(v.open)-1]
 	_, text := v.p.Text()
 	if text {
-		v.census.attributes++
+		v.job.attributes++
 	}
 	if n.of == nil {
 		return nil
@@ -182,7 +201,7 @@ func (v *validator) end() error {
 			return err
 		}
 	}
-	need := v.needsOf(n.of).children
+	need := n.needs.children
 	if n.enough == len(need) {
 		return nil
 	}

@@ -109,6 +109,26 @@ func (p *Parser) Next() (Event, error) {
 // Node returns the node that the last [Begin] began.
 func (p *Parser) Node() *Node { return &p.node }
 
+// Recall makes the parser ask known for each start tag of which it can be known what it
+// means. If known returns true, the tag is not read: at its Begin, Node returns only where
+// it is. known must know nothing but what Plain returned for a tag, and must take into
+// account where the tag stands only so far as its caller needs it.
+func (p *Parser) Recall(known func(tag []byte) bool) {
+	p.x.Recall = func(tag []byte) bool { return !p.escaped && known(tag) }
+}
+
+// Recalled reports whether the node that the last Begin began was not read.
+func (p *Parser) Recalled() bool { return p.x.Recalled }
+
+// Plain returns the bytes of the last Begin's start tag, or nil if what they mean depends
+// on the file.
+func (p *Parser) Plain() []byte {
+	if p.escaped {
+		return nil
+	}
+	return p.x.Plain()
+}
+
 // Text returns the __value__ of the node that the last [End] ended, if ok. It is valid
 // until the next call of Next.
 func (p *Parser) Text() (text []byte, ok bool) { return p.text[p.ended.start:], p.ended.has }
@@ -150,6 +170,10 @@ func (p *Parser) begin() error {
 	p.open = append(p.open, openNode{start: len(p.text), at: p.x.NameAt()})
 	p.node = Node{Attributes: p.node.Attributes[:0], Offset: p.x.NameAt()}
 	p.index.made = false
+	if p.x.Recalled {
+		p.done = len(p.text)
+		return nil
+	}
 	if err := p.conventions(); err != nil {
 		return err
 	}

@@ -19,6 +19,12 @@ type Reader struct {
 	MaxDepth int
 	// Comments is set if there were some so far.
 	Comments bool
+	// Recall is asked, if it is set, for the start tag that comes next, up to its first >.
+	// If it returns true, the tag is known and not read again: the token has its name, but
+	// no attributes. It must know only tags that [Reader.Plain] returned.
+	Recall func(tag []byte) bool
+	// Recalled is set if that was so for the last start tag.
+	Recalled bool
 
 	// At is where the tag or the piece of text of the last token begins.
 	At int

@@ -17,18 +17,20 @@ func (x *Reader) startTag() error {
 	if len(x.open) == x.MaxDepth {
 		return x.TooLarge(x.pos, "elements nest deeper than %d", x.MaxDepth)
 	}
+	x.Attrs = x.Attrs[:0]
+	if x.Recalled = x.recall(); x.Recalled {
+		x.push()
+		return nil
+	}
 	x.pos++
 	var err error
 	if x.Name, err = x.readName("an element"); err != nil {
 		return err
 	}
-	x.Attrs = x.Attrs[:0]
 	if err := x.attributes(); err != nil {
 		return err
 	}
-	e := openElement{name: x.Name.Full, at: x.At, bindings: len(x.spaces)}
-	e.preserve = len(x.open) > 0 && x.open[len(x.open)-1].preserve
-	x.open = append(x.open, e)
+	x.push()
 	if err := x.checkTwice(); err != nil {
 		return err
 	}
@@ -39,6 +41,48 @@ func (x *Reader) startTag() error {
 		_, err = x.Resolve(x.Name, x.NameAt())
 	}
 	return err
+}
+
+// push opens the element of a start tag.
+func (x *Reader) push() {
+	e := openElement{name: x.Name.Full, at: x.At, bindings: len(x.spaces)}
+	e.preserve = len(x.open) > 0 && x.open[len(x.open)-1].preserve
+	x.open = append(x.open, e)
+}
+
+// recall passes over a start tag that is known.
+func (x *Reader) recall() bool {
+	if x.Recall == nil {
+		return false
+	}
+	rest := x.Data[x.pos:]
+	tag := rest[:bytes.IndexByte(rest, '>')+1]
+	if len(tag) == 0 || !x.Recall(tag) {
+		return false
+	}
+	name := len("<")
+	for class[tag[name]]&isNameChar != 0 {
+		name++
+	}
+	x.Name = Name{Full: tag[len("<"):name]}
+	x.pos += len(tag)
+	x.closing = tag[len(tag)-len("/>")] == '/'
+	return true
+}
+
+// Plain returns the last start tag if it means the same wherever it stands: it has no
+// prefixes and declares no namespace. Its only > is its end. Otherwise it returns nil.
+func (x *Reader) Plain() []byte {
+	tag := x.Data[x.At:x.pos]
+	if x.Name.Prefix > 0 || bytes.IndexByte(tag, '>') < len(tag)-1 {
+		return nil
+	}
+	for i := range x.Attrs {
+		if a := &x.Attrs[i]; a.Name.Prefix > 0 || a.Declares() {
+			return nil
+		}
+	}
+	return tag
 }
 
 // attributes reads the rest of a start tag behind the name.

@@ -52,13 +52,26 @@ const Unbounded = -1
 
 // Attribute finds an attribute by its name.
 func (e *ElementType) Attribute(name string) (a AttributeType, ok bool) {
-	i, ok := slices.BinarySearchFunc(e.Attributes, name, func(a AttributeType, name string) int {
+	i := e.AttributeIndex([]byte(name), 0)
+	if i < 0 {
+		return a, false
+	}
+	return e.Attributes[i], true
+}
+
+// AttributeIndex finds an attribute by its name, which is likely to be at hint, or returns
+// -1.
+func (e *ElementType) AttributeIndex(name []byte, hint int) int {
+	if hint < len(e.Attributes) && e.Attributes[hint].Name == string(name) {
+		return hint
+	}
+	i, ok := slices.BinarySearchFunc(e.Attributes, string(name), func(a AttributeType, name string) int {
 		return spell.Compare(a.Name, name)
 	})
 	if ok {
-		a = e.Attributes[i]
+		return i
 	}
-	return a, ok
+	return -1
 }
 
 // Child finds a child by its name.

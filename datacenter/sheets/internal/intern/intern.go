@@ -1,0 +1,131 @@
+// Package intern keeps byte strings once each, and gives them numbers.
+package intern
+
+import (
+	"bytes"
+	"hash/maphash"
+)
+
+// Table keeps byte strings. Each belongs to a group: two strings are the same only if their
+// groups are. It has few pointers, however many strings it keeps. The zero value is empty.
+// It is for one goroutine.
+type Table struct {
+	seed maphash.Seed
+	// slots are a hash table with open addressing, a power of two in size. A quarter stays
+	// free.
+	slots  []slot
+	kept   []place // by number
+	chunks [][]byte
+	size   int
+}
+
+// slot refers to a string. Part of its hash saves looking at most of the others.
+type slot struct {
+	next uint32 // one more than the number; 0 means that the slot is free
+	tag  uint32
+}
+
+// place is where a string lies.
+type place struct {
+	group, chunk, from, to uint32
+}
+
+const (
+	minSlots  = 64
+	chunkSize = 1 << 20 // a longer string gets a chunk of its own
+)
+
+// Find returns the number of a string, if the table has it.
+func (t *Table) Find(group uint32, s []byte) (number uint32, ok bool) {
+	if len(t.slots) == 0 {
+		return 0, false
+	}
+	number, _, ok = t.find(group, s, t.hash(group, s))
+	return number, ok
+}
+
+// Add returns the number of a string, which it keeps if it is new. Numbers count from 0.
+func (t *Table) Add(group uint32, s []byte) (number uint32, isNew bool) {
+	if len(t.kept)+1 > len(t.slots)/4*3 {
+		t.grow()
+	}
+	hash := t.hash(group, s)
+	number, free, ok := t.find(group, s, hash)
+	if ok {
+		return number, false
+	}
+	number = uint32(len(t.kept))
+	t.slots[free] = slot{number + 1, uint32(hash >> 32)}
+	t.kept = append(t.kept, t.keep(group, s))
+	return number, true
+}
+
+// At returns a string by its number. It must not be changed.
+func (t *Table) At(number uint32) []byte {
+	p := t.kept[number]
+	return t.chunks[p.chunk][p.from:p.to]
+}
+
+// Group returns the group of a string.
+func (t *Table) Group(number uint32) uint32 { return t.kept[number].group }
+
+// Len returns how many strings there are.
+func (t *Table) Len() int { return len(t.kept) }
+
+// Size returns how many bytes the strings have.
+func (t *Table) Size() int { return t.size }
+
+// Reset forgets all strings.
+func (t *Table) Reset() {
+	clear(t.slots)
+	t.kept, t.chunks, t.size = t.kept[:0], nil, 0
+}
+
+func (t *Table) hash(group uint32, s []byte) uint64 {
+	const mix = 0x9e3779b97f4a7c15 // spreads the groups
+	return maphash.Bytes(t.seed, s) ^ uint64(group)*mix
+}
+
+// find returns the number of a string, or the free slot for it.
+func (t *Table) find(group uint32, s []byte, hash uint64) (number uint32, free int, ok bool) {
+	mask := len(t.slots) - 1
+	for i := int(hash) & mask; ; i = (i + 1) & mask {
+		at := t.slots[i]
+		if at.next == 0 {
+			return 0, i, false
+		}
+		if n := at.next - 1; at.tag == uint32(hash>>32) && t.kept[n].group == group && bytes.Equal(t.At(n), s) {
+			return n, i, true
+		}
+	}
+}
+
+// keep copies a string.
+func (t *Table) keep(group uint32, s []byte) place {
+	last := len(t.chunks) - 1
+	if last < 0 || cap(t.chunks[last])-len(t.chunks[last]) < len(s) {
+		t.chunks = append(t.chunks, make([]byte, 0, max(chunkSize, len(s))))
+		last++
+	}
+	from := len(t.chunks[last])
+	t.chunks[last] = append(t.chunks[last], s...)
+	t.size += len(s)
+	return place{group, uint32(last), uint32(from), uint32(from + len(s))}
+}
+
+// grow doubles the number of slots.
+func (t *Table) grow() {
+	if len(t.slots) == 0 {
+		t.seed = maphash.MakeSeed()
+	}
+	t.slots = make([]slot, max(minSlots, 2*len(t.slots)))
+	mask := len(t.slots) - 1
+	for n := range t.kept {
+		hash := t.hash(t.kept[n].group, t.At(uint32(n)))
+		i := int(hash) & mask
+		for t.slots[i].next > 0 {
+			i = (i + 1) & mask
+		}
+		t.slots[i] = slot{uint32(n) + 1, uint32(hash >> 32)}
+	}
+}
