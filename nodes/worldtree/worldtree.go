@@ -132,6 +132,9 @@ func decodeFile(k kind, data []byte) (image []byte, sum totals, err error) {
 
 // size returns the size of a view's file. The error is only ctx's: see viewState.
 func (t *Tree) size(ctx context.Context, s *version, v view) (int64, error) {
+	if n := forms[v].size; n > 0 {
+		return int64(n), nil
+	}
 	state := &s.made.views[v]
 	if n := state.size.Load(); n > 0 {
 		return n, nil
@@ -152,9 +155,12 @@ func (t *Tree) size(ctx context.Context, s *version, v view) (int64, error) {
 	return n, nil
 }
 
-// knownSize returns the size of a view's file if this or an earlier run found it out, else
-// nodes.UnknownSize.
+// knownSize returns the size of a view's file if all have the same, or this or an earlier run
+// found it out, else nodes.UnknownSize.
 func (t *Tree) knownSize(s *version, v view) int64 {
+	if n := forms[v].size; n > 0 {
+		return int64(n)
+	}
 	state := &s.made.views[v]
 	if n := state.size.Load(); n > 0 {
 		return n
