@@ -3,6 +3,7 @@ package worldtree_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	iofs "io/fs"
 	"maps"
 	"os"
@@ -83,6 +84,21 @@ func TestSizesOfThisVersion(t *testing.T) {
 	for i := range want {
 		if got[i] != want[i] {
 			t.Errorf("%s has %d bytes, want %d: count memoryKind up", sized[i], got[i], want[i])
+		}
+	}
+}
+
+// TestNextSizes asks for the sizes of two zones, one after the other, and expects that of the
+// third to be looked for, and no other.
+func TestNextSizes(t *testing.T) {
+	files := &countedFS{MapFS: folder(4)}
+	tree := newTree(t, files, worldtree.Options{})
+	opened := files.opened.Load()
+	for i, want := range []int64{1, 3} {
+		find(t, tree, fmt.Sprintf("zones/x1000y100%d.json", i))
+		remember(t, tree) // which waits for it
+		if got := files.opened.Load() - opened; got != want {
+			t.Errorf("the size of zone %d took %d files to be opened, want %d", i, got, want)
 		}
 	}
 }

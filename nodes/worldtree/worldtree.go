@@ -31,6 +31,7 @@ type Tree struct {
 	// cache.
 	decoding chan struct{}
 	kept     kept
+	listing  listing
 	// writable is set for the tree of an Editable.
 	writable bool
 }
@@ -210,6 +211,7 @@ func (t *Tree) fileSize(ctx context.Context, n node) (int64, error) {
 // versionSize returns the size of a version's node.
 func (t *Tree) versionSize(ctx context.Context, s *version, n node) (int64, error) {
 	if n.square < 0 {
+		t.measureNext(s, n.view)
 		return t.size(ctx, s, n.view)
 	}
 	// Listing a directory makes all squares once; doing that for a single one would take a
