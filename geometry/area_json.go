@@ -38,84 +38,76 @@ type areaJSON struct{ a *Area }
 
 func (t areaJSON) Parts() int { return t.a.nodeParts() + ZoneSide*t.a.zones + 3 }
 
-func (t areaJSON) AppendPart(dst []byte, i int) []byte {
+func (t areaJSON) put(s *sink, i int) {
 	nodes, rows := t.a.nodeParts(), ZoneSide*t.a.zones
 	switch {
 	case i == 0:
-		return append(dst, areaHead...)
+		s.str(areaHead)
 	case i <= nodes:
-		return t.appendNodes(dst, i-1)
+		t.putNodes(s, i-1)
 	case i == nodes+1:
-		return append(dst, areaMiddle...)
+		s.str(areaMiddle)
 	case i <= nodes+1+rows:
-		return t.appendRow(dst, i-nodes-2)
+		t.putRow(s, i-nodes-2)
+	default:
+		s.str(areaTail)
 	}
-	return append(dst, areaTail...)
 }
 
-func (t areaJSON) appendNodes(dst []byte, part int) []byte {
+func (t areaJSON) putNodes(s *sink, part int) {
 	first, end := t.a.ofPart(part)
 	for i := first; i < end; i++ {
-		dst = t.appendNode(dst, t.a.Node(i))
-		dst = appendLineEnd(dst, i == t.a.nodes-1)
+		t.putNode(s, t.a.Node(i))
+		s.lineEnd(i == t.a.nodes-1)
 	}
-	return dst
 }
 
-func (t areaJSON) appendNode(dst []byte, n Node) []byte {
+func (t areaJSON) putNode(s *sink, n Node) {
 	at := n.Position()
-	dst = append(dst, `{"at":`...)
-	dst = appendPosition(dst, at)
-	dst = append(dst, `,"edges":[`...)
+	s.str(`{"at":`)
+	s.position(at)
+	s.str(`,"edges":[`)
 	first := true
 	for e := range n.Edges() {
 		if !first {
-			dst = append(dst, ',')
+			s.str(",")
 		}
 		first = false
 		to := t.a.Node(int(e.Target)).Position()
-		dst = append(dst, '[', '0'+e.Bit, ',')
-		dst = appendInt(dst, int(e.Target))
-		dst = append(dst, ',')
-		dst = appendFloat64(dst, float64(to[0])-float64(at[0]))
-		dst = append(dst, ',')
-		dst = appendFloat64(dst, float64(to[1])-float64(at[1]))
-		dst = append(dst, ']')
+		s.str("[")
+		s.int(int(e.Bit))
+		s.str(",")
+		s.int(int(e.Target))
+		s.str(",")
+		s.float64(float64(to[0]) - float64(at[0]))
+		s.str(",")
+		s.float64(float64(to[1]) - float64(at[1]))
+		s.str("]")
 	}
-	return append(dst, `]}`...)
+	s.str(`]}`)
 }
 
-// appendPosition appends [x,y,z].
-func appendPosition(dst []byte, at [3]float32) []byte {
-	for i, v := range at {
-		dst = append(dst, "[,,"[i])
-		dst = appendFloat32(dst, v)
-	}
-	return append(dst, ']')
-}
-
-// appendRow appends the squares of one sx and, at the first and last row of a zone, what
-// encloses its squares.
-func (t areaJSON) appendRow(dst []byte, row int) []byte {
+// putRow writes the squares of one sx and, at the first and last row of a zone, what encloses
+// its squares.
+func (t areaJSON) putRow(s *sink, row int) {
 	zone, sx := row/ZoneSide, row%ZoneSide
 	z := t.a.Zone(zone)
 	if sx == 0 {
 		at := z.Position()
-		dst = append(dst, `{"zone":`...)
-		dst = appendPair(dst, int(at.X), int(at.Y))
-		dst = append(dst, ",\"squares\":[\n"...)
+		s.str(`{"zone":`)
+		s.pair(int(at.X), int(at.Y))
+		s.str(",\"squares\":[\n")
 	}
 	for sy := range ZoneSide {
 		r := z.Square(SquareIndex(sx, sy))
-		dst = appendPair(dst, int(r.First), int(r.Count))
+		s.pair(int(r.First), int(r.Count))
 		if sy < ZoneSide-1 {
-			dst = append(dst, ',')
+			s.str(",")
 		}
 	}
-	dst = appendLineEnd(dst, sx == ZoneSide-1)
+	s.lineEnd(sx == ZoneSide-1)
 	if sx == ZoneSide-1 {
-		dst = append(dst, ']', '}')
-		dst = appendLineEnd(dst, zone == t.a.zones-1)
+		s.str("]}")
+		s.lineEnd(zone == t.a.zones-1)
 	}
-	return dst
 }

@@ -1,21 +1,23 @@
 package geometry
 
-import "iter"
+// line is an edge that a drawing needs. oneWay says that no edge leads back.
+type line struct {
+	target uint32
+	oneWay bool
+}
 
-// lines yields the edges of node i that a drawing needs: if two nodes lead to each other,
-// only the edge of the first. oneWay says that no edge leads back.
-func (a *Area) lines(i int) iter.Seq2[uint32, bool] {
-	return func(yield func(target uint32, oneWay bool) bool) {
-		for e := range a.Node(i).Edges() {
-			back := a.Node(int(e.Target)).leadsTo(uint32(i))
-			if back && e.Target < uint32(i) {
-				continue
-			}
-			if !yield(e.Target, !back) {
-				return
-			}
+// lines returns the edges of node i that a drawing needs, in room: if two nodes lead to each
+// other, only the edge of the first.
+func (a *Area) lines(i int, room *[MaxEdges]line) []line {
+	all := room[:0]
+	for e := range a.Node(i).Edges() {
+		back := a.Node(int(e.Target)).leadsTo(uint32(i))
+		if back && e.Target < uint32(i) {
+			continue
 		}
+		all = append(all, line{e.Target, !back})
 	}
+	return all
 }
 
 const pathHead = `# lorefs paths of an area
@@ -33,38 +35,42 @@ type pathsOBJ struct{ a *Area }
 
 func (t pathsOBJ) Parts() int { return 1 + 2*t.a.nodeParts() }
 
-func (t pathsOBJ) AppendPart(dst []byte, i int) []byte {
-	if i == 0 {
-		return append(dst, pathHead...)
-	}
+func (t pathsOBJ) put(s *sink, i int) {
 	parts := t.a.nodeParts()
-	if i > parts {
-		return t.appendLines(dst, i-1-parts)
+	switch {
+	case i == 0:
+		s.str(pathHead)
+	case i <= parts:
+		t.putNodes(s, i-1)
+	default:
+		t.putLines(s, i-1-parts)
 	}
-	first, end := t.a.ofPart(i - 1)
-	for n := first; n < end; n++ {
-		dst = append(dst, 'v')
-		for _, v := range t.a.Node(n).Position() {
-			dst = append(dst, ' ')
-			dst = appendFloat32(dst, v)
-		}
-		dst = append(dst, '\n')
-	}
-	return dst
 }
 
-func (t pathsOBJ) appendLines(dst []byte, part int) []byte {
+func (t pathsOBJ) putNodes(s *sink, part int) {
 	first, end := t.a.ofPart(part)
 	for n := first; n < end; n++ {
-		for target := range t.a.lines(n) {
-			dst = append(dst, 'l', ' ')
-			dst = appendInt(dst, n+1)
-			dst = append(dst, ' ')
-			dst = appendInt(dst, int(target)+1)
-			dst = append(dst, '\n')
+		s.str("v")
+		for _, v := range t.a.Node(n).Position() {
+			s.str(" ")
+			s.float32(v)
+		}
+		s.str("\n")
+	}
+}
+
+func (t pathsOBJ) putLines(s *sink, part int) {
+	var room [MaxEdges]line
+	first, end := t.a.ofPart(part)
+	for n := first; n < end; n++ {
+		for _, l := range t.a.lines(n, &room) {
+			s.str("l ")
+			s.int(n + 1)
+			s.str(" ")
+			s.int(int(l.target) + 1)
+			s.str("\n")
 		}
 	}
-	return dst
 }
 
 const (
@@ -84,60 +90,63 @@ type areaGeoJSON struct{ a *Area }
 
 func (t areaGeoJSON) Parts() int { return 2 + t.a.nodeParts() }
 
-func (t areaGeoJSON) AppendPart(dst []byte, i int) []byte {
+func (t areaGeoJSON) put(s *sink, i int) {
 	switch i {
 	case 0:
-		return append(dst, geoHead...)
+		s.str(geoHead)
+		return
 	case 1 + t.a.nodeParts():
-		return append(dst, geoTail...)
+		s.str(geoTail)
+		return
 	}
+	var room [MaxEdges]line
 	first, end := t.a.ofPart(i - 1)
 	for n := first; n < end; n++ {
-		dst = t.appendPoint(dst, n)
-		dst = t.appendLines(dst, n, false)
-		dst = t.appendLines(dst, n, true)
-		dst = appendLineEnd(dst, n == t.a.nodes-1)
+		t.putPoint(s, n)
+		lines := t.a.lines(n, &room)
+		t.putLines(s, n, lines, false)
+		t.putLines(s, n, lines, true)
+		s.lineEnd(n == t.a.nodes-1)
 	}
-	return dst
 }
 
-func (t areaGeoJSON) appendPoint(dst []byte, n int) []byte {
-	dst = append(dst, `{"type":"Feature","id":`...)
-	dst = appendInt(dst, n)
-	dst = append(dst, `,"geometry":{"type":"Point","coordinates":`...)
-	dst = appendPosition(dst, t.a.Node(n).Position())
-	dst = append(dst, `},"properties":{"node":`...)
-	dst = appendInt(dst, n)
-	return append(dst, `}}`...)
+func (t areaGeoJSON) putPoint(s *sink, n int) {
+	s.str(`{"type":"Feature","id":`)
+	s.int(n)
+	s.str(`,"geometry":{"type":"Point","coordinates":`)
+	s.position(t.a.Node(n).Position())
+	s.str(`},"properties":{"node":`)
+	s.int(n)
+	s.str(`}}`)
 }
 
-// appendLines appends the feature of a node's lines of one kind, if it has any.
-func (t areaGeoJSON) appendLines(dst []byte, n int, oneWay bool) []byte {
+// putLines writes the feature of a node's lines of one kind, if it has any.
+func (t areaGeoJSON) putLines(s *sink, n int, lines []line, oneWay bool) {
 	from := t.a.Node(n).Position()
 	some := false
-	for target, one := range t.a.lines(n) {
-		if one != oneWay {
+	for _, l := range lines {
+		if l.oneWay != oneWay {
 			continue
 		}
 		if some {
-			dst = append(dst, ',')
+			s.str(",")
 		} else {
-			dst = append(dst, ",\n"+`{"type":"Feature","geometry":{"type":"MultiLineString","coordinates":[`...)
+			s.str(",\n" + `{"type":"Feature","geometry":{"type":"MultiLineString","coordinates":[`)
 		}
 		some = true
-		dst = append(dst, '[')
-		dst = appendPosition(dst, from)
-		dst = append(dst, ',')
-		dst = appendPosition(dst, t.a.Node(int(target)).Position())
-		dst = append(dst, ']')
+		s.str("[")
+		s.position(from)
+		s.str(",")
+		s.position(t.a.Node(int(l.target)).Position())
+		s.str("]")
 	}
 	if !some {
-		return dst
+		return
 	}
-	dst = append(dst, `]},"properties":{"from":`...)
-	dst = appendInt(dst, n)
+	s.str(`]},"properties":{"from":`)
+	s.int(n)
 	if oneWay {
-		dst = append(dst, `,"one_way":true`...)
+		s.str(`,"one_way":true`)
 	}
-	return append(dst, `}}`...)
+	s.str(`}}`)
 }

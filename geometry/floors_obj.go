@@ -1,11 +1,14 @@
 package geometry
 
-import "fmt"
+import (
+	"fmt"
+	"sync"
+)
 
-// FloorsOBJ returns a mesh of all floors of a zone in Wavefront's OBJ format. Each square
-// is an object. Each face is a floor, or several floors of one height side by side in the y
-// of a square. Positions are those of the world whose origin lies at the corner of zone
-// origin; z is up.
+// FloorsOBJ returns a mesh of all floors of a zone in Wavefront's OBJ format. Each face is a
+// rectangle: a floor, or several floors of one height side by side in a square. Corners at the
+// same place of a square are one vertex. Positions are those of the world whose origin lies at
+// the corner of zone origin; z is up.
 func FloorsOBJ(z *Zone, at, origin ZonePosition) Text {
 	x, y := at.Corner(origin)
 	return floorsOBJ{z: z, at: at, x: int(x), y: int(y)}
@@ -21,90 +24,113 @@ type floorsOBJ struct {
 
 func (t floorsOBJ) Parts() int { return ZoneSquares + 1 }
 
-func (t floorsOBJ) AppendPart(dst []byte, i int) []byte {
+// meshers keeps the memory of meshers.
+var meshers = sync.Pool{New: func() any { return new(mesher) }}
+
+func (t floorsOBJ) put(s *sink, i int) {
 	if i == 0 {
-		return fmt.Appendf(dst, "# lorefs floors of zone %v\n# v x y z: position units of the world, 25 are a metre; z is up\no %v\n", t.at, t.at)
+		s.str(fmt.Sprintf("# lorefs floors of zone %v\n# v x y z: position units of the world, 25 are a metre; z is up\no %v\n", t.at, t.at))
+		return
 	}
 	square := i - 1
-	s := t.z.Square(square)
-	if len(s.volumes) == 0 {
-		return dst
+	of := t.z.Square(square)
+	if len(of.volumes) == 0 {
+		return
 	}
-	r := floorRuns{
-		x: t.x + square/ZoneSide*SquareSize,
-		y: t.y + square%ZoneSide*SquareSize,
+	m := meshers.Get().(*mesher)
+	defer meshers.Put(m)
+	m.patches.join(of)
+	m.put(s, t.x+square/ZoneSide*SquareSize, t.y+square%ZoneSide*SquareSize)
+}
+
+// mesher writes the mesh of a square.
+type mesher struct {
+	patches  patches
+	vertices vertices
+	// xs and ys have the beginning and the middle of a vertex's line for each place on an axis,
+	// end has the end of it.
+	xs, ys [SquareSide + 1][]byte
+	end    []byte
+}
+
+// newFace is the line of a face behind four vertices of its own.
+const newFace = "f -4 -3 -2 -1\n"
+
+// put writes the faces of all patches, each behind those of its corners that no other face
+// had. x and y are the square's corner.
+func (m *mesher) put(s *sink, x, y int) {
+	for i := range m.xs {
+		m.xs[i] = appendInt(append(m.xs[i][:0], "v "...), x+i*CellSize)
+		m.ys[i] = appendInt(append(m.ys[i][:0], ' '), y+i*CellSize)
 	}
-	for cell, volumes := range s.Cells {
-		if cell%SquareSide == 0 {
-			dst = r.endColumn(dst, cell/SquareSide-1)
+	m.vertices.reset(4 * len(m.patches.done))
+	for _, p := range m.patches.done {
+		m.putPatch(s, p)
+	}
+}
+
+func (m *mesher) putPatch(s *sink, p patch) {
+	m.end = append(appendInt(append(m.end[:0], ' '), int(p.z)), '\n')
+	var face [4]int
+	before := m.vertices.count
+	for i, c := range [4][2]uint8{{p.x0, p.y0}, {p.x1, p.y0}, {p.x1, p.y1}, {p.x0, p.y1}} {
+		number, isNew := m.vertices.number(c[0], c[1], p.z)
+		if isNew {
+			s.bytes(m.xs[c[0]])
+			s.bytes(m.ys[c[1]])
+			s.bytes(m.end)
 		}
-		dst = r.add(dst, cell, volumes)
+		face[i] = number
 	}
-	return r.endColumn(dst, SquareSide-1)
+	if m.vertices.count == before+len(face) {
+		s.str(newFace)
+		return
+	}
+	s.str("f")
+	for _, number := range face {
+		s.str(" ")
+		s.int(number - m.vertices.count)
+	}
+	s.str("\n")
 }
 
-// floorRuns joins floors in a column of cells.
-type floorRuns struct {
-	// x and y are the square's corner.
-	x, y int
-	// open are the runs that reach the newest cell, older those that reach the cell before.
-	open, older []floorRun
+// vertices numbers the corners of faces, from 0 on, in a hash table.
+type vertices struct {
+	slots []vertexSlot
+	shift uint8
+	count int
 }
 
-type floorRun struct {
-	z int16
-	// from is the first cy of the run.
-	from int
+// vertexSlot has 1 more than the number of a vertex, or 0 if it is free.
+type vertexSlot struct{ key, number uint32 }
+
+// reset makes room for most vertices.
+func (v *vertices) reset(most int) {
+	v.count, v.shift = 0, 32
+	size := 1
+	for size < 2*most {
+		size *= 2
+		v.shift--
+	}
+	if cap(v.slots) < size {
+		v.slots = make([]vertexSlot, size)
+	}
+	v.slots = v.slots[:size]
+	clear(v.slots)
 }
 
-// add takes the floors of a cell. They continue runs or begin new ones; all other runs end.
-func (r *floorRuns) add(dst []byte, cell int, volumes Volumes) []byte {
-	cx, cy := cell/SquareSide, cell%SquareSide
-	r.open, r.older = r.older[:0], r.open
-	for i := range volumes.Len() {
-		run := floorRun{volumes.At(i).Z, cy}
-		for k, old := range r.older {
-			if old.z == run.z && old.from >= 0 {
-				run.from = old.from
-				r.older[k].from = -1 // it goes on
-				break
-			}
+// number returns the number of the vertex at a place, which is new if it had none.
+func (v *vertices) number(x, y uint8, z int16) (number int, isNew bool) {
+	const golden = 0x9e3779b1 // spreads keys that follow each other
+	key := uint32(x)<<20 | uint32(y)<<16 | uint32(uint16(z))
+	i := key * golden >> v.shift
+	for v.slots[i].number != 0 {
+		if v.slots[i].key == key {
+			return int(v.slots[i].number) - 1, false
 		}
-		r.open = append(r.open, run)
+		i = (i + 1) & uint32(len(v.slots)-1)
 	}
-	for _, old := range r.older {
-		if old.from >= 0 {
-			dst = r.face(dst, cx, old, cy)
-		}
-	}
-	return dst
-}
-
-// endColumn ends the runs of column cx.
-func (r *floorRuns) endColumn(dst []byte, cx int) []byte {
-	for _, run := range r.open {
-		dst = r.face(dst, cx, run, SquareSide)
-	}
-	r.open = r.open[:0]
-	return dst
-}
-
-// face appends the rectangle of a run in column cx up to cell end.
-func (r *floorRuns) face(dst []byte, cx int, run floorRun, end int) []byte {
-	x0, y0 := r.x+cx*CellSize, r.y+run.from*CellSize
-	x1, y1 := x0+CellSize, r.y+end*CellSize
-	for _, corner := range [4][2]int{{x0, y0}, {x1, y0}, {x1, y1}, {x0, y1}} {
-		dst = appendVertex(dst, corner[0], corner[1], int(run.z))
-	}
-	return append(dst, "f -4 -3 -2 -1\n"...)
-}
-
-func appendVertex(dst []byte, x, y, z int) []byte {
-	dst = append(dst, 'v', ' ')
-	dst = appendInt(dst, x)
-	dst = append(dst, ' ')
-	dst = appendInt(dst, y)
-	dst = append(dst, ' ')
-	dst = appendInt(dst, z)
-	return append(dst, '\n')
+	v.count++
+	v.slots[i] = vertexSlot{key, uint32(v.count)}
+	return v.count - 1, true
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -113,6 +114,93 @@ func TestFloorsOBJ(t *testing.T) {
 	}
 	if len(m.faces) >= z.Volumes() {
 		t.Errorf("%d faces for %d volumes: want floors of one height joined", len(m.faces), z.Volumes())
+	}
+}
+
+// TestFloorsOBJOfAnyZone compares meshes with the heights of zones of all kinds.
+func TestFloorsOBJOfAnyZone(t *testing.T) {
+	t.Parallel()
+	for name, all := range samples {
+		cells := func(x, y int) []geometry.Volume {
+			if x >= 100 || y >= 100 { // more would take seconds
+				return nil
+			}
+			return all(x, y)
+		}
+		z := parseZone(t, cells)
+		m := parseOBJ(t, checkText(t, geometry.FloorsOBJ(z, geometry.DefaultOrigin, geometry.DefaultOrigin)))
+		got := floorsOf(t, m, 0, 0)
+		for x := range 960 {
+			for y := range 960 {
+				for _, v := range cells(x, y) {
+					got[[3]int{x, y, int(v.Z)}]--
+				}
+			}
+		}
+		for at, n := range got {
+			if n != 0 {
+				t.Fatalf("%s: %d faces too many at %v", name, n, at)
+			}
+		}
+	}
+}
+
+// TestFloorsOBJShares counts the faces and the vertices of flat floors, and of floors that have
+// corners in common.
+func TestFloorsOBJShares(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		cells           func(x, y int) []geometry.Volume
+		faces, vertices int
+	}{
+		"a square":     {func(x, y int) []geometry.Volume { return flat(x < 8 && y < 8, 5) }, 1, 4},
+		"two squares":  {func(x, y int) []geometry.Volume { return flat(x < 16 && y < 8, 5) }, 2, 8},
+		"a column":     {func(x, y int) []geometry.Volume { return flat(x == 3 && y < 8, 5) }, 1, 4},
+		"a row":        {func(x, y int) []geometry.Volume { return flat(x < 8 && y == 3, 5) }, 1, 4},
+		"an L":         {func(x, y int) []geometry.Volume { return flat(x < 4 && y < 8 || x < 8 && y < 4, 5) }, 2, 7},
+		"a diagonal":   {func(x, y int) []geometry.Volume { return flat(x < 8 && x == y, -1) }, 8, 25},
+		"two heights":  {func(x, y int) []geometry.Volume { return flat(x < 8 && y < 8, 5+x/4) }, 2, 8},
+		"two floors":   {func(x, y int) []geometry.Volume { return append(flat(x < 8 && y < 8, 5), flat(x < 8 && y < 8, 9)...) }, 2, 8},
+		"one over one": {func(x, y int) []geometry.Volume { return append(flat(x < 8 && y < 8, 9), flat(x < 8 && y < 8, 9)...) }, 2, 4},
+	} {
+		z := parseZone(t, tt.cells)
+		m := parseOBJ(t, checkText(t, geometry.FloorsOBJ(z, geometry.DefaultOrigin, geometry.DefaultOrigin)))
+		if len(m.faces) != tt.faces || len(m.vertices) != tt.vertices {
+			t.Errorf("%s: %d faces, %d vertices: want %d and %d", name, len(m.faces), len(m.vertices), tt.faces, tt.vertices)
+		}
+	}
+}
+
+// flat returns one floor, if it is there.
+func flat(there bool, z int) []geometry.Volume {
+	if !there {
+		return nil
+	}
+	return []geometry.Volume{{Z: int16(z), Height: 9}}
+}
+
+// TestSizesAtTheEnds checks that sizes are exact at positions of all lengths.
+func TestSizesAtTheEnds(t *testing.T) {
+	t.Parallel()
+	z := parseZone(t, func(x, y int) []geometry.Volume {
+		if x > 16 || y > 16 {
+			return nil
+		}
+		return []geometry.Volume{{Z: math.MinInt16}, {Z: int16(-1 - x), Height: 10}, {Z: int16(x * y)}, {Z: math.MaxInt16, Height: math.MaxUint16}}
+	})
+	for _, at := range []geometry.ZonePosition{{}, {X: math.MaxUint32}, {Y: math.MaxUint32}, {X: 1000, Y: 999}} {
+		for _, origin := range []geometry.ZonePosition{{}, {X: math.MaxUint32, Y: math.MaxUint32}, geometry.DefaultOrigin} {
+			checkText(t, geometry.FloorsOBJ(z, at, origin))
+			checkText(t, geometry.SquaresJSON(z, at, origin))
+		}
+	}
+	area := geomtest.Area{}
+	for _, v := range []float32{0, 9, 10, 99, 100, 12345, 999999, 1 << 24, 1<<24 - 1, 0.1, 1e-45, math.MaxFloat32, float32(math.Copysign(0, -1))} {
+		area.Nodes = append(area.Nodes, geomtest.Node{Position: [3]float32{v, -v, v / 3}, Edges: []geometry.Edge{{Bit: 3, Target: 0}, {Bit: 7, Target: uint32(len(area.Nodes))}}})
+	}
+	a := parseArea(t, area)
+	for _, text := range []geometry.Text{geometry.AreaJSON(a), geometry.AreaGeoJSON(a), geometry.PathsOBJ(a)} {
+		checkText(t, text)
 	}
 }
 

@@ -2,6 +2,7 @@ package geometry
 
 import (
 	"math"
+	"math/bits"
 	"strconv"
 )
 
@@ -9,21 +10,13 @@ import (
 // and for fractions, strconv finds the shortest text.
 const wholeFloat = 1 << 24
 
-// appendFloat32 appends the shortest JSON number that reads back as the same bits. v is
-// finite.
-func appendFloat32(dst []byte, v float32) []byte {
-	if i, ok := whole(float64(v)); ok {
-		return appendInt(dst, i)
-	}
-	return strconv.AppendFloat(dst, float64(v), 'g', -1, 32)
-}
+// maxFloat is more than the bytes of any number's shortest text.
+const maxFloat = 32
 
-// appendFloat64 is appendFloat32 for differences of positions.
-func appendFloat64(dst []byte, v float64) []byte {
-	if i, ok := whole(v); ok {
-		return appendInt(dst, i)
-	}
-	return strconv.AppendFloat(dst, v, 'g', -1, 64)
+// appendFraction appends the shortest JSON number that reads back as the same v of 32 or 64
+// bits.
+func appendFraction(dst []byte, v float64, size int) []byte {
+	return strconv.AppendFloat(dst, v, 'g', -1, size)
 }
 
 // whole returns v as an integer. Negative zero is none, since it would lose its sign.
@@ -52,11 +45,27 @@ func appendInt(dst []byte, v int) []byte {
 	return strconv.AppendInt(dst, int64(v), 10)
 }
 
-// appendPair appends [a,b].
-func appendPair(dst []byte, a, b int) []byte {
-	dst = append(dst, '[')
-	dst = appendInt(dst, a)
-	dst = append(dst, ',')
-	dst = appendInt(dst, b)
-	return append(dst, ']')
+// powersOf10 are the smallest numbers of 1 digit, 2 digits and so on.
+var powersOf10 = func() (all [20]uint64) {
+	power := uint64(1)
+	for i := range all {
+		all[i] = power
+		power *= 10
+	}
+	return all
+}()
+
+// digits returns how many bytes appendInt appends.
+func digits(v int) int {
+	sign, size := 0, uint64(v)
+	if v < 0 {
+		sign, size = 1, -size
+	}
+	size |= 1 // 0 has a digit, too; no other number gets one more
+	// 1233/4096 is the logarithm of 2: a number of n bits has n*0.301 digits, or one more.
+	n := bits.Len64(size) * 1233 >> 12
+	if size >= powersOf10[n] {
+		n++
+	}
+	return sign + n
 }

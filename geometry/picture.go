@@ -1,11 +1,8 @@
 package geometry
 
 import (
-	"fmt"
 	"image"
 	"image/color"
-	"image/png"
-	"io"
 	"math"
 )
 
@@ -59,17 +56,6 @@ func pick(volumes Volumes, floor Floor) int16 {
 		}
 	}
 	return z
-}
-
-// EncodePNG writes a picture. The same picture always makes the same bytes.
-func EncodePNG(w io.Writer, img image.Image) error {
-	// The default level saves up to a third, but takes up to four times as long, and
-	// listings of pictures wait for their sizes.
-	e := png.Encoder{CompressionLevel: png.BestSpeed}
-	if err := e.Encode(w, img); err != nil {
-		return fmt.Errorf("geometry: %w", err)
-	}
-	return nil
 }
 
 // Light in previews comes from the upper left, at 45 degrees.

@@ -21,39 +21,39 @@ type squaresJSON struct {
 
 func (t squaresJSON) Parts() int { return ZoneSquares }
 
-func (t squaresJSON) AppendPart(dst []byte, i int) []byte {
-	return AppendSquareJSON(dst, t.z, i, t.at, t.origin)
-}
-
 // AppendSquareJSON appends a square of a zone as a JSON document, with positions in the
 // world whose origin is at the corner of zone origin.
 func AppendSquareJSON(dst []byte, z *Zone, square int, at, origin ZonePosition) []byte {
-	x, y := at.Corner(origin)
-	x += int64(square / ZoneSide * SquareSize)
-	y += int64(square % ZoneSide * SquareSize)
-	dst = append(dst, squareHead...)
-	dst = appendNamedPair(dst, `"zone":`, int(at.X), int(at.Y))
-	dst = appendNamedPair(dst, `"origin":`, int(origin.X), int(origin.Y))
-	dst = appendNamedPair(dst, `"square":`, square/ZoneSide, square%ZoneSide)
-	dst = appendNamedPair(dst, `"corner":`, int(x), int(y))
-	dst = append(dst, "\"cells\":[\n"...)
-	for i, volumes := range z.Square(square).Cells {
-		cx, cy := i/SquareSide, i%SquareSide
-		dst = append(dst, `{"cell":`...)
-		dst = appendPair(dst, cx, cy)
-		dst = append(dst, `,"center":`...)
-		dst = appendPair(dst, int(x)+cx*CellSize+CellSize/2, int(y)+cy*CellSize+CellSize/2)
-		dst = append(dst, `,"volumes":`...)
-		dst = appendVolumes(dst, volumes)
-		dst = append(dst, '}')
-		dst = appendLineEnd(dst, i == SquareCells-1)
-	}
-	return append(dst, zoneTail...)
+	return appendPart(dst, SquaresJSON(z, at, origin), square)
 }
 
-// appendNamedPair appends a line with a pair.
-func appendNamedPair(dst []byte, name string, a, b int) []byte {
-	dst = append(dst, name...)
-	dst = appendPair(dst, a, b)
-	return append(dst, ',', '\n')
+func (t squaresJSON) put(s *sink, square int) {
+	x, y := t.at.Corner(t.origin)
+	x += int64(square / ZoneSide * SquareSize)
+	y += int64(square % ZoneSide * SquareSize)
+	s.str(squareHead)
+	s.namedPair(`"zone":`, int(t.at.X), int(t.at.Y))
+	s.namedPair(`"origin":`, int(t.origin.X), int(t.origin.Y))
+	s.namedPair(`"square":`, square/ZoneSide, square%ZoneSide)
+	s.namedPair(`"corner":`, int(x), int(y))
+	s.str("\"cells\":[\n")
+	for i, volumes := range t.z.Square(square).Cells {
+		cx, cy := i/SquareSide, i%SquareSide
+		s.str(`{"cell":`)
+		s.pair(cx, cy)
+		s.str(`,"center":`)
+		s.pair(int(x)+cx*CellSize+CellSize/2, int(y)+cy*CellSize+CellSize/2)
+		s.str(`,"volumes":`)
+		s.volumes(volumes)
+		s.str("}")
+		s.lineEnd(i == SquareCells-1)
+	}
+	s.str(zoneTail)
+}
+
+// namedPair takes a line with a pair.
+func (s *sink) namedPair(name string, a, b int) {
+	s.str(name)
+	s.pair(a, b)
+	s.lineEnd(false)
 }

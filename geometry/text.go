@@ -6,6 +6,10 @@ import (
 	"fmt"
 	"io"
 	"sort"
+	"sync"
+	"sync/atomic"
+
+	"lorefs/internal/cores"
 )
 
 // Text is a text of parts, each of which can be made without those before it. So a text of
@@ -15,8 +19,22 @@ import (
 type Text interface {
 	// Parts returns the number of parts.
 	Parts() int
-	// AppendPart appends part i, from 0 on.
-	AppendPart(dst []byte, i int) []byte
+	// put writes part i, from 0 on, to a sink.
+	put(s *sink, i int)
+}
+
+// appendPart appends part i of a text, from 0 on.
+func appendPart(dst []byte, t Text, i int) []byte {
+	s := sink{dst: dst}
+	t.put(&s, i)
+	return s.dst
+}
+
+// partSize returns the size of part i. It makes nothing of it.
+func partSize(t Text, i int) int64 {
+	s := sink{counts: true}
+	t.put(&s, i)
+	return int64(s.count)
 }
 
 // checkEvery is how many parts are made between checks of ctx.
@@ -28,20 +46,39 @@ type Offsets []byte
 
 const placeBytes = 8
 
-// OffsetsOf computes the offsets by making all parts, one at a time.
+// OffsetsOf computes the offsets, on all cores. It counts the bytes of all parts and makes none.
 func OffsetsOf(ctx context.Context, t Text) (Offsets, error) {
-	o := make(Offsets, 0, placeBytes*(t.Parts()+1))
-	var part []byte
-	total := uint64(0)
-	for i := range t.Parts() {
-		if i%checkEvery == 0 && ctx.Err() != nil {
-			return nil, ctx.Err()
+	parts := t.Parts()
+	o := make(Offsets, placeBytes*(parts+1))
+	var next atomic.Int64
+	count := func() {
+		for ctx.Err() == nil {
+			end := int(next.Add(checkEvery))
+			for i := end - checkEvery; i < min(end, parts); i++ {
+				o.set(i+1, partSize(t, i))
+			}
+			if end >= parts {
+				return
+			}
 		}
-		o = binary.LittleEndian.AppendUint64(o, total)
-		part = t.AppendPart(part[:0], i)
-		total += uint64(len(part))
 	}
-	return binary.LittleEndian.AppendUint64(o, total), nil
+	var others sync.WaitGroup
+	for range min(cores.Count(), parts/checkEvery+1) - 1 {
+		others.Go(count)
+	}
+	count()
+	others.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	for i := range parts {
+		o.set(i+1, o.At(i)+o.At(i+1))
+	}
+	return o, nil
+}
+
+func (o Offsets) set(i int, off int64) {
+	binary.LittleEndian.PutUint64(o[placeBytes*i:], uint64(off))
 }
 
 // At returns where part i begins; for i = Parts it is the end of the text.
@@ -67,7 +104,7 @@ func ReadTextAt(t Text, o Offsets, p []byte, off int64) (int, error) {
 	n := 0
 	var part []byte
 	for ; n < len(p) && i < o.Parts(); i++ {
-		part = t.AppendPart(part[:0], i)
+		part = appendPart(part[:0], t, i)
 		n += copy(p[n:], part[off+int64(n)-o.At(i):])
 	}
 	if n < len(p) {
@@ -84,7 +121,7 @@ func WriteText(ctx context.Context, w io.Writer, t Text) error {
 		if i%checkEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		buf = t.AppendPart(buf, i)
+		buf = appendPart(buf, t, i)
 		if len(buf) < enough && i < t.Parts()-1 {
 			continue
 		}

@@ -31,43 +31,35 @@ type zoneJSON struct{ z *Zone }
 
 func (t zoneJSON) Parts() int { return ZoneSquares + 2 }
 
-func (t zoneJSON) AppendPart(dst []byte, i int) []byte {
+func (t zoneJSON) put(s *sink, i int) {
 	switch i {
 	case 0:
-		return append(dst, zoneHead...)
+		s.str(zoneHead)
+		return
 	case ZoneSquares + 1:
-		return append(dst, zoneTail...)
+		s.str(zoneTail)
+		return
 	}
-	dst = appendSquare(dst, t.z.Square(i-1))
-	return appendLineEnd(dst, i == ZoneSquares)
-}
-
-func appendLineEnd(dst []byte, last bool) []byte {
-	if last {
-		return append(dst, '\n')
-	}
-	return append(dst, ',', '\n')
-}
-
-func appendSquare(dst []byte, s Square) []byte {
-	dst = append(dst, '[')
-	for i, volumes := range s.Cells {
-		if i > 0 {
-			dst = append(dst, ',')
+	s.str("[")
+	for cell, volumes := range t.z.Square(i - 1).Cells {
+		if cell > 0 {
+			s.str(",")
 		}
-		dst = appendVolumes(dst, volumes)
+		s.volumes(volumes)
 	}
-	return append(dst, ']')
+	s.str("]")
+	s.lineEnd(i == ZoneSquares)
 }
 
-func appendVolumes(dst []byte, volumes Volumes) []byte {
-	dst = append(dst, '[')
+// volumes takes the list of a cell's volumes.
+func (s *sink) volumes(volumes Volumes) {
+	s.str("[")
 	for i := range volumes.Len() {
 		if i > 0 {
-			dst = append(dst, ',')
+			s.str(",")
 		}
 		v := volumes.At(i)
-		dst = appendPair(dst, int(v.Z), int(v.Height))
+		s.pair(int(v.Z), int(v.Height))
 	}
-	return append(dst, ']')
+	s.str("]")
 }

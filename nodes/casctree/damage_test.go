@@ -281,3 +281,55 @@ func TestOddFiles(t *testing.T) {
 		t.Errorf("%s, %v", lines, err)
 	}
 }
+
+// TestRootDamagedLater damages a root of which the table is kept: each file of its manifest that
+// is listed says so, and none is empty.
+func TestRootDamagedLater(t *testing.T) {
+	for _, install := range []bool{false, true} {
+		g := casctest.New()
+		s := g.Add([]byte("content"))
+		if install {
+			g.Ref("install", g.Add(write.Install(1, []casc.InstallEntry{{Name: "Read Me.txt", CKey: s.CKey, Size: s.Size}})))
+		}
+		const rows = 9000 // in three files
+		var files []casc.File
+		for i := range rows {
+			files = append(files, casc.File{Name: fmt.Sprintf("f%05d", i), CKey: s.CKey})
+		}
+		root := g.Add(write.TextRoot(files))
+		g.Root(root)
+		stored, err := g.Install()
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := newStore()
+		open(t, casctest.FS(stored), casc.Options{}, casctree.Options{Index: kept})
+		damaged := maps.Clone(stored)
+		for name, data := range stored {
+			if at := bytes.Index(data, root.Encoded); at >= 0 && len(data) > len(root.Encoded) {
+				data = bytes.Clone(data)
+				data[at+len(root.Encoded)-1] ^= 1
+				damaged[name] = data
+			}
+		}
+		tree := open(t, casctest.FS(damaged), casc.Options{}, casctree.Options{Index: kept})
+		if kept.saves != 1 || kept.hits == 0 {
+			t.Fatalf("install %v: the table was saved %d times, and %d times taken", install, kept.saves, kept.hits)
+		}
+		all, pages := lines(t, tree, "root")
+		told := 0
+		for _, l := range all {
+			if l["error"] != nil {
+				told++
+			}
+		}
+		if pages != 3 || told != 3 {
+			t.Errorf("install %v: %d files, of which %d say that the root is damaged", install, pages, told)
+		}
+		for name, e := range listed(t, tree, "manifests/root") {
+			if e.Size < 3 {
+				t.Errorf("install %v: %s has %d bytes", install, name, e.Size)
+			}
+		}
+	}
+}

@@ -23,7 +23,7 @@ func (b *builder) finish(ctx context.Context, id cache.ID) (t *table, sealed []b
 	}
 	dirs := b.orderDirs()
 	for d := range b.dirs {
-		b.dropReplaced(order[from[d]:from[d+1]])
+		b.markStandIns(order[from[d]:from[d+1]])
 		if err := b.nameApart(order[from[d]:from[d+1]]); err != nil {
 			return nil, nil, err
 		}
@@ -123,7 +123,7 @@ func (b *builder) orderDirs() []uint32 {
 const maxCompared = 64
 
 // nameApart gives all but the first of the files with one name in a directory names of
-// their own, and drops those with equal content.
+// their own, except for stand-ins, and drops those with equal content.
 func (b *builder) nameApart(files []uint32) error {
 	renamed := false
 	for first := 0; first < len(files); {
@@ -136,8 +136,12 @@ func (b *builder) nameApart(files []uint32) error {
 		for i := first + 1; i < end; i++ {
 			x := b.files.at(int(files[i]))
 			before := files[first:min(i, first+maxCompared)]
-			if b.isReplaced(before, x) || b.hasSame(before, x) {
+			if b.hasSame(before, x) {
 				x.state |= stateDropped
+				continue
+			}
+			if b.standsIn(before, x) {
+				x.flags |= flagStandIn
 				continue
 			}
 			n++
@@ -154,9 +158,9 @@ func (b *builder) nameApart(files []uint32) error {
 	return nil
 }
 
-// dropReplaced is isReplaced for roots that have the language at the end of names: NAME:enUS is left
-// out if there is NAME:enGB.
-func (b *builder) dropReplaced(files []uint32) {
+// markStandIns marks stand-ins in roots that have the language at the end of names: NAME:enUS
+// if there is NAME:enGB.
+func (b *builder) markStandIns(files []uint32) {
 	if !b.only || b.locale.Fallback() == 0 {
 		return
 	}
@@ -174,14 +178,14 @@ func (b *builder) dropReplaced(files []uint32) {
 			continue
 		}
 		if y := b.files.at(int(files[n])); compareFolded(b.name(y), wanted) == 0 && y.distance() == 0 {
-			x.state |= stateDropped
+			x.flags |= flagStandIn
 		}
 	}
 }
 
-// isReplaced reports whether x is for a language that stands for the one that the user wants,
+// standsIn reports whether x is for a language that stands for the one that the user wants,
 // and one of files is for that itself.
-func (b *builder) isReplaced(files []uint32, x *buildFile) bool {
+func (b *builder) standsIn(files []uint32, x *buildFile) bool {
 	return b.only && x.distance() == 1 && slices.ContainsFunc(files, func(i uint32) bool { return b.files.at(int(i)).distance() == 0 })
 }
 
@@ -189,7 +193,7 @@ func (b *builder) isReplaced(files []uint32, x *buildFile) bool {
 func (b *builder) hasSame(files []uint32, x *buildFile) bool {
 	return slices.ContainsFunc(files, func(i uint32) bool {
 		y := b.files.at(int(i))
-		if y.size != x.size || y.flags != x.flags {
+		if y.size != x.size || y.flags&^flagStandIn != x.flags&^flagStandIn {
 			return false
 		}
 		return y.key == x.key || x.flags&(flagForms|flagSpans) != 0 && bytes.Equal(b.moreOf(x), b.moreOf(y))

@@ -1,6 +1,7 @@
 package casctree
 
 import (
+	"bytes"
 	"context"
 	"iter"
 	"strconv"
@@ -95,9 +96,46 @@ func (t *Tree) fileEntry(i int) nodes.Entry {
 }
 
 // shown reports whether a file is listed: all files are with Options.Missing, else local
-// ones.
+// ones. A stand-in is listed if it is local and the file for which it stands is not. That file
+// is then not listed if both have one name.
 func (t *Tree) shown(i int) bool {
-	return t.opts.Missing || t.local(i)
+	switch {
+	case t.standsIn(i):
+		preferred := t.preferredTo(i)
+		return t.local(i) && (preferred < 0 || !t.local(preferred))
+	case t.local(i):
+		return true
+	}
+	return t.opts.Missing && t.firstStandIn(i) < 0
+}
+
+func (t *Tree) standsIn(i int) bool { return t.table.entry(i).flags()&flagStandIn != 0 }
+
+// preferredTo returns the file that is shown in place of a stand-in if it is local: the first of
+// its name, or a stand-in of that name that comes before it. A stand-in whose name ends with its
+// language has the file of the wanted language. It returns -1 if there is none.
+func (t *Tree) preferredTo(i int) int {
+	name, in := t.table.fileName(i), t.table.filesIn(t.table.dirOf(i))
+	first, _ := find(in, name, t.table.fileName)
+	if first < i {
+		if other := t.firstStandIn(first); other >= 0 && other < i {
+			return other
+		}
+		return first
+	}
+	wanted := append(bytes.Clone(name[:bytes.LastIndexByte(name, ':')+1]), t.st.PreferredLocale().String()...)
+	exact, folded := find(in, wanted, t.table.fileName)
+	return max(exact, folded)
+}
+
+// firstStandIn returns the first local file that stands for a file of the same name, or -1.
+func (t *Tree) firstStandIn(i int) int {
+	for k := i + 1; k < t.table.nFiles && t.standsIn(k) && bytes.Equal(t.table.fileName(k), t.table.fileName(i)); k++ {
+		if t.local(k) {
+			return k
+		}
+	}
+	return -1
 }
 
 // ReadDir implements [nodes.Tree].

@@ -226,11 +226,14 @@ func findManifests(st *casc.Storage, names *table, whole bool) ([]*manifest, err
 	found := []*manifest{
 		{name: "encoding", perFile: encodingPerFile, walk: contentLines(st), units: known(st.Encoding().ContentPages())},
 		{name: "encoding-keys", perFile: encodingPerFile, walk: encodedLines(st), units: known(st.Encoding().EncodedPages())},
-		{name: "root", walk: rootLines(st)},
 	}
+	root := &manifest{name: "root"}
 	if whole {
-		found[2].units = known(names.rootRows)
+		root.walk, root.units = rootLines(st, names.rootRows), known(names.rootRows)
+	} else {
+		root.walk = rootLines(st, 0)
 	}
+	found = append(found, root)
 	files, err := st.Manifests()
 	if err != nil {
 		return nil, err
@@ -257,7 +260,7 @@ func findManifests(st *casc.Storage, names *table, whole bool) ([]*manifest, err
 		}
 	}
 	if names.rootRows == 0 {
-		found[2].sizes.Store(&[]int64{})
+		root.sizes.Store(&[]int64{})
 	}
 	return found, nil
 }

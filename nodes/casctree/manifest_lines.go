@@ -2,6 +2,7 @@ package casctree
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"strconv"
 
@@ -114,29 +115,47 @@ func pageError(l *line, page int, err error) []byte {
 	return l.end()
 }
 
-// rootLines walks the files of the root.
-func rootLines(st *casc.Storage) walker {
+// rootLines walks the files of the root. rows is how many it is known to have, from a time when
+// it could be read as a whole, or 0.
+func rootLines(st *casc.Storage, rows int) walker {
 	return func(ctx context.Context, from int, each eachLine) error {
 		var l line
-		i := -1
+		i := 0
 		for f, err := range st.Walk() {
-			if i++; i < from {
+			if err != nil {
+				rootEnds(max(i+1, rows), i, from, err, each)
+				return nil
+			}
+			if i++; i <= from {
 				continue
 			}
-			if i&(entriesPerFile-1) == 0 && ctx.Err() != nil {
+			if (i-1)&(entriesPerFile-1) == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
 			l.begin()
-			if err != nil {
-				l.text("error", err.Error())
-			} else {
-				rootLine(&l, &f)
-			}
-			if !each(i, l.end()) {
+			rootLine(&l, &f)
+			if !each(i-1, l.end()) {
 				return nil
 			}
 		}
+		rootEnds(rows, i, from, fmt.Errorf("the root has %d files, where %d were found before", i, rows), each)
 		return nil
+	}
+}
+
+// rootEnds makes a line in place of the rows of a root from one on: the first, and the first of
+// each file that follows, so that no file which is listed is empty.
+func rootEnds(rows, row, from int, why error, each eachLine) {
+	for ; row < rows; row = (row/entriesPerFile + 1) * entriesPerFile {
+		if row < from {
+			continue
+		}
+		var l line
+		l.begin()
+		l.text("error", why.Error())
+		if !each(row, l.end()) {
+			return
+		}
 	}
 }
 

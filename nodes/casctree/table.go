@@ -46,7 +46,7 @@ type header struct {
 
 const (
 	// tableKind must change whenever the meaning of a table changes.
-	tableKind      = "casc names 4"
+	tableKind      = "casc names 5"
 	kindSize       = 16
 	tableHead      = kindSize + 8*4
 	dirSize        = 16
@@ -70,6 +70,10 @@ const (
 	// flagFault means that it can't be read. The first four bytes of the key are the number
 	// of the reason. A table with such a file is not saved.
 	flagFault
+	// flagStandIn means that it is for a language that stands for the one that the user wants,
+	// and that there is a file for that itself, which may not be installed. Both have one name,
+	// unless the languages are in the names.
+	flagStandIn
 )
 
 // sections returns the sizes of the parts behind the header.

@@ -143,12 +143,22 @@ func TestLocaleFallback(t *testing.T) {
 		add(4, 0, casc.LocaleDeDE)
 		add(5, casc.ContentNoCompression, want) // the game would load the other one
 		add(5, 0, stand)
+		// What is not installed has a stand-in, if that is.
+		absent := func(id uint32, l casc.Locale) {
+			s := g.AddAbsent(fmt.Appendf(nil, "%d %v far", id, l))
+			files = append(files, casc.File{ID: id, CKey: s.CKey, Flags: casc.ContentNoNames, Locale: l})
+		}
+		absent(6, want)
+		absent(6, stand)
+		add(6, 0, stand)
+		add(7, 0, want)
+		absent(7, stand)
 		g.Root(g.Add(write.WoWRoot(3, files)))
 		install, err := g.Install()
 		if err != nil {
 			t.Fatal(err)
 		}
-		list := "1;both\n2;stand\n3;own\n4;other\n5;rank\n"
+		list := "1;both\n2;stand\n3;own\n4;other\n5;rank\n6;far\n7;near\n"
 		for _, c := range []struct {
 			locale casc.Locale
 			want   map[string]string
@@ -156,8 +166,12 @@ func TestLocaleFallback(t *testing.T) {
 			{want, map[string]string{
 				"both": fmt.Sprintf("1 %v 0", want), "stand": fmt.Sprintf("2 %v 0", stand), "own": fmt.Sprintf("3 %v 0", want),
 				"rank": fmt.Sprintf("5 %v 0", stand), "rank%~2": fmt.Sprintf("5 %v %x", want, casc.ContentNoCompression),
+				"far": fmt.Sprintf("6 %v 0", stand), "near": fmt.Sprintf("7 %v 0", want),
 			}},
-			{stand, map[string]string{"both": fmt.Sprintf("1 %v 0", stand), "stand": fmt.Sprintf("2 %v 0", stand), "rank": fmt.Sprintf("5 %v 0", stand)}},
+			{stand, map[string]string{
+				"both": fmt.Sprintf("1 %v 0", stand), "stand": fmt.Sprintf("2 %v 0", stand), "rank": fmt.Sprintf("5 %v 0", stand),
+				"far%~2": fmt.Sprintf("6 %v 0", stand),
+			}},
 		} {
 			names, err := casc.ParseListFile([]byte(list))
 			if err != nil {
@@ -172,7 +186,7 @@ func TestLocaleFallback(t *testing.T) {
 					t.Errorf("%v: %s is %q, want %q", c.locale, name, got, text)
 				}
 				f, err := st.Lookup(strings.TrimSuffix(name, "%~2"))
-				if err != nil || !strings.Contains(name, "%") && f.CKey != write.Key([]byte(text)) {
+				if err != nil || !strings.Contains(name, "%") && name != "far" && f.CKey != write.Key([]byte(text)) {
 					t.Errorf("%v: Lookup of %s: %v, %v", c.locale, name, f.CKey, err)
 				}
 			}
@@ -188,18 +202,73 @@ func TestReplacedNames(t *testing.T) {
 	for _, name := range []string{"both:enUS", "Both:engb", "one:enUS", "plain", "german:deDE"} {
 		files = append(files, casc.File{Name: name, CKey: g.Add([]byte(name)).CKey})
 	}
+	files = append(files,
+		casc.File{Name: "far:enUS", CKey: g.Add([]byte("here")).CKey},
+		casc.File{Name: "far:enGB", CKey: g.AddAbsent([]byte("not here")).CKey})
 	g.Root(g.Add(write.TextRoot(files)))
 	install, err := g.Install()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for locale, want := range map[casc.Locale][]string{
-		casc.LocaleEnGB: {"files/Both:engb", "files/one:enUS", "files/plain"},
-		casc.LocaleEnUS: {"files/both:enUS", "files/one:enUS", "files/plain"},
+		casc.LocaleEnGB: {"files/Both:engb", "files/far:enUS", "files/one:enUS", "files/plain"},
+		casc.LocaleEnUS: {"files/both:enUS", "files/far:enUS", "files/one:enUS", "files/plain"},
 	} {
 		tree := open(t, casctest.FS(install), casc.Options{Locale: locale}, casctree.Options{})
 		if got := slices.Sorted(maps.Keys(listed(t, tree, "files"))); !slices.Equal(got, want) {
 			t.Errorf("%v: %q, want %q", locale, got, want)
+		}
+	}
+}
+
+// TestStandInOfMissing lists what is not installed, too: each name is there once, and leads to
+// the file that is installed, if one is.
+func TestStandInOfMissing(t *testing.T) {
+	g := casctest.New()
+	var files []casc.File
+	for i, has := range [][2]bool{{true, true}, {true, false}, {false, true}, {false, false}} {
+		for k, l := range []casc.Locale{casc.LocaleEnGB, casc.LocaleEnUS} {
+			content := fmt.Appendf(nil, "%d %v", i, l)
+			s := write.Stored{}
+			if has[k] {
+				s = g.Add(content)
+			} else {
+				s = g.AddAbsent(content)
+			}
+			files = append(files, casc.File{ID: uint32(i), CKey: s.CKey, Flags: casc.ContentNoNames, Locale: l})
+		}
+	}
+	g.Root(g.Add(write.WoWRoot(3, files)))
+	install, err := g.Install()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for missing, want := range map[bool][]string{
+		false: {"files/british", "files/both", "files/us"},
+		true:  {"files/british", "files/both", "files/neither", "files/us"},
+	} {
+		slices.Sort(want)
+		tree := open(t, casctest.FS(install), casc.Options{Locale: casc.LocaleEnGB}, casctree.Options{
+			Missing: missing, ListFiles: []func() (io.ReadCloser, error){listFile("0;both\n1;british\n2;us\n3;neither\n")},
+		})
+		var got []string
+		dir, err := lookup(t.Context(), tree, "files")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for e, err := range tree.ReadDir(t.Context(), dir.ID, 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, "files/"+e.Name)
+		}
+		if slices.Sort(got); !slices.Equal(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+		for name, text := range map[string]string{"both": "0 enGB", "british": "1 enGB", "us": "2 enUS"} {
+			if got := textAt(t, tree, "files/"+name); got != text {
+				t.Errorf("%s is %q, want %q", name, got, text)
+			}
 		}
 	}
 }

@@ -19,9 +19,10 @@
 //
 // # Memory
 //
-// A file is decoded when something of it is first needed, including the size of a view.
-// Sizes are exact, so listing a directory with sizes decodes everything in it, once. The
-// sizes are remembered, and a [Memory] keeps them for the next run: a file counts as the
+// A file is decoded when something of it is first needed, including the size of a text.
+// Sizes are exact, so listing a directory of texts with sizes decodes everything in it, once,
+// but makes no text: the code that writes them counts their bytes. Pictures all have the same
+// size. The sizes are remembered, and a [Memory] keeps them for the next run: a file counts as the
 // same if its size, its time and its ends are. If a size is wrong all the same, reading the
 // file fails. Everything else is in blocks of the caller's cache: decoded zones and areas,
 // the offsets of the parts of texts, and pictures. The blocks that were read last are kept
@@ -50,7 +51,7 @@
 // # Bad files
 //
 // A file that can't be decoded is listed, and reading its views fails with an error that
-// says why. A view that can't be made has the size of the source's file, or 1: a file of
+// says why. A text that can't be made has the size of the source's file, or 1: a file of
 // size 0 would be read as an empty one. Only the directory of its squares can't be listed.
 // Files with other names are left out, and so are files whose name in the tree is taken;
 // the log says so.

@@ -7,17 +7,15 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
-	"runtime"
 	"sync"
 
 	"lorefs/geometry"
 	"lorefs/internal/cache"
 )
 
-// memoryKind is the version of the record, and of the texts and pictures whose sizes it
-// has. TestSizesOfThisVersion fails if the number must be increased. Go's version is part
-// of it because the standard library compresses the pictures.
-var memoryKind = "world sizes 3 " + runtime.Version()
+// memoryKind is the version of the record, and of the texts whose sizes it has.
+// TestSizesOfThisVersion fails if the number must be increased.
+const memoryKind = "world sizes 4"
 
 // memory is what Options.Memory keeps of a file, as JSON, so that sizes and sums are known
 // at the next mount without decoding.
@@ -31,7 +29,7 @@ type memory struct {
 	// Origin is the origin of its world, on which positions and so sizes depend.
 	Origin geometry.ZonePosition `json:"origin"`
 	Totals totals                `json:"totals"`
-	// Views are the sizes of its views, 0 if unknown.
+	// Views are the sizes of its views, 0 if unknown or the same for all files.
 	Views [viewCount]int64 `json:"views"`
 }
 
@@ -167,6 +165,7 @@ func (t *Tree) origin(s *source) geometry.ZonePosition {
 // Remember saves what was found out, if that is more than was remembered. It is called when
 // the tree is no longer used.
 func (t *Tree) Remember() error {
+	t.listing.ahead.Wait()
 	if t.opts.Memory == nil {
 		return nil
 	}

@@ -1,9 +1,7 @@
 package worldtree
 
 import (
-	"bytes"
 	"context"
-	"image"
 	"sync/atomic"
 
 	"lorefs/geometry"
@@ -30,12 +28,13 @@ const (
 )
 
 // form says how a view is made: as a text, which is made as it is read, or as a whole,
-// which is kept in the cache.
+// which is kept in the cache. size is its size if all have the same, else 0.
 type form struct {
 	of      kind
 	ext     string
 	text    func(t *Tree, s *source, image []byte) (geometry.Text, error)
 	content func(image []byte) ([]byte, error)
+	size    int
 }
 
 var forms = [viewCount]form{
@@ -49,16 +48,18 @@ var forms = [viewCount]form{
 	zoneFloors: {of: zone, ext: ".obj", text: ofZone(func(t *Tree, s *source, z *geometry.Zone) geometry.Text {
 		return geometry.FloorsOBJ(z, s.at, t.opts.Origin(s.at))
 	})},
-	zoneLowest:  {of: zone, ext: ".png", content: picture(func(z *geometry.Zone) image.Image { return geometry.Heightmap(z, geometry.Lowest) })},
-	zoneHighest: {of: zone, ext: ".top.png", content: picture(func(z *geometry.Zone) image.Image { return geometry.Heightmap(z, geometry.Highest) })},
-	zonePreview: {of: zone, ext: ".preview.png", content: picture(func(z *geometry.Zone) image.Image { return geometry.Relief(z, geometry.Lowest) })},
-	zoneStatistics: {of: zone, ext: ".json", content: func(image []byte) ([]byte, error) {
-		z, err := geometry.ZoneOfImage(image)
-		if err != nil {
-			return nil, err
-		}
-		return geometry.StatisticsOfZone(z).AppendJSON(nil), nil
-	}},
+	zoneLowest: {of: zone, ext: ".png", size: geometry.HeightmapSize, content: zoneContent(func(z *geometry.Zone) []byte {
+		return geometry.HeightmapPNG(geometry.Heightmap(z, geometry.Lowest))
+	})},
+	zoneHighest: {of: zone, ext: ".top.png", size: geometry.HeightmapSize, content: zoneContent(func(z *geometry.Zone) []byte {
+		return geometry.HeightmapPNG(geometry.Heightmap(z, geometry.Highest))
+	})},
+	zonePreview: {of: zone, ext: ".preview.png", size: geometry.ReliefSize, content: zoneContent(func(z *geometry.Zone) []byte {
+		return geometry.ReliefPNG(geometry.Relief(z, geometry.Lowest))
+	})},
+	zoneStatistics: {of: zone, ext: ".json", content: zoneContent(func(z *geometry.Zone) []byte {
+		return geometry.StatisticsOfZone(z).AppendJSON(nil)
+	})},
 	areaJSON:    {of: area, ext: ".json", text: ofArea(geometry.AreaJSON)},
 	areaGeoJSON: {of: area, ext: ".geojson", text: ofArea(geometry.AreaGeoJSON)},
 	areaPaths:   {of: area, ext: ".obj", text: ofArea(geometry.PathsOBJ)},
@@ -91,17 +92,13 @@ func ofArea(text func(*geometry.Area) geometry.Text) func(*Tree, *source, []byte
 	}
 }
 
-func picture(draw func(*geometry.Zone) image.Image) func([]byte) ([]byte, error) {
+func zoneContent(make func(*geometry.Zone) []byte) func([]byte) ([]byte, error) {
 	return func(image []byte) ([]byte, error) {
 		z, err := geometry.ZoneOfImage(image)
 		if err != nil {
 			return nil, err
 		}
-		var file bytes.Buffer
-		if err := geometry.EncodePNG(&file, draw(z)); err != nil {
-			return nil, err
-		}
-		return bytes.Clone(file.Bytes()), nil
+		return make(z), nil
 	}
 }
 

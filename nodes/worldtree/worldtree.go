@@ -31,6 +31,7 @@ type Tree struct {
 	// cache.
 	decoding chan struct{}
 	kept     kept
+	listing  listing
 	// writable is set for the tree of an Editable.
 	writable bool
 }
@@ -132,6 +133,9 @@ func decodeFile(k kind, data []byte) (image []byte, sum totals, err error) {
 
 // size returns the size of a view's file. The error is only ctx's: see viewState.
 func (t *Tree) size(ctx context.Context, s *version, v view) (int64, error) {
+	if n := forms[v].size; n > 0 {
+		return int64(n), nil
+	}
 	state := &s.made.views[v]
 	if n := state.size.Load(); n > 0 {
 		return n, nil
@@ -152,9 +156,12 @@ func (t *Tree) size(ctx context.Context, s *version, v view) (int64, error) {
 	return n, nil
 }
 
-// knownSize returns the size of a view's file if this or an earlier run found it out, else
-// nodes.UnknownSize.
+// knownSize returns the size of a view's file if all have the same, or this or an earlier run
+// found it out, else nodes.UnknownSize.
 func (t *Tree) knownSize(s *version, v view) int64 {
+	if n := forms[v].size; n > 0 {
+		return int64(n)
+	}
 	state := &s.made.views[v]
 	if n := state.size.Load(); n > 0 {
 		return n
@@ -204,6 +211,7 @@ func (t *Tree) fileSize(ctx context.Context, n node) (int64, error) {
 // versionSize returns the size of a version's node.
 func (t *Tree) versionSize(ctx context.Context, s *version, n node) (int64, error) {
 	if n.square < 0 {
+		t.measureNext(s, n.view)
 		return t.size(ctx, s, n.view)
 	}
 	// Listing a directory makes all squares once; doing that for a single one would take a
