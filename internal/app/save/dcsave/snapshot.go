@@ -232,8 +232,18 @@ func (w *snapshot) Rebase(ctx context.Context, publish func(later [][]byte) erro
 	return err
 }
 
-// Index stores the index of the new file.
-func (w *snapshot) Index() error { return w.index.save() }
+// Index stores the index of the new file. It is called after Rebase.
+func (w *snapshot) Index() error {
+	err := w.index.save()
+	if w.spliced == nil || w.s.opts.Carry == nil {
+		return err
+	}
+	from := w.s.first
+	if w.to != nil {
+		from = w.to.file
+	}
+	return errors.Join(err, w.s.opts.Carry(from, w.s.base.file, w.spliced.Sheets()))
+}
 
 // Close closes the snapshot, and the file that nothing is based on any more.
 func (w *snapshot) Close() {
