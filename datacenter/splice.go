@@ -11,8 +11,12 @@ import (
 	"hash/adler32"
 	"hash/crc32"
 	"io"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"lorefs/internal/cfb"
+	"lorefs/internal/cores"
 	"lorefs/internal/readat"
 	"lorefs/internal/splice"
 )
@@ -58,6 +62,7 @@ func (f *File) splice(ctx context.Context, w io.Writer, edits []splice.Edit) (*s
 		return nil, fmt.Errorf("datacenter: splicing: %w", err)
 	}
 	s := &spliced{key: f.key, stated: plan.Size(), touched: plan.Touched}
+	s.windows = make([]byte, 0, len(f.windows))
 	s.deflateBlocks = plan.Blocks
 	end := plan.Blocks[len(plan.Blocks)-1].Header
 	s.streamEnd = compressionHeaderSize + (end+7)/8 + adlerSize
@@ -68,7 +73,7 @@ func (f *File) splice(ctx context.Context, w io.Writer, edits []splice.Edit) (*s
 	if err := s.moveBlocks(f, plan); err != nil {
 		return nil, err
 	}
-	if err := s.write(w, plan, f.zlib); err != nil {
+	if err := s.write(ctx, f, w, plan); err != nil {
 		return nil, fmt.Errorf("datacenter: splicing: %w", err)
 	}
 	return s, nil
@@ -142,34 +147,63 @@ func (s *spliced) moveBlock(f *File, plan *splice.Plan, i int, from, to int64) e
 	return nil
 }
 
-// write writes the new file.
-func (s *spliced) write(to io.Writer, plan *splice.Plan, zlib [2]byte) error {
+// write writes the new file: its start as it is, as far as nothing changes, and the rest
+// encrypted anew. Reading, encrypting and writing go on at the same time.
+func (s *spliced) write(ctx context.Context, f *File, to io.Writer, plan *splice.Plan) error {
+	written := newBackground(ctx, to)
+	err := s.encrypt(ctx, f, written, plan)
+	return cmp.Or(written.close(), err)
+}
+
+func (s *spliced) encrypt(ctx context.Context, f *File, to io.Writer, plan *splice.Plan) error {
 	block, err := aes.NewCipher(s.key.Key[:])
 	if err != nil {
 		return err
 	}
-	w := cfb.NewWriter(to, block, s.key.IV)
-	head := binary.LittleEndian.AppendUint32(nil, uint32(s.stated))
-	if _, err := w.Write(append(head, zlib[:]...)); err != nil {
+	kept, iv, err := s.copyStart(f, to, plan)
+	if err != nil {
 		return err
 	}
-	if _, err := plan.WriteTo(w); err != nil {
+	encrypted := newBackground(ctx, cfb.NewWriter(to, block, iv))
+	err = s.plain(f, encrypted, plan, kept)
+	return cmp.Or(encrypted.close(), err)
+}
+
+// copyStart copies the start of the old file that stays as it is. It returns its length, and the
+// last block of cipher text, with which encryption goes on. The first bytes are the size of the
+// data: if that changes, nothing stays.
+func (s *spliced) copyStart(f *File, to io.Writer, plan *splice.Plan) (kept int64, iv [aes.BlockSize]byte, err error) {
+	if s.stated == f.stated {
+		kept = (compressionHeaderSize + plan.Kept()) &^ (aes.BlockSize - 1)
+	}
+	if kept == 0 {
+		return 0, s.key.IV, nil
+	}
+	if n, err := io.CopyBuffer(to, io.NewSectionReader(f.src, 0, kept), make([]byte, 256<<10)); n < kept {
+		return 0, iv, fmt.Errorf("reading the old file: %w", cmp.Or(err, io.ErrUnexpectedEOF))
+	}
+	return kept, iv, readat.Full(f.src, iv[:], kept-aes.BlockSize)
+}
+
+// plain writes the plain text of the new file behind the first bytes, which are kept.
+func (s *spliced) plain(f *File, w io.Writer, plan *splice.Plan, kept int64) error {
+	if kept == 0 {
+		head := binary.LittleEndian.AppendUint32(nil, uint32(s.stated))
+		if _, err := w.Write(append(head, f.zlib[:]...)); err != nil {
+			return err
+		}
+		kept = compressionHeaderSize
+	}
+	if err := plan.Write(w, kept-compressionHeaderSize); err != nil {
 		return err
 	}
-	_, err = w.Write(binary.BigEndian.AppendUint32(nil, s.adler(s.stated)))
+	_, err := w.Write(binary.BigEndian.AppendUint32(nil, s.adler(s.stated)))
 	return err
 }
 
 // check reads back the file that splice wrote, whose SHA-256 should be sum. It decodes what was
 // encoded anew through the new checkpoints and compares it with what was wanted.
 func (s *spliced) check(ctx context.Context, r io.ReaderAt, sum [sha256.Size]byte) error {
-	h := sha256.New()
-	if n, err := io.Copy(h, io.NewSectionReader(r, 0, s.size+1)); err != nil || n != s.size {
-		return fmt.Errorf("datacenter: reading back %d of %d bytes: %w", n, s.size, cmp.Or(err, io.ErrUnexpectedEOF))
-	}
-	if [sha256.Size]byte(h.Sum(nil)) != sum {
-		return fmt.Errorf("datacenter: what is read back is not what was written")
-	}
 	c, err := unlock(r, s.size, s.key)
 	if err != nil {
 		return err
@@ -179,17 +213,56 @@ func (s *spliced) check(ctx context.Context, r io.ReaderAt, sum [sha256.Size]byt
 	}
 	f := newFile(c, nil)
 	f.checkpoints = s.checkpoints
-	for n, doubtful := range s.doubtful {
-		if err := ctx.Err(); err != nil {
-			return err
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return checkSum(ctx, io.NewSectionReader(r, 0, s.size+1), s.size, sum) })
+	group.Go(func() error { return f.checkEnd(s.streamEnd) })
+	var next atomic.Int64
+	for range cores.Count() {
+		group.Go(func() error { return s.checkBlocks(ctx, f, &next) })
+	}
+	return group.Wait()
+}
+
+// checkBlocks inflates the doubtful blocks from the next one on. Several goroutines may share
+// next.
+func (s *spliced) checkBlocks(ctx context.Context, f *File, next *atomic.Int64) error {
+	for ctx.Err() == nil {
+		n := int(next.Add(1)) - 1
+		if n >= len(s.doubtful) {
+			return nil
 		}
-		if doubtful {
+		if s.doubtful[n] {
 			if _, err := f.inflateBlock(uint64(n)); err != nil {
 				return err
 			}
 		}
 	}
-	return f.checkEnd(s.streamEnd)
+	return ctx.Err()
+}
+
+// checkSum checks the size and the SHA-256 of what r reads.
+func checkSum(ctx context.Context, r io.Reader, size int64, sum [sha256.Size]byte) error {
+	h := sha256.New()
+	buf := make([]byte, 256<<10)
+	total := int64(0)
+	for ctx.Err() == nil {
+		n, err := io.ReadFull(r, buf)
+		h.Write(buf[:n])
+		total += int64(n)
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("datacenter: reading back: %w", err)
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if total != size || [sha256.Size]byte(h.Sum(nil)) != sum {
+		return badFile(0, "reading back gives %d bytes of %d, or others than were written", total, size)
+	}
+	return nil
 }
 
 // checkEnd inflates the last block, and checks that the stream ends behind it.

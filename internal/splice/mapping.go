@@ -1,9 +1,6 @@
 package splice
 
-import (
-	"fmt"
-	"sort"
-)
+import "sort"
 
 // mapping tells where the data lies after the edits.
 type mapping struct {
@@ -14,20 +11,16 @@ type mapping struct {
 	size   int64 // of the new data
 }
 
-// newMapping checks the edits of size bytes of data.
-func newMapping(edits []Edit, size int64) (*mapping, error) {
+// newMapping returns the mapping of size bytes of data.
+func newMapping(edits []Edit, size int64) *mapping {
 	m := &mapping{edits: edits, before: make([]int64, 1, len(edits)+1)}
-	end, moved := int64(0), int64(0)
+	moved := int64(0)
 	for _, e := range edits {
-		if e.Off < end || e.Len < 0 || e.Len > size-e.Off {
-			return nil, fmt.Errorf("splice: BUG: an edit of %d bytes at %d of %d, behind one that ends at %d", e.Len, e.Off, size, end)
-		}
-		end = e.Off + e.Len
 		moved += int64(len(e.New)) - e.Len
 		m.before = append(m.before, moved)
 	}
 	m.size = size + moved
-	return m, nil
+	return m
 }
 
 // begun returns the number of edits that begin before off.
@@ -70,7 +63,7 @@ func (m *mapping) untouched(from, to int64) bool {
 	return e.Off+e.Len <= from
 }
 
-// Data returns bytes of the edited data, of which old reads what stays.
+// data returns bytes of the edited data, of which old reads what stays.
 func (m *mapping) data(from, to int64, old func(off int64, p []byte) error) ([]byte, error) {
 	buf := make([]byte, to-from)
 	i := sort.Search(len(m.edits), func(i int) bool { return m.newEnd(i) > from })
