@@ -17,6 +17,7 @@ import (
 
 	"lorefs/internal/cfb"
 	"lorefs/internal/cores"
+	"lorefs/internal/inflate"
 	"lorefs/internal/readat"
 	"lorefs/internal/splice"
 )
@@ -62,7 +63,6 @@ func (f *File) splice(ctx context.Context, w io.Writer, edits []splice.Edit) (*s
 		return nil, fmt.Errorf("datacenter: splicing: %w", err)
 	}
 	s := &spliced{key: f.key, stated: plan.Size(), touched: plan.Touched}
-	s.windows = make([]byte, 0, len(f.windows))
 	s.deflateBlocks = plan.Blocks
 	end := plan.Blocks[len(plan.Blocks)-1].Header
 	s.streamEnd = compressionHeaderSize + (end+7)/8 + adlerSize
@@ -85,22 +85,38 @@ func (f *File) readData(off int64, p []byte) error {
 	return err
 }
 
+// movedBlock is a block of the new file.
+type movedBlock struct {
+	point      inflate.Point
+	window     []byte
+	size       int64
+	sum, adler uint32
+	doubtful   bool
+}
+
 // moveBlocks makes the checkpoints of the new file from those of f.
 func (s *spliced) moveBlocks(f *File, plan *splice.Plan) error {
-	for i, p := range f.points {
-		end := f.end(i, f.stated)
-		from, to := plan.Cut(p.Out), plan.Cut(end)
-		if end == f.stated {
-			to = s.stated // what is appended belongs to the last block
-		}
-		if from == to {
-			continue
-		}
-		if to-from > maxBlockSize {
-			return errTooMany
-		}
-		if err := s.moveBlock(f, plan, i, from, to); err != nil {
+	moved := make([]movedBlock, len(f.points))
+	var group errgroup.Group
+	group.SetLimit(cores.Count())
+	for i := range moved {
+		group.Go(func() (err error) {
+			moved[i], err = f.moveBlock(plan, i)
 			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	s.windows = make([]byte, 0, len(f.windows))
+	for _, b := range moved {
+		switch {
+		case b.size > maxBlockSize:
+			return errTooMany
+		case b.size > 0:
+			s.addBlock(b.point, b.window)
+			s.sums, s.adlers = append(s.sums, b.sum), append(s.adlers, b.adler)
+			s.doubtful = append(s.doubtful, b.doubtful)
 		}
 	}
 	if len(s.points) == 0 {
@@ -117,34 +133,32 @@ func (s *spliced) moveBlocks(f *File, plan *splice.Plan) error {
 	return nil
 }
 
-// moveBlock adds block i of f, which reaches from one offset to another in the new data.
-func (s *spliced) moveBlock(f *File, plan *splice.Plan, i int, from, to int64) error {
-	old := f.points[i]
-	p, err := plan.Point(old)
-	if err != nil {
-		return fmt.Errorf("datacenter: splicing: %w", err)
+// moveBlock returns what becomes of block i.
+func (f *File) moveBlock(plan *splice.Plan, i int) (b movedBlock, err error) {
+	begin, end := f.points[i].Out, f.end(i, f.stated)
+	from, to := plan.Cut(begin), plan.Cut(end)
+	if end == f.stated {
+		to = plan.Size() // what is appended belongs to the last block
 	}
-	doubtful := false
-	window := f.window(i)
-	if !plan.Untouched(old.Out-windowSize-1, old.Out) {
-		doubtful = true
-		if window, err = plan.Data(max(from-windowSize, 0), from); err != nil {
-			return err
+	b = movedBlock{window: f.window(i), size: to - from, sum: f.sums[i], adler: f.adlers[i]}
+	if b.point, err = plan.Point(f.points[i]); err != nil {
+		return b, fmt.Errorf("datacenter: splicing: %w", err)
+	}
+	if !plan.Untouched(begin-windowSize-1, begin) {
+		b.doubtful = true
+		if b.window, err = plan.Data(max(from-windowSize, 0), from); err != nil {
+			return b, err
 		}
 	}
-	sum, adler := f.sums[i], f.adlers[i]
-	if end := f.end(i, f.stated); to-from != end-old.Out || !plan.Untouched(old.Out, end) {
-		doubtful = true
+	if (b.size != end-begin || !plan.Untouched(begin, end)) && b.size <= maxBlockSize {
+		b.doubtful = true
 		data, err := plan.Data(from, to)
 		if err != nil {
-			return err
+			return b, err
 		}
-		sum, adler = crc32.Checksum(data, castagnoli), adler32.Checksum(data)
+		b.sum, b.adler = crc32.Checksum(data, castagnoli), adler32.Checksum(data)
 	}
-	s.addBlock(p, window)
-	s.sums, s.adlers = append(s.sums, sum), append(s.adlers, adler)
-	s.doubtful = append(s.doubtful, doubtful)
-	return nil
+	return b, nil
 }
 
 // write writes the new file: its start as it is, as far as nothing changes, and the rest

@@ -48,6 +48,14 @@ func (m *mapping) after(n int, off int64) int64 {
 	return e.Off + m.before[n-1] + min(off-e.Off, int64(len(e.New)))
 }
 
+// end returns where the first n edits end, in the data before them.
+func (m *mapping) end(n int) int64 {
+	if n == 0 {
+		return 0
+	}
+	return m.edits[n-1].Off + m.edits[n-1].Len
+}
+
 // newEnd returns where the new bytes of edit i end.
 func (m *mapping) newEnd(i int) int64 {
 	return m.edits[i].Off + m.before[i] + int64(len(m.edits[i].New))
@@ -56,11 +64,7 @@ func (m *mapping) newEnd(i int) int64 {
 // untouched reports whether no edit changes a byte between two offsets or inserts one there.
 func (m *mapping) untouched(from, to int64) bool {
 	n := m.begun(to)
-	if n == 0 {
-		return true
-	}
-	e := &m.edits[n-1]
-	return e.Off+e.Len <= from
+	return n == 0 || m.end(n) <= from
 }
 
 // data returns bytes of the edited data, of which old reads what stays.
