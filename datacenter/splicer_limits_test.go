@@ -86,7 +86,7 @@ func TestSplicerRefuses(t *testing.T) {
 		"a known name": {file: file, edit: set(doc.Root.Children[0].Name)},
 		"a revision":   {file: file, edit: set(doc.Root.Children[0].Name), opts: datacenter.WriteOptions{Revision: new(uint32(7))}},
 		"a new name":   {file: file, edit: set("unheard of"), want: datacenter.ErrWhole},
-		"a new key definition": {file: file, want: datacenter.ErrWhole, edit: func(d *edit.Draft) edit.Edit {
+		"a new key definition": {file: file, want: datacenter.ErrWhole, edit: func(*edit.Draft) edit.Edit {
 			a, b := doc.Root.Children[0].Name, doc.Root.Children[1].Name
 			return edit.Edit{Op: edit.SetKeys, Node: 1, Keys: datacenter.KeyDefinition{a, b}}
 		}},
