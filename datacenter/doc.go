@@ -67,6 +67,25 @@
 // to a Builder, each once. Package edit describes editing. Written files have the zlib header
 // 78 9c and an Adler-32. Their segments have no slack.
 //
+// # How it is spliced
+//
+// A Splicer makes a new file from another one by a few edits of the inflated data; package splice
+// makes these in the deflate stream. No element changes its address, since an address counts elements
+// of a segment: only offsets in bytes change. A run that one node refers to, which itself is in such
+// a run, and so on up to the root, is changed in place. Of any other run a changed copy is added, for
+// the nodes that change. What is added goes into the slack of a region's last segment, is inserted
+// behind it, or becomes a new segment. So the index of the new file follows from that of the old one:
+//
+//   - All regions are placed anew from their counts.
+//   - The entries of a node that is changed or added, and of all nodes above it, are counted anew. They
+//     become 0 where the last referrer is gone.
+//   - A mark for more than one referrer is set where one is added, but not taken away where one is
+//     lost: of many referrers nobody knows how many there are. So some elements may be taken for
+//     shared, or for used, that are not. The next pass over the file finds out.
+//
+// What nothing refers to any more stays, until it is 2 % of its region. Then the file has to be
+// written as a whole. [ErrWhole] names the other reasons for that.
+//
 // # What is not supported
 //
 // A string ends at its first NUL, as it does for the client. A string with a NUL inside is cut

@@ -42,14 +42,6 @@ func (g *grownRegion) place(elements []byte) (Address, error) {
 	return addr, nil
 }
 
-// grown returns the number of elements that were added.
-func (g *grownRegion) grown() (n int64) {
-	for _, b := range g.added {
-		n += int64(len(b)) / g.size
-	}
-	return n
-}
-
 // isNew reports whether what is at addr was added.
 func (g *grownRegion) isNew(addr Address) bool {
 	i := int(addr.Segment)

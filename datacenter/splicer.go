@@ -9,7 +9,9 @@ import (
 	"slices"
 )
 
-// ErrWhole means that a file can't be spliced, but can be written as a whole by a [Rewriter].
+// ErrWhole means that a file can't be spliced, but can be written as a whole by a [Rewriter]: a name
+// or a key definition is new; another layout, key or level of compression is asked for; too much of
+// the stream changes; too many elements are unused; or the file breaks a rule of the format.
 var ErrWhole = errors.New("it has to be written as a whole")
 
 // maxUnused is the largest share of unused elements in a region, as a divisor: 2 %. A file with more

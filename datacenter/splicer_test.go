@@ -78,14 +78,28 @@ type chain struct {
 // save makes random edits and saves them both ways. It continues with the spliced file.
 func (c *chain) save(t *testing.T, edits int) {
 	t.Helper()
+	c.saveEdits(t, func(d *edit.Draft, apply func(edit.Edit) bool) {
+		script := newScripter(t, c.rng, c.f, d, apply)
+		for range edits {
+			script.edit(t)
+		}
+	})
+}
+
+func (c *chain) saveEdits(t *testing.T, edits func(d *edit.Draft, apply func(edit.Edit) bool)) {
+	t.Helper()
 	d, err := edit.NewDraft(c.f, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	script := newScripter(t, c.rng, c.f, d)
-	for range edits {
-		script.edit(t)
-	}
+	var made []string
+	edits(d, func(e edit.Edit) bool {
+		err := d.Apply(t.Context(), e)
+		if err == nil {
+			made = append(made, fmt.Sprintf("%+v", e))
+		}
+		return err == nil
+	})
 	snapshot := d.Snapshot()
 	defer snapshot.Close()
 	var whole, spliced bytes.Buffer
@@ -113,7 +127,7 @@ func (c *chain) save(t *testing.T, edits int) {
 	fresh := mustOpen(t, spliced.Bytes(), datacenter.Options{Layout: c.f.Layout()})
 	exact, err := datacenter.CompareIndexes(got, fresh)
 	if err != nil {
-		t.Fatalf("the index: %v\nedits:\n%s", err, strings.Join(script.made, "\n"))
+		t.Fatalf("the index: %v\nedits:\n%s", err, strings.Join(made, "\n"))
 	}
 	if exact {
 		c.exact++
@@ -123,7 +137,7 @@ func (c *chain) save(t *testing.T, edits int) {
 		for a[at] == b[at] {
 			at++
 		}
-		t.Fatalf("differs at %d:\n%.300s\nwant\n%.300s\nedits:\n%s", at, a[max(at-100, 0):], b[max(at-100, 0):], strings.Join(script.made, "\n"))
+		t.Fatalf("differs at %d:\n%.300s\nwant\n%.300s\nedits:\n%s", at, a[max(at-100, 0):], b[max(at-100, 0):], strings.Join(made, "\n"))
 	}
 	for kind := range strictKinds(t, spliced.Bytes()) {
 		if !c.strict[kind] && kind != "unused" && kind != "twice" {
@@ -194,9 +208,9 @@ type scripter struct {
 	rng     *rand.Rand
 	f       *datacenter.File
 	d       *edit.Draft
+	make    func(edit.Edit) bool
 	nodes   []scriptNode
 	strings []string
-	made    []string
 }
 
 // scriptNode is a node of the first file, or one that was added.
@@ -207,8 +221,8 @@ type scriptNode struct {
 	size   int // nodes in its subtree
 }
 
-func newScripter(t *testing.T, rng *rand.Rand, f *datacenter.File, d *edit.Draft) *scripter {
-	s := &scripter{rng: rng, f: f, d: d}
+func newScripter(t *testing.T, rng *rand.Rand, f *datacenter.File, d *edit.Draft, apply func(edit.Edit) bool) *scripter {
+	s := &scripter{rng: rng, f: f, d: d, make: apply, strings: []string{""}}
 	next := edit.Number(0)
 	var list func(n datacenter.Node) int
 	list = func(n datacenter.Node) int {
@@ -279,6 +293,9 @@ func (s *scripter) text(t *testing.T, text string) datacenter.Value {
 
 func (s *scripter) name() string {
 	names := s.f.Names()
+	if len(names) == 2 { // __root__ and __value__
+		return "new"
+	}
 	return names[s.rng.IntN(len(names)-2)]
 }
 
@@ -293,43 +310,36 @@ func (s *scripter) edit(t *testing.T) {
 			if name == datacenter.ValueName {
 				v = s.text(t, "new")
 			}
-			s.apply(t, edit.Edit{Op: edit.SetAttribute, Node: n.number, Name: name, Value: v})
+			s.apply(edit.Edit{Op: edit.SetAttribute, Node: n.number, Name: name, Value: v})
 		}
 	case 3:
-		s.apply(t, edit.Edit{Op: edit.SetAttribute, Node: n.number, Name: s.name(), Value: s.value(t)})
+		s.apply(edit.Edit{Op: edit.SetAttribute, Node: n.number, Name: s.name(), Value: s.value(t)})
 	case 4:
 		if len(n.attrs) > 0 {
-			s.apply(t, edit.Edit{Op: edit.RemoveAttribute, Node: n.number, Name: n.attrs[s.rng.IntN(len(n.attrs))]})
+			s.apply(edit.Edit{Op: edit.RemoveAttribute, Node: n.number, Name: n.attrs[s.rng.IntN(len(n.attrs))]})
 		}
 	case 5, 6:
 		child := scriptNode{number: s.d.NewNumber(), name: s.name()}
-		if s.apply(t, edit.Edit{Op: edit.AddNode, Node: child.number, Parent: n.number, Name: child.name, Ordinal: 1000 + s.rng.Uint32N(1000)}) {
+		if s.apply(edit.Edit{Op: edit.AddNode, Node: child.number, Parent: n.number, Name: child.name, Ordinal: 1000 + s.rng.Uint32N(1000)}) {
 			for range s.rng.IntN(4) {
-				s.apply(t, edit.Edit{Op: edit.SetAttribute, Node: child.number, Name: s.name(), Value: s.value(t)})
+				s.apply(edit.Edit{Op: edit.SetAttribute, Node: child.number, Name: s.name(), Value: s.value(t)})
 			}
 			s.nodes = append(s.nodes, child)
 		}
 	case 7, 8:
 		if n.size < 200 {
-			s.apply(t, edit.Edit{Op: edit.RemoveNode, Node: n.number})
+			s.apply(edit.Edit{Op: edit.RemoveNode, Node: n.number})
 		}
 	case 9:
 		to := s.node()
-		s.apply(t, edit.Edit{Op: edit.MoveNode, Node: n.number, Parent: to.number, Name: n.name, Ordinal: 2000 + s.rng.Uint32N(1000)})
+		s.apply(edit.Edit{Op: edit.MoveNode, Node: n.number, Parent: to.number, Name: n.name, Ordinal: 2000 + s.rng.Uint32N(1000)})
 	case 10:
 		defs := s.f.KeyDefinitions()
-		s.apply(t, edit.Edit{Op: edit.SetKeys, Node: n.number, Keys: defs[s.rng.IntN(len(defs))]})
-		s.apply(t, edit.Edit{Op: edit.SetFlags, Node: n.number, Flags: datacenter.KeyFlags(s.rng.IntN(2))})
+		s.apply(edit.Edit{Op: edit.SetKeys, Node: n.number, Keys: defs[s.rng.IntN(len(defs))]})
+		s.apply(edit.Edit{Op: edit.SetFlags, Node: n.number, Flags: datacenter.KeyFlags(s.rng.IntN(2))})
 	}
 }
 
-func (s *scripter) apply(t *testing.T, e edit.Edit) bool {
-	if e.Node == 0 {
-		return false // the root
-	}
-	err := s.d.Apply(t.Context(), e)
-	if err == nil {
-		s.made = append(s.made, fmt.Sprintf("%+v", e))
-	}
-	return err == nil
+func (s *scripter) apply(e edit.Edit) bool {
+	return e.Node > 0 && s.make(e) // 0 is the root
 }

@@ -34,6 +34,8 @@ type SealOptions struct {
 	// flate.NoCompression set Stored.
 	Level  int
 	Stored bool
+	// Deflate makes the deflate stream instead.
+	Deflate func(data []byte) []byte
 	// ZlibHeader are the two bytes of the zlib header. The default is 78 9c.
 	ZlibHeader [2]byte
 	// Size replaces the stated size, SizeDelta is added to it.
@@ -56,6 +58,9 @@ func Seal(data []byte, o SealOptions) []byte {
 }
 
 func deflate(data []byte, o SealOptions) []byte {
+	if o.Deflate != nil {
+		return o.Deflate(data)
+	}
 	level := cmp.Or(o.Level, flate.DefaultCompression)
 	if o.Stored {
 		level = flate.NoCompression

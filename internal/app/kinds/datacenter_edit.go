@@ -60,7 +60,14 @@ func (d *DataCenter) edit(ctx context.Context, o EditOptions) (sessions []Sessio
 // session locks the file, and opens it for edits.
 func (d *DataCenter) session(ctx context.Context, o EditOptions) (_ *dataCenterSession, err error) {
 	saved := blockcache.New(baseCache)
+	var carry func(from, to *datacenter.File, names []string) error
+	if d.index != nil {
+		carry = func(from, to *datacenter.File, names []string) error {
+			return sheets.Carry(d.index, from, to, sheets.Conservative, names) // as makeSheets
+		}
+	}
 	dc, err := dcsave.Open(ctx, d.file, d.dc, dcsave.Options{
+		Carry: carry,
 		Write: datacenter.WriteOptions{Layout: o.Layout}, NoBackup: o.NoBackup, Salvage: o.Salvage, Logger: o.Logger,
 		Reopen: func() datacenter.Options {
 			opts := datacenter.Options{

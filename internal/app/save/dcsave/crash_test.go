@@ -94,6 +94,9 @@ func TestCrashAnywhere(t *testing.T) {
 	w.edit(e, "F", "f1")
 	w.save(e)
 	e.close()
+	if n := w.spliced.Load(); n < 3 {
+		t.Errorf("%d saves have spliced the file", n)
+	}
 	w.All(1, w.finish)
 }
 
@@ -103,6 +106,7 @@ func TestCrashAfterFailures(t *testing.T) {
 	for name := range savetest.Faults("") {
 		t.Run(name, func(t *testing.T) {
 			w := newDying(t)
+			w.how.Repack = name == "sync" || name == "keep"
 			fails := savetest.Faults(w.path)[name]
 			w.Before = func(op disktest.Op) error { return errors.Join(w.Step(op), fails(op)) }
 			o := Options{Disk: w}

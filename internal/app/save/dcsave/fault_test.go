@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"lorefs/internal/app/save"
 	"lorefs/internal/app/save/savetest"
 	"lorefs/internal/disk/disktest"
 	"lorefs/internal/replace"
@@ -13,13 +14,23 @@ import (
 // TestSaveFails checks that when any operation of a save fails, a whole file, old or new, and all
 // edits are kept.
 func TestSaveFails(t *testing.T) {
+	t.Run("spliced", func(t *testing.T) { testSavesFail(t, save.How{}) })
+	t.Run("packed", func(t *testing.T) { testSavesFail(t, save.How{Repack: true}) })
+}
+
+func testSavesFail(t *testing.T, how save.How) {
+	t.Helper()
 	p := newPlace(t, 0)
+	p.how = how
 	d := disktest.New()
 	e := p.mustOpen(Options{Disk: d})
 	editBefore(e)
 	from := len(d.Ops())
 	e.mustSave()
 	e.close()
+	if isSpliced := p.spliced.Load() > 0; isSpliced == how.Repack {
+		t.Fatalf("spliced: %v", isSpliced)
+	}
 	failed, unsynced := 0, 0
 	for nth, op := range d.Ops()[from:] {
 		if op.Name == "stat" {
@@ -27,7 +38,7 @@ func TestSaveFails(t *testing.T) {
 		}
 		for _, dies := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%d,%s,dies=%v", nth, op.Name, dies), func(t *testing.T) {
-				err := testSaveFails(t, nth, dies)
+				err := testSaveFails(t, how, nth, dies)
 				if err != nil {
 					failed++
 				}
@@ -48,9 +59,10 @@ func editBefore(e *editing) {
 	e.mustSet("B", "")
 }
 
-func testSaveFails(t *testing.T, nth int, dies bool) error {
+func testSaveFails(t *testing.T, how save.How, nth int, dies bool) error {
 	t.Helper()
 	p := newPlace(t, 0)
+	p.how = how
 	before := p.bytes()
 	d := disktest.New()
 	e := p.mustOpen(Options{Disk: d})

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"lorefs/datacenter"
@@ -39,7 +41,7 @@ func build(m model, pad int) []byte {
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		sheet.Children = append(sheet.Children, &dctest.Node{Name: name, Attrs: []dctest.Attr{{Name: attributeName, Value: m[name]}}})
 	}
-	root := dctest.Root(sheet)
+	root := dctest.Root(sheet, others())
 	r := rand.New(rand.NewPCG(1, 2))
 	for pad > 0 {
 		text := make([]uint16, min(pad/2, 30_000)+1)
@@ -52,6 +54,19 @@ func build(m model, pad int) []byte {
 	return dctest.Build(dctest.Doc{Root: root}, dctest.Options{})
 }
 
+// others returns a sheet with all names that the tests give to nodes, and so many nodes that a save
+// of a few edits can splice the file.
+func others() *dctest.Node {
+	const nodes = 600
+	n := &dctest.Node{Name: "Tail"}
+	for i := range nodes {
+		n.Children = append(n.Children, &dctest.Node{
+			Name: string(rune('A' + i*26/nodes)), Attrs: []dctest.Attr{{Name: attributeName, Value: fmt.Sprint("other ", i)}},
+		})
+	}
+	return n
+}
+
 // place is a folder with a source, and a state folder.
 type place struct {
 	t    *testing.T
@@ -59,6 +74,10 @@ type place struct {
 	path string
 	// state is the folder that XDG_STATE_HOME names.
 	state string
+	// how says how the sessions save. spliced counts the files that their saves have spliced, for
+	// sessions without a Logger of their own.
+	how     save.How
+	spliced *atomic.Int32
 }
 
 func newPlace(t *testing.T, pad int) *place {
@@ -67,7 +86,10 @@ func newPlace(t *testing.T, pad int) *place {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &place{t: t, dir: filepath.Join(base, "source"), state: filepath.Join(base, "state")}
+	p := &place{
+		t: t, dir: filepath.Join(base, "source"), state: filepath.Join(base, "state"),
+		spliced: &atomic.Int32{},
+	}
 	p.path = filepath.Join(p.dir, "a.dat")
 	if err := os.Mkdir(p.dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -204,6 +226,21 @@ func addTo(m model, n datacenter.Node) error {
 	return nil
 }
 
+// splicedCounter counts the files that are spliced.
+type splicedCounter struct {
+	slog.Handler
+	n *atomic.Int32
+}
+
+func (splicedCounter) Enabled(context.Context, slog.Level) bool { return true }
+
+func (c splicedCounter) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == splicedMessage {
+		c.n.Add(1)
+	}
+	return nil
+}
+
 // editing is a session and the place of its source.
 type editing struct {
 	*Session
@@ -216,6 +253,9 @@ type editing struct {
 func (p *place) open(o Options) (*editing, error) { return p.openAt(p.path, o) }
 
 func (p *place) openAt(path string, o Options) (*editing, error) {
+	if o.Logger == nil {
+		o.Logger = slog.New(splicedCounter{slog.DiscardHandler, p.spliced})
+	}
 	src, err := source.Open(path)
 	if err != nil {
 		return nil, err
@@ -280,7 +320,7 @@ func (e *editing) mustSet(name, value string) {
 }
 
 func (e *editing) save() (save.Report, error) {
-	return e.Save(e.p.t.Context(), save.How{}, func(save.Progress) {})
+	return e.Save(e.p.t.Context(), e.p.how, func(save.Progress) {})
 }
 
 func (e *editing) mustSave() save.Report {

@@ -40,6 +40,9 @@ type Options struct {
 	NoBackup bool
 	// Reopen returns the options for reading back the new file.
 	Reopen func() datacenter.Options
+	// Carry is called when to is in place, which was made of from and differs from it in the sheets
+	// with the given names only. It may store what is known about the others. Default: nothing.
+	Carry func(from, to *datacenter.File, sheets []string) error
 	// Logger logs what was replayed and cleaned up. Default: nothing is logged.
 	Logger *slog.Logger
 	// Salvage uses the records before the damage in a damaged journal; see [save.Options].

@@ -73,7 +73,7 @@ func (w *snapshot) Write(ctx context.Context, to io.Writer) error {
 		if !errors.Is(err, datacenter.ErrWhole) {
 			return err
 		}
-		w.s.opts.Logger.Info("the file is packed as a whole", "why", err)
+		w.s.opts.Logger.Debug("the file is packed as a whole", "why", err)
 		w.maySplice = false
 	}
 	return w.pack(ctx, to)
@@ -86,13 +86,19 @@ func (w *snapshot) splice(ctx context.Context, to io.Writer) (err error) {
 	out := &countingWriter{to: to}
 	w.written, w.spliced, err = w.Snapshot.Splice(ctx, w.s.opts.Write, out)
 	switch {
-	case err == nil, out.err != nil, ctx.Err() != nil:
+	case err == nil:
+		w.s.opts.Logger.Debug(splicedMessage, "bytes", out.n)
+		return nil
+	case out.err != nil, ctx.Err() != nil:
 		return err
 	case errors.Is(err, datacenter.ErrWhole) && out.n == 0:
 		return err
 	}
 	return w.anotherWay(err)
 }
+
+// splicedMessage is what is logged when a file was spliced.
+const splicedMessage = "the file was spliced"
 
 // splicingParts is the number of parts of a save that splices: to write the file, and to check it.
 const splicingParts = 2
@@ -232,8 +238,18 @@ func (w *snapshot) Rebase(ctx context.Context, publish func(later [][]byte) erro
 	return err
 }
 
-// Index stores the index of the new file.
-func (w *snapshot) Index() error { return w.index.save() }
+// Index stores the index of the new file. It is called after Rebase.
+func (w *snapshot) Index() error {
+	err := w.index.save()
+	if w.spliced == nil || w.s.opts.Carry == nil {
+		return err
+	}
+	from := w.s.first
+	if w.to != nil {
+		from = w.to.file
+	}
+	return errors.Join(err, w.s.opts.Carry(from, w.s.base.file, w.spliced.Sheets()))
+}
 
 // Close closes the snapshot, and the file that nothing is based on any more.
 func (w *snapshot) Close() {

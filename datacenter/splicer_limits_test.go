@@ -1,0 +1,155 @@
+package datacenter_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
+	"lorefs/datacenter/edit"
+)
+
+// TestSplicerOfLegalFiles splices everything that the format allows, or says that it can't.
+func TestSplicerOfLegalFiles(t *testing.T) {
+	for i, ex := range dctest.Legal() {
+		t.Run(ex.Name, func(t *testing.T) {
+			c := &chain{rng: rand.New(rand.NewPCG(uint64(i), 2)), file: dctest.Build(ex.Doc, ex.Options)}
+			opts := smallBlocks
+			if ex.Options.Seal.Key != nil {
+				t.Skip("has a key of its own")
+			}
+			f, err := open(c.file, opts)
+			if err != nil {
+				t.Skip("has two layouts")
+			}
+			c.f, c.strict = f, strictKinds(t, c.file)
+			for range 3 {
+				c.save(t, 1)
+			}
+		})
+	}
+}
+
+// TestSplicerAddsSegments edits a file whose last segments are all but full, so that what is added
+// needs new ones.
+func TestSplicerAddsSegments(t *testing.T) {
+	const full = 65535
+	sheet := &dctest.Node{Name: "Sheet"}
+	for i := range full - 4 { // and the root, the sheet and a node without attributes
+		sheet.Children = append(sheet.Children, &dctest.Node{Name: "Node", Attrs: []dctest.Attr{{Name: "x", Value: i}}})
+	}
+	texts := &dctest.Node{Name: "Texts", Attrs: []dctest.Attr{{Name: "text", Value: strings.Repeat("long", full/4-1)}}}
+	doc := dctest.Doc{Root: dctest.Root(sheet, texts)}
+	c := &chain{file: dctest.Build(doc, dctest.Options{}), rng: rand.New(rand.NewPCG(1, 1))}
+	c.f = mustOpen(t, c.file, smallBlocks)
+	c.strict = strictKinds(t, c.file)
+	before := c.f.Counts()
+	c.saveEdits(t, func(d *edit.Draft, apply func(edit.Edit) bool) {
+		for i := range 3 {
+			n := edit.Edit{Op: edit.AddNode, Node: d.NewNumber(), Parent: 2, Name: "Texts", Ordinal: uint32(i)}
+			apply(n)
+			v, err := datacenter.StringValue(fmt.Sprintf("a text that does not fit, %d", i))
+			if err != nil {
+				t.Fatal(err)
+			}
+			apply(edit.Edit{Op: edit.SetAttribute, Node: n.Node, Name: "text", Value: v})
+			apply(edit.Edit{Op: edit.SetAttribute, Node: n.Node, Name: "x", Value: datacenter.IntValue(int32(i))})
+		}
+	})
+	after := c.f.Counts()
+	if c.spliced != 1 || after.Values != before.Values+3 || after.StoredAttributes != before.StoredAttributes+6 ||
+		after.StoredNodes != before.StoredNodes+3 || after.Nodes != before.Nodes+3 {
+		t.Errorf("spliced %d times: counts\n%+v, before\n%+v", c.spliced, after, before)
+	}
+}
+
+// TestSplicerRefuses checks what has to be written as a whole.
+func TestSplicerRefuses(t *testing.T) {
+	doc := dctest.Generate(dctest.GenOptions{Seed: 1, Sheets: 5, Nodes: 500})
+	file := dctest.Build(doc, dctest.Options{})
+	key := datacenter.DefaultKeys()[1]
+	set := func(name string) func(d *edit.Draft) edit.Edit {
+		return func(*edit.Draft) edit.Edit {
+			return edit.Edit{Op: edit.SetAttribute, Node: 1, Name: name, Value: datacenter.IntValue(1)}
+		}
+	}
+	for name, tt := range map[string]struct {
+		file []byte
+		opts datacenter.WriteOptions
+		edit func(d *edit.Draft) edit.Edit
+		want error
+	}{
+		"a known name": {file: file, edit: set(doc.Root.Children[0].Name)},
+		"a revision":   {file: file, edit: set(doc.Root.Children[0].Name), opts: datacenter.WriteOptions{Revision: new(uint32(7))}},
+		"a new name":   {file: file, edit: set("unheard of"), want: datacenter.ErrWhole},
+		"a new key definition": {file: file, want: datacenter.ErrWhole, edit: func(*edit.Draft) edit.Edit {
+			a, b := doc.Root.Children[0].Name, doc.Root.Children[1].Name
+			return edit.Edit{Op: edit.SetKeys, Node: 1, Keys: datacenter.KeyDefinition{a, b}}
+		}},
+		"another layout": {file: file, edit: set("id"), opts: datacenter.WriteOptions{Layout: datacenter.LayoutV3}, want: datacenter.ErrWhole},
+		"another key":    {file: file, edit: set("id"), opts: datacenter.WriteOptions{Key: &key}, want: datacenter.ErrWhole},
+		"a level":        {file: file, edit: set("id"), opts: datacenter.WriteOptions{Level: new(9)}, want: datacenter.ErrWhole},
+		"trailing bytes": {
+			file: dctest.Build(doc, dctest.Options{Seal: dctest.SealOptions{Trailing: []byte("more")}}),
+			edit: set("id"), want: datacenter.ErrWhole,
+		},
+		"much that is unused": {file: file, want: datacenter.ErrWhole, edit: func(*edit.Draft) edit.Edit {
+			return edit.Edit{Op: edit.RemoveNode, Node: largest(t, file)}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := mustOpen(t, tt.file, datacenter.Options{})
+			d, err := edit.NewDraft(f, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := d.Apply(t.Context(), tt.edit(d)); err != nil {
+				t.Fatal(err)
+			}
+			s := d.Snapshot()
+			defer s.Close()
+			var out bytes.Buffer
+			_, spliced, err := s.Splice(t.Context(), tt.opts, &out)
+			if !errors.Is(err, tt.want) || (err != nil) != (out.Len() == 0) {
+				t.Fatalf("wrote %d bytes, %v: want %v", out.Len(), err, tt.want)
+			}
+			if err != nil {
+				return
+			}
+			g, err := spliced.Open(bytes.NewReader(out.Bytes()), int64(out.Len()), datacenter.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := f.Header()
+			if tt.opts.Revision != nil {
+				want.Revision = *tt.opts.Revision
+			}
+			if fresh := mustOpen(t, out.Bytes(), datacenter.Options{}); !g.Header().Same(want) || !fresh.Header().Same(want) {
+				t.Errorf("header %+v and %+v, want %+v", g.Header(), fresh.Header(), want)
+			}
+		})
+	}
+}
+
+// largest returns the number of the sheet with the most entries.
+func largest(t *testing.T, file []byte) (n edit.Number) {
+	root, err := mustOpen(t, file, datacenter.Options{}).Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	most, next := uint32(0), edit.Number(1)
+	for k, err := range root.Children() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if k.Entries() > most {
+			most, n = k.Entries(), next
+		}
+		next += edit.Number(k.Entries())
+	}
+	return n
+}
