@@ -160,6 +160,15 @@ func (a Attribute) Value() (Value, error) {
 	return Value{typ: String, text: string(text)}, nil
 }
 
+// Units returns the text of a String as little-endian UTF-16. The caller must not change it.
+func (a Attribute) Units() ([]byte, error) {
+	units, err := a.file.stringUnits(a.file.regions.values.data, a.stringAddress())
+	if err != nil {
+		return nil, a.bad("%w", err)
+	}
+	return units, nil
+}
+
 // TextLen returns the number of bytes that AppendText would append.
 func (a Attribute) TextLen() (int, error) {
 	if a.typ != String {
@@ -167,11 +176,8 @@ func (a Attribute) TextLen() (int, error) {
 		b, err := a.AppendText(buf[:0])
 		return len(b), err
 	}
-	units, err := a.file.stringUnits(a.file.regions.values.data, a.stringAddress())
-	if err != nil {
-		return 0, a.bad("%w", err)
-	}
-	return wtf8.Len(units), nil
+	units, err := a.Units()
+	return wtf8.Len(units), err
 }
 
 func (a Attribute) bad(format string, args ...any) error {

@@ -6,47 +6,48 @@ package datacenter
 // AppendChildren appends at most limit nodes of the run of children, from place i on. A
 // placeholder is appended as a node whose NameIndex is 0; use nothing else of it.
 func (n Node) AppendChildren(dst []Node, i, limit int) ([]Node, error) {
-	f := n.file
-	end := min(i+limit, int(n.raw.childCount))
-	err := n.eachRun(i, end, func(place int, b []byte) {
-		addr := n.raw.childAddr
-		addr.Element += uint16(place)
-		dst = append(dst, Node{file: f, addr: addr, raw: parseNode(b, f.layout)})
-	})
-	return dst, err
+	f, size := n.file, int(n.file.layout.NodeSize())
+	var scratch [maxNodeSize]byte
+	for end := min(i+limit, int(n.raw.childCount)); i < end; {
+		b, err := n.storedChildren(i, end, scratch[:])
+		if err != nil {
+			return dst, err
+		}
+		for ; len(b) >= size; b = b[size:] {
+			dst = append(dst, Node{file: f, addr: n.ChildAddress(i), raw: parseNode(b, f.layout)})
+			i++
+		}
+	}
+	return dst, nil
 }
 
 // AppendChildNames appends the name index for each place of the run of children. It is 0
 // for a placeholder.
 func (n Node) AppendChildNames(dst []uint16) ([]uint16, error) {
-	err := n.eachRun(0, int(n.raw.childCount), func(_ int, b []byte) {
-		dst = append(dst, uint16(b[0])|uint16(b[1])<<8)
-	})
-	return dst, err
+	size := int(n.file.layout.NodeSize())
+	var scratch [maxNodeSize]byte
+	for i, end := 0, int(n.raw.childCount); i < end; {
+		b, err := n.storedChildren(i, end, scratch[:])
+		if err != nil {
+			return dst, err
+		}
+		i += len(b) / size
+		for ; len(b) >= size; b = b[size:] {
+			dst = append(dst, uint16(b[0])|uint16(b[1])<<8)
+		}
+	}
+	return dst, nil
 }
 
-// eachRun passes the stored children at the places from i up to end to visit.
-func (n Node) eachRun(i, end int, visit func(place int, b []byte)) error {
-	if i >= end {
-		return nil
-	}
+// storedChildren returns stored children from place i on, at least one but none from place
+// end on.
+func (n Node) storedChildren(i, end int, scratch []byte) ([]byte, error) {
 	f, size := n.file, int(n.file.layout.NodeSize())
 	off, err := run(f.regions.nodes, n.raw.childAddr, int(n.raw.childCount), int64(size))
 	if err != nil {
-		return f.errorAt(n, "children: %w", err)
+		return nil, f.errorAt(n, "children: %w", err)
 	}
-	var scratch [maxNodeSize]byte
-	for i < end {
-		b, err := f.elements(off+int64(i*size), end-i, size, scratch[:])
-		if err != nil {
-			return err
-		}
-		for ; len(b) >= size; b = b[size:] {
-			visit(i, b)
-			i++
-		}
-	}
-	return nil
+	return f.elements(off+int64(i*size), end-i, size, scratch)
 }
 
 // AppendAttributes appends what Attributes yields. It is faster.
@@ -67,7 +68,7 @@ func (n Node) AppendAttributes(dst []Attribute) ([]Attribute, error) {
 		for addr := n.raw.attrAddr; len(b) >= size; addr.Element++ {
 			r := parseAttribute(b)
 			typ, err := r.decodeType()
-			if err != nil || r.name <= prev || int(r.name) > len(f.names) || r.name == f.valueName {
+			if err != nil || r.name <= prev || int(r.name) > len(f.names) || r.name == f.valueName && typ != String {
 				break
 			}
 			dst = append(dst, Attribute{file: f, addr: addr, name: r.name, typ: typ, bits: r.bits})

@@ -30,6 +30,7 @@ type Rewriter struct {
 
 	attrs  []StoredAttribute // scratch
 	levels [][]StoredNode    // scratch, one for each depth
+	runs   [][]Node          // the same for the nodes of f
 }
 
 // NewRewriter returns a Rewriter from f to a file with the names of f, followed by names.
@@ -285,9 +286,9 @@ func (r *Rewriter) childRun(n Node, depth int) (movedRun, error) {
 		return movedRun{}, err
 	}
 	if depth == len(r.levels) {
-		r.levels = append(r.levels, nil)
+		r.levels, r.runs = append(r.levels, nil), append(r.runs, nil)
 	}
-	run, err := r.children(n, r.levels[depth][:0], depth+1)
+	run, err := r.children(n, r.levels[depth][:0], depth)
 	if err != nil {
 		return movedRun{}, err
 	}
@@ -312,13 +313,19 @@ func (r *Rewriter) tell(nodes int) {
 	}
 }
 
-// children appends the new stored children of n.
+// children appends the new stored children of n, which is depth levels below the node that is
+// moved.
 func (r *Rewriter) children(n Node, dst []StoredNode, depth int) ([]StoredNode, error) {
-	for c, err := range n.Children() {
-		if err != nil {
-			return dst, err
+	run, err := n.AppendChildren(r.runs[depth][:0], 0, n.ChildCount())
+	r.runs[depth] = run
+	if err != nil {
+		return dst, err
+	}
+	for _, c := range run {
+		if c.raw.name == 0 {
+			continue // a placeholder
 		}
-		raw, err := r.node(c, depth)
+		raw, err := r.node(c, depth+1)
 		if err != nil {
 			return dst, err
 		}

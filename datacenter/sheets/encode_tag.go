@@ -107,10 +107,11 @@ func (e *encoder) attributes(dst []byte, n item, el *element) ([]byte, error) {
 // storedTag appends the attributes of a node of the file.
 func (e *encoder) storedTag(dst []byte, n item, el *element) ([]byte, error) {
 	value := e.voc.Value
-	for a, err := range n.node.Attributes() {
-		if err != nil {
-			return dst, err
-		}
+	var err error
+	if e.attrs, err = n.node.AppendAttributes(e.attrs[:0]); err != nil {
+		return dst, err
+	}
+	for _, a := range e.attrs {
 		name := vocab.NameID(a.NameIndex())
 		if name == value {
 			e.tag.hasValue = true

@@ -19,7 +19,7 @@ type encoders struct {
 const (
 	// rememberedBlocks is how many blocks all encoders together keep beyond the cache, and
 	// leastRemembered how many each keeps at least.
-	rememberedBlocks = 8
+	rememberedBlocks = 32
 	leastRemembered  = 2
 )
 

@@ -25,6 +25,11 @@ func (l *learner) attribute(el *element, name vocab.NameID, typ datacenter.Type,
 	if !ok {
 		el.attrs = slices.Insert(el.attrs, i, elementAttribute{name: name, typ: typ})
 	}
+	l.seen(el, i)
+}
+
+// seen learns an attribute that is known, by its place.
+func (l *learner) seen(el *element, i int) {
 	if !l.settled {
 		el.attrs[i].seen++
 	}

@@ -18,6 +18,8 @@ type measurer struct {
 	buf   []byte
 	names []vocab.NameID
 	short []uint16
+	// places are those of a tag's attributes in its element.
+	places []int
 }
 
 // sheetSize is what must be known about a sheet before it is written.
@@ -86,6 +88,15 @@ func (m *measurer) tag(n item, el *element, parent bool) (size int64, found find
 	if n.draft == nil && !t.root {
 		if slot, key = m.e.tagSizes.slot(n.node, el, parent); slot.key == key {
 			return int64(slot.size), slot.found, nil
+		}
+	}
+	if slot != nil {
+		size, ok, err := m.plainTag(n, el, parent)
+		if ok {
+			*slot = tagSlot{key: key, size: int32(size)}
+		}
+		if ok || err != nil {
+			return int64(size), 0, err
 		}
 	}
 	t.found, t.learner = 0, m.learn

@@ -21,6 +21,15 @@ const (
 // Append appends the WTF-8 of src, little-endian UTF-16, to dst. An odd last
 // byte of src is ignored.
 func Append(dst, src []byte) []byte {
+	// Most texts are ASCII: four units at a time, up to the first that is not.
+	const notASCII = 0xff80ff80ff80ff80
+	for ; len(src) >= 8; src = src[8:] {
+		u := binary.LittleEndian.Uint64(src)
+		if u&notASCII != 0 {
+			break
+		}
+		dst = append(dst, byte(u), byte(u>>16), byte(u>>32), byte(u>>48))
+	}
 	for i := 0; i+1 < len(src); i += 2 {
 		u := binary.LittleEndian.Uint16(src[i:])
 		switch {

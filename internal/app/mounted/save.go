@@ -21,7 +21,7 @@ const (
 	savingCache = 64 << 20
 	// saveMemory is the memory limit of the process during a save: for the inflated new
 	// file, where each part of it went, and garbage.
-	saveMemory = 670 << 20
+	saveMemory = 540 << 20
 )
 
 // saves has the results of the last save, and the progress of the one that runs.
