@@ -247,3 +247,60 @@ func TestWrittenStreamIsZlib(t *testing.T) {
 		t.Errorf("inflated %d bytes, %v: want %d", n, err, f.Size())
 	}
 }
+
+// TestBuilderRepeatsRuns checks that nodes with the attributes and children of a stored one
+// become the same file as nodes that get them one by one.
+func TestBuilderRepeatsRuns(t *testing.T) {
+	build := func(same bool) []byte {
+		b, err := datacenter.NewBuilder([]string{"S", "A", "B", "x"}, datacenter.WriteOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var own, children datacenter.StoredRun
+		b.Begin("S", nil, 0)
+		for i := range 3 {
+			b.Begin("A", nil, datacenter.KeyFlags(i))
+			if same && i > 0 {
+				b.SameAttributes(own)
+				b.SameChildren(children)
+			} else {
+				b.Int("x", 1)
+				b.Begin("B", nil, 0)
+				b.String("x", "text")
+				if own, _ = b.End(); !own.Known() {
+					t.Error("End returned no run")
+				}
+			}
+			own, children = b.End()
+		}
+		b.End()
+		var out bytes.Buffer
+		if err := b.Write(t.Context(), &out); err != nil {
+			t.Fatal(err)
+		}
+		return out.Bytes()
+	}
+	if !bytes.Equal(build(true), build(false)) {
+		t.Error("the files differ")
+	}
+	for what, wrong := range map[string]func(b *datacenter.Builder, r datacenter.StoredRun){
+		"attributes": func(b *datacenter.Builder, r datacenter.StoredRun) { b.Int("A", 1); b.SameAttributes(r) },
+		"children":   func(b *datacenter.Builder, r datacenter.StoredRun) { b.Begin("A", nil, 0); b.End(); b.SameChildren(r) },
+		"no run":     func(b *datacenter.Builder, _ datacenter.StoredRun) { b.SameChildren(datacenter.StoredRun{}) },
+	} {
+		b, err := datacenter.NewBuilder([]string{"S", "A"}, datacenter.WriteOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Begin("S", nil, 0)
+		b.Begin("A", nil, 0)
+		r, _ := b.End()
+		b.End()
+		b.Begin("S", nil, 0)
+		wrong(b, r)
+		b.End()
+		if err := b.Write(t.Context(), io.Discard); err == nil {
+			t.Errorf("%s: no error", what)
+		}
+	}
+}

@@ -50,7 +50,7 @@ func (s *standIns) list(k *kind) *kind {
 	return k
 }
 
-// countValues counts how often the attributes of each kind occur.
+// countValues adds up how often the attributes of each kind occur.
 func (s *standIns) countValues() {
 	for i, use := range s.uses {
 		k := s.kinds[s.tags.Group(uint32(i))]
@@ -63,6 +63,16 @@ func (s *standIns) countValues() {
 				k.attrs[a.place].untyped += use.nodes
 			}
 		}
+	}
+}
+
+// close frees what only reading needs, and counts how often the attributes of each kind
+// occur.
+func (s *standIns) close() {
+	s.countValues()
+	s.uses = nil
+	for _, t := range []*intern.Table{&s.tags, &s.texts, &s.runs} {
+		t.Close()
 	}
 }
 

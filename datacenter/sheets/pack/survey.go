@@ -159,7 +159,7 @@ func (s *survey) count(src *sheetFiles, found []sheetFound) error {
 // join merges the surveyors' results.
 func (s *survey) join(surveyors []*surveyor, found []sheetFound) {
 	for _, v := range surveyors {
-		v.countValues()
+		v.close()
 		for key, p := range v.sheets {
 			mine := s.sheets[key]
 			if mine == nil {

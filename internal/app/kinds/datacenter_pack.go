@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets"
@@ -19,9 +20,14 @@ import (
 	"lorefs/nodes/blockcache"
 )
 
+// packGarbage is how much garbage may lie in memory during packing, as a part of what is in
+// use, in percent. Nearly all of that has no pointers, so looking for garbage costs little.
+const packGarbage = 30
+
 // PackSheets packs the sheets of a folder into a data center, and checks what was written. show
 // is called with the progress.
 func PackSheets(ctx context.Context, dir, to string, o output.Options, opts pack.Options, show func(save.Progress)) (r pack.Report, err error) {
+	defer debug.SetGCPercent(debug.SetGCPercent(packGarbage))
 	shows := dcsave.ProgressOf(show)
 	opts.Progress = shows.Writing
 	err = output.Write(ctx, to, o,

@@ -9,6 +9,8 @@ import (
 // Table keeps byte strings. Each belongs to a group: two strings are the same only if their
 // groups are. It has few pointers, however many strings it keeps. The zero value is empty.
 // It is for one goroutine.
+//
+// Add must not be called after Close.
 type Table struct {
 	seed maphash.Seed
 	// slots are a hash table with open addressing, a power of two in size. A quarter stays
@@ -74,6 +76,10 @@ func (t *Table) Len() int { return len(t.kept) }
 
 // Size returns how many bytes the strings have.
 func (t *Table) Size() int { return t.size }
+
+// Close frees the memory that is needed only to find strings. What was added can still be
+// read by its number.
+func (t *Table) Close() { t.slots = nil }
 
 // Reset forgets all strings.
 func (t *Table) Reset() {

@@ -54,4 +54,8 @@ func TestStringsAreKeptOnce(t *testing.T) {
 		}
 		table.Reset()
 	}
+	n, _ := table.Add(1, []byte("kept"))
+	if table.Close(); string(table.At(n)) != "kept" || table.Group(n) != 1 {
+		t.Errorf("a closed table has %q of group %d", table.At(n), table.Group(n))
+	}
 }
