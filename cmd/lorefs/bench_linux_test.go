@@ -64,7 +64,8 @@ func BenchmarkProgram(b *testing.B) {
 }
 
 // BenchmarkStorage is BenchmarkProgram for a CASC storage: LOREFS_BENCH_STORAGE, or a
-// generated one.
+// generated one. LOREFS_BENCH_FLOOR is a command that reads and hashes all files of the
+// storage by other means: xF is how often it could have run in the time.
 func BenchmarkStorage(b *testing.B) {
 	source := os.Getenv("LOREFS_BENCH_STORAGE")
 	if source == "" {
@@ -82,7 +83,24 @@ func BenchmarkStorage(b *testing.B) {
 		{"second mount", "s", func(r *wholeRun) float64 { r.untilListed(""); return r.untilListed("") }},
 		{"one reader", "s", func(r *wholeRun) float64 { return r.readAll(1) }},
 		{"two readers", "s", func(r *wholeRun) float64 { return r.readAll(2) }},
-	}, nil)
+		{"export", "s", (*wholeRun).export},
+		{"verify", "s", func(r *wholeRun) float64 { return r.seconds(func() { r.lorefs("verify", r.source) }) }},
+	}, commandFloor(b, strings.Fields(os.Getenv("LOREFS_BENCH_FLOOR"))))
+}
+
+// commandFloor returns a floor for benchWhole: how long a command takes. It is nil if there is
+// no command.
+func commandFloor(b *testing.B, command []string) func() float64 {
+	if len(command) == 0 {
+		return nil
+	}
+	return func() float64 {
+		start := time.Now()
+		if out, err := exec.CommandContext(b.Context(), command[0], command[1:]...).CombinedOutput(); err != nil {
+			b.Fatalf("%s: %v: %.500s", command, err, out)
+		}
+		return time.Since(start).Seconds()
+	}
 }
 
 // benchWhole measures what users wait for. floor returns the least time that reading the

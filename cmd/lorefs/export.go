@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -144,6 +145,9 @@ func (f *exporting) copy(ctx context.Context, c *cobra.Command, s *kinds.Source,
 			return err
 		}
 	}
+	if s.Kind.Name == kinds.CASCName {
+		s.Blocks.SetBudget(min(int64(f.source.cacheSize), exportCache()))
+	}
 	if f.dryRun {
 		err = f.files.foretell(c, s, to, f.planned(ctx, s, e))
 	} else {
@@ -160,6 +164,13 @@ func (f *exporting) copy(ctx context.Context, c *cobra.Command, s *kinds.Source,
 	}
 	return complete(s, from)
 }
+
+// exportedChunk is more than most chunks of files of a CASC storage have, decoded.
+const exportedChunk = 16 << 20
+
+// exportCache returns the memory for chunks that an export of a CASC storage needs: each file is
+// read once, from its beginning, so a core needs the chunk that it is reading.
+func exportCache() int64 { return exportedChunk * int64(max(runtime.GOMAXPROCS(0), 2)) }
 
 // The values of --format.
 const (
