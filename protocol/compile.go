@@ -57,6 +57,10 @@ type scope struct {
 	root *member
 	// bare is set if an element is the value of the only member, not an object: array<T>.
 	bare bool
+	// values is how many fields and objects there are in root.
+	values int
+	// json makes the fields JSON.
+	json *program
 	// data are the members with data behind the fixed part, in its order. The elements of
 	// one group alternate.
 	data [][]*member
@@ -101,6 +105,7 @@ func Compile(d *Definition, opts Options) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
+	body.json = newProgram(body)
 	t.body = *body
 	if c.dialect == inline && !opts.Inline && !look.extended {
 		t.guessed = body.guessed
@@ -321,6 +326,7 @@ func (c *compiler) array(m *member, f *Field) (err error) {
 		return err
 	}
 	m.elem.bare = f.Elem != nil
+	m.elem.json = newProgram(m.elem)
 	return nil
 }
 

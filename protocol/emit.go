@@ -3,7 +3,9 @@ package protocol
 import (
 	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"lorefs/internal/wtf8"
@@ -26,165 +28,208 @@ import (
 //
 // If the packet does not fit the definition, dst is returned unchanged with an error.
 func (t *Table) AppendJSON(dst, packet []byte) ([]byte, error) {
-	w := walker{t: t, p: packet}
-	lay, err := w.run()
+	w, err := t.walk(packet)
 	if err != nil {
 		return dst, err
 	}
-	dst = append(dst, `{"code":`...)
-	dst = strconv.AppendUint(dst, uint64(binary.LittleEndian.Uint16(packet[2:])), 10)
-	if n := binary.LittleEndian.Uint16(packet); int(n) != len(packet) {
-		dst = append(dst, `,"length":`...)
-		dst = strconv.AppendUint(dst, uint64(n), 10)
+	defer w.release()
+	e := emitter{p: packet, b: dst[:cap(dst)], n: len(dst)}
+	e.text(`{"code":`)
+	e.uint(uint32(e.u16(codeAt)))
+	if n := e.u16(0); n != len(packet) {
+		e.text(`,"length":`)
+		e.uint(uint32(n))
 	}
 	if t.opts.Padded {
-		dst = append(dst, `,"padding":"`...)
-		dst = hex.AppendEncode(dst, packet[headerSize:headerSize+paddingSize])
-		dst = append(dst, '"')
+		e.text(`,"padding":`)
+		e.hex(packet[headerSize : headerSize+paddingSize])
 	}
-	dst = t.appendGuessed(dst)
-	dst = append(dst, `,"data":`...)
-	dst = emitter{packet}.object(dst, t.body.root, 0)
-	if lay != nil {
-		dst = append(dst, `,"layout":`...)
-		dst = lay.appendJSON(dst)
+	e.set(t.appendGuessed(e.b[:e.n]))
+	e.text(`,"data":`)
+	e.run(t.body.json, 0)
+	if !w.plain {
+		e.layout(w)
 	}
-	return append(dst, '}'), nil
-}
-
-// run checks the packet, and returns its layout if it differs from the rule's.
-func (w *walker) run() (*Layout, error) {
-	if err := w.check(); err != nil {
-		return nil, err
-	}
-	if w.plain {
-		return nil, nil
-	}
-	again := walker{t: w.t, p: w.p, record: true}
-	if err := again.check(); err != nil {
-		return nil, err
-	}
-	if w.t.opts.Strict {
-		if err := again.strict(); err != nil {
-			return nil, err
-		}
-	}
-	return again.layout(), nil
+	e.text("}")
+	return e.b[:e.n], nil
 }
 
 // emitter writes JSON of a packet that a walker has accepted.
-type emitter struct{ p []byte }
-
-func (e emitter) object(dst []byte, m *member, base int) []byte {
-	dst = append(dst, '{')
-	for i, sub := range m.members {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(dst, sub.key...)
-		dst = e.value(dst, sub, base)
-	}
-	return append(dst, '}')
+type emitter struct {
+	p []byte // the packet
+	// b has n bytes of JSON, and room behind them.
+	b []byte
+	n int
 }
 
-func (e emitter) value(dst []byte, m *member, base int) []byte {
-	switch m.typ {
-	case TypeObject:
-		return e.object(dst, m, base)
-	case TypeString:
-		text := e.p[e.u16(base+m.at):]
-		return wtf8.AppendUnitsJSON(dst, text[:textLen(text)-2])
-	case TypeBytes:
-		return e.bytes(dst, m, base)
-	case TypeArray:
-		return e.array(dst, m, base)
-	case TypeFixed:
-		dst = append(dst, '[')
-		for i := range m.n {
-			if i > 0 {
-				dst = append(dst, ',')
-			}
-			dst = e.value(dst, m.item, base+m.at+i*m.item.stride)
-		}
-		return append(dst, ']')
+// set takes back b, to which something was appended.
+func (e *emitter) set(b []byte) { e.b, e.n = b[:cap(b)], len(b) }
+
+// room makes sure that there are n bytes of room.
+func (e *emitter) room(n int) {
+	if len(e.b)-e.n < n {
+		e.set(slices.Grow(e.b[:e.n], n))
 	}
-	return appendScalar(dst, m.typ, e.p[base+m.at:])
 }
 
-func (e emitter) u16(off int) int { return int(binary.LittleEndian.Uint16(e.p[off:])) }
-
-func (e emitter) bytes(dst []byte, m *member, base int) []byte {
-	dst = append(dst, '"')
-	if n := e.u16(base + m.countAt); n > 0 {
-		off := e.u16(base + m.at)
-		dst = hex.AppendEncode(dst, e.p[off:off+n])
-	}
-	return append(dst, '"')
+func (e *emitter) text(s string) {
+	e.room(len(s))
+	e.n += copy(e.b[e.n:], s)
 }
 
-func (e emitter) array(dst []byte, m *member, base int) []byte {
-	dst = append(dst, '[')
-	here := e.u16(base + m.at)
-	for i := range e.u16(base + m.countAt) {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		if m.elem.bare {
-			dst = e.value(dst, m.elem.root.members[0], here)
+func (e *emitter) uint(v uint32) {
+	e.room(maxNumber)
+	e.n = putUint32(e.b, e.n, v)
+}
+
+func (e *emitter) hex(data []byte) {
+	e.room(len(`""`) + hex.EncodedLen(len(data)))
+	e.b[e.n] = '"'
+	n := e.n + 1 + hex.Encode(e.b[e.n+1:], data)
+	e.b[n] = '"'
+	e.n = n + 1
+}
+
+func (e *emitter) u16(off int) int { return int(binary.LittleEndian.Uint16(e.p[off:])) }
+
+// run writes the fields of the scope, or the item of T[n], that begins at base.
+func (e *emitter) run(prog *program, base int) {
+	e.room(prog.room)
+	le, p, b, n := binary.LittleEndian, e.p, e.b, e.n
+	for i := range prog.ops {
+		o := &prog.ops[i]
+		if len(o.text) <= len(o.begin) {
+			*(*[shortText]byte)(b[n:]) = o.begin
 		} else {
-			dst = e.object(dst, m.elem.root, here)
+			copy(b[n:], o.text)
 		}
+		n += len(o.text)
+		at := base + o.at
+		switch o.typ {
+		case TypeBool:
+			n = putBool(b, n, p[at])
+		case TypeByte:
+			n = putUint32(b, n, uint32(p[at]))
+		case TypeInt16:
+			n = putInt32(b, n, int32(int16(le.Uint16(p[at:]))))
+		case TypeUint16:
+			n = putUint32(b, n, uint32(le.Uint16(p[at:])))
+		case TypeInt32:
+			n = putInt32(b, n, int32(le.Uint32(p[at:])))
+		case TypeUint32:
+			n = putUint32(b, n, le.Uint32(p[at:]))
+		case TypeInt64:
+			b[n] = '"'
+			n = putInt64(b, n+1, int64(le.Uint64(p[at:])))
+			b[n] = '"'
+			n++
+		case TypeUint64:
+			b[n] = '"'
+			n = putUint64(b, n+1, le.Uint64(p[at:]))
+			b[n] = '"'
+			n++
+		case TypeFloat:
+			n = putFloatBits(b, n, le.Uint32(p[at:]))
+		case TypeDouble:
+			n = putDoubleBits(b, n, le.Uint64(p[at:]))
+		case TypeAngle:
+			n = putDouble(b, n, Angle(le.Uint16(p[at:])).Radians())
+		case TypeVec3FA:
+			n = putFloatAngle(b, n, le.Uint32(p[at:]))
+		case TypeSkillID:
+			n = len(skill64.appendJSON(b[:n], le.Uint64(p[at:])))
+		case TypeSkillID32:
+			n = len(skill32.appendJSON(b[:n], uint64(le.Uint32(p[at:]))))
+		default:
+			e.n = n
+			e.far(o, base)
+			e.room(prog.room)
+			b, n = e.b, e.n
+		}
+	}
+	e.n = n + copy(b[n:], prog.tail)
+}
+
+// far writes a value that may be of any length.
+func (e *emitter) far(o *op, base int) {
+	at := base + o.at
+	switch o.typ {
+	case TypeString:
+		text := e.p[e.u16(at):]
+		e.set(wtf8.AppendUnitsJSON(e.b[:e.n], text[:textLen(text)-2]))
+	case TypeBytes:
+		var data []byte
+		if n := e.u16(base + o.countAt); n > 0 { // else its offset means nothing
+			data = e.p[e.u16(at):][:n]
+		}
+		e.hex(data)
+	case TypeArray:
+		e.elements(o.each, e.u16(at), e.u16(base+o.countAt))
+	case TypeFixed:
+		e.items(o.each, at, o.stride, o.n)
+	}
+}
+
+// elements writes the n elements of an array.
+func (e *emitter) elements(each *program, here, n int) {
+	e.text("[")
+	for i := range n {
+		if i > 0 {
+			e.text(",")
+		}
+		e.run(each, here)
 		here = e.u16(here + 2)
 	}
-	return append(dst, ']')
+	e.text("]")
 }
 
-// appendScalar appends the value at the beginning of p.
-func appendScalar(dst []byte, typ Type, p []byte) []byte {
-	le := binary.LittleEndian
-	switch typ {
-	case TypeBool:
-		return appendBool(dst, p[0])
-	case TypeByte:
-		return strconv.AppendUint(dst, uint64(p[0]), 10)
-	case TypeInt16:
-		return strconv.AppendInt(dst, int64(int16(le.Uint16(p))), 10)
-	case TypeUint16:
-		return strconv.AppendUint(dst, uint64(le.Uint16(p)), 10)
-	case TypeInt32:
-		return strconv.AppendInt(dst, int64(int32(le.Uint32(p))), 10)
-	case TypeUint32:
-		return strconv.AppendUint(dst, uint64(le.Uint32(p)), 10)
-	case TypeInt64:
-		return append(strconv.AppendInt(append(dst, '"'), int64(le.Uint64(p)), 10), '"')
-	case TypeUint64:
-		return append(strconv.AppendUint(append(dst, '"'), le.Uint64(p), 10), '"')
-	case TypeFloat:
-		return appendFloat(dst, le.Uint32(p))
-	case TypeDouble:
-		return appendDouble(dst, le.Uint64(p))
-	case TypeAngle:
-		return strconv.AppendFloat(dst, Angle(le.Uint16(p)).Radians(), 'g', -1, 64)
-	case TypeVec3, TypeVec3FA:
-		return appendVec3(dst, typ, p)
-	case TypeSkillID:
-		return skill64.appendJSON(dst, le.Uint64(p))
-	case TypeSkillID32:
-		return skill32.appendJSON(dst, uint64(le.Uint32(p)))
-	case TypeCustomize:
-		return Customize(p[:8]).appendJSON(dst)
+// items writes the n items of T[n].
+func (e *emitter) items(item *program, at, stride, n int) {
+	e.text("[")
+	for i := range n {
+		if i > 0 {
+			e.text(",")
+		}
+		e.run(item, at+i*stride)
 	}
-	panic("BUG: appendScalar of " + typ.String())
+	e.text("]")
 }
 
-func appendBool(dst []byte, b byte) []byte {
-	switch b {
+// layout writes the layout of a walker, as a member; see [Layout].
+func (e *emitter) layout(w *walker) {
+	e.text(`,"layout":{"size":`)
+	e.uint(uint32(len(w.p)))
+	e.text(`,"at":[`)
+	e.room(len(w.at)*len("65535,") + maxNumber)
+	for i, off := range w.at {
+		if i > 0 {
+			e.b[e.n] = ','
+			e.n++
+		}
+		e.n = putUint32(e.b, e.n, uint32(off))
+	}
+	e.text(`],"gaps":[`)
+	for i, g := range w.gaps() {
+		if i > 0 {
+			e.text(",")
+		}
+		e.text(`{"at":`)
+		e.uint(uint32(g.Off))
+		e.text(`,"hex":`)
+		e.hex(g.Data)
+		e.text("}")
+	}
+	e.text("]}")
+}
+
+func putBool(b []byte, n int, v byte) int {
+	switch v {
 	case 0:
-		return append(dst, "false"...)
+		return n + copy(b[n:], "false")
 	case 1:
-		return append(dst, "true"...)
+		return n + copy(b[n:], "true")
 	}
-	return strconv.AppendUint(dst, uint64(b), 10)
+	return putUint32(b, n, uint32(v))
 }
 
 // Canonical NaNs, which are written without bits.
@@ -193,59 +238,50 @@ const (
 	nan64 = 0x7ff8000000000000
 )
 
-func appendFloat(dst []byte, bits uint32) []byte {
+func putFloatBits(b []byte, n int, bits uint32) int {
 	f := math.Float32frombits(bits)
 	switch {
 	case f != f && bits != nan32:
-		return append(hexDigits(append(dst, `"NaN:`...), uint64(bits), 8), '"')
+		return n + copy(b[n:], fmt.Sprintf(`"NaN:%08x"`, bits))
 	case f != f || math.IsInf(float64(f), 0):
-		return appendNoNumber(dst, float64(f))
+		return putNoNumber(b, n, float64(f))
 	}
-	return strconv.AppendFloat(dst, float64(f), 'g', -1, 32)
+	return putFloat(b, n, f)
 }
 
-func appendDouble(dst []byte, bits uint64) []byte {
+func putDoubleBits(b []byte, n int, bits uint64) int {
 	f := math.Float64frombits(bits)
 	switch {
 	case f != f && bits != nan64:
-		return append(hexDigits(append(dst, `"NaN:`...), bits, 16), '"')
+		return n + copy(b[n:], fmt.Sprintf(`"NaN:%016x"`, bits))
 	case f != f || math.IsInf(f, 0):
-		return appendNoNumber(dst, f)
+		return putNoNumber(b, n, f)
 	}
-	return strconv.AppendFloat(dst, f, 'g', -1, 64)
+	return putDouble(b, n, f)
 }
 
-// appendNoNumber appends a float that JSON has no number for.
-func appendNoNumber(dst []byte, f float64) []byte {
+// putNoNumber writes a float that JSON has no number for.
+func putNoNumber(b []byte, n int, f float64) int {
 	switch {
 	case f > 0:
-		return append(dst, `"Infinity"`...)
+		return n + copy(b[n:], `"Infinity"`)
 	case f < 0:
-		return append(dst, `"-Infinity"`...)
+		return n + copy(b[n:], `"-Infinity"`)
 	}
-	return append(dst, `"NaN"`...)
+	return n + copy(b[n:], `"NaN"`)
 }
 
-func hexDigits(dst []byte, v uint64, n int) []byte {
-	for n--; n >= 0; n-- {
-		dst = append(dst, "0123456789abcdef"[v>>(4*n)&15])
+// putFloatAngle writes one coordinate of a vec3fa, in radians.
+func putFloatAngle(b []byte, n int, bits uint32) int {
+	f := float64(math.Float32frombits(bits))
+	if f != f || math.IsInf(f, 0) {
+		return putFloatBits(b, n, bits)
 	}
-	return dst
+	return putDouble(b, n, f*math.Pi/32768)
 }
 
-func appendVec3(dst []byte, typ Type, p []byte) []byte {
-	for i, key := range [3]string{`{"x":`, `,"y":`, `,"z":`} {
-		dst = append(dst, key...)
-		bits := binary.LittleEndian.Uint32(p[4*i:])
-		f := float64(math.Float32frombits(bits))
-		if typ == TypeVec3 || f != f || math.IsInf(f, 0) {
-			dst = appendFloat(dst, bits)
-		} else {
-			dst = strconv.AppendFloat(dst, f*math.Pi/32768, 'g', -1, 64)
-		}
-	}
-	return append(dst, '}')
-}
+// skillText is more than the length of a skill id's JSON.
+const skillText = 200
 
 // appendJSON appends the parts of a skill id and the raw number, because patches differ in
 // the meaning of its bits.
@@ -263,13 +299,4 @@ func (s skillShape) appendJSON(dst []byte, raw uint64) []byte {
 	dst = strconv.AppendUint(dst, uint64(id.ID), 10)
 	dst = append(dst, `,"raw":"0x`...)
 	return append(strconv.AppendUint(dst, raw, 16), `"}`...)
-}
-
-func (c Customize) appendJSON(dst []byte) []byte {
-	for i, key := range customizeKeys {
-		dst = append(dst, "{,"[min(i, 1)], '"')
-		dst = append(append(dst, key...), `":`...)
-		dst = strconv.AppendUint(dst, uint64(c[i]), 10)
-	}
-	return append(dst, '}')
 }

@@ -226,7 +226,7 @@ func (e *encoder) member(m *member, base int, v Value, data map[*member]Value) e
 	case v == nil:
 		return nil // reserved bytes are zero
 	}
-	return putScalar(e.p[base+m.at:base+m.at+m.stride], m.typ, v)
+	return setScalar(e.p[base+m.at:base+m.at+m.stride], m.typ, v)
 }
 
 func (e *encoder) fixed(m *member, base int, v Value) error {

@@ -1,9 +1,8 @@
 package protocol
 
 import (
-	"encoding/hex"
+	"bytes"
 	"slices"
-	"strconv"
 )
 
 // Layout says where the data of a packet lies if that is not where the rule puts it.
@@ -26,57 +25,53 @@ type Gap struct {
 	Data []byte
 }
 
-// layout returns the layout of a packet that was walked with record set.
+// layout returns the layout of a packet that is not plain.
 func (w *walker) layout() *Layout {
-	l := &Layout{Size: len(w.p), At: w.at}
-	for off := 0; off < len(w.p); off++ {
-		if w.used[off] || w.p[off] == 0 {
-			continue
-		}
-		end := off
-		for end < len(w.p) && !w.used[end] {
-			end++
-		}
-		for w.p[end-1] == 0 {
-			end--
-		}
-		l.Gaps = append(l.Gaps, Gap{Off: off, Data: slices.Clone(w.p[off:end])})
-		off = end
+	l := &Layout{Size: len(w.p), At: make([]int, len(w.at)), Gaps: w.gaps()}
+	for i, off := range w.at {
+		l.At[i] = int(off)
 	}
 	return l
 }
+
+// gaps returns the gaps of a packet that is not plain.
+func (w *walker) gaps() (list []Gap) {
+	for off := w.free(0); off < len(w.p); off = w.free(off) {
+		end := off + 1
+		for end < len(w.p) && !w.isUsed(end) {
+			end++
+		}
+		if data := bytes.TrimRight(w.p[off:end], "\x00"); len(data) > 0 {
+			zeros := len(data) - len(bytes.TrimLeft(data, "\x00"))
+			list = append(list, Gap{Off: off + zeros, Data: slices.Clone(data[zeros:])})
+		}
+		off = end
+	}
+	return list
+}
+
+// free returns the first byte from off on that belongs to no field, or at least the length of
+// the packet.
+func (w *walker) free(off int) int {
+	for off < len(w.p) && w.isUsed(off) {
+		if w.used[off/64]>>(off%64) == ^uint64(0)>>(off%64) {
+			off = off/64*64 + 64
+		} else {
+			off++
+		}
+	}
+	return off
+}
+
+func (w *walker) isUsed(off int) bool { return w.used[off/64]>>(off%64)&1 != 0 }
 
 // strict refuses a layout with bytes that belong to no field or to two.
 func (w *walker) strict() error {
 	if w.shared {
 		return badf(0, "some bytes belong to two fields")
 	}
-	if off := slices.Index(w.used, false); off >= 0 {
+	if off := w.free(0); off < len(w.p) {
 		return badf(off, "a byte that belongs to no field")
 	}
 	return nil
-}
-
-func (l *Layout) appendJSON(dst []byte) []byte {
-	dst = append(dst, `{"size":`...)
-	dst = strconv.AppendInt(dst, int64(l.Size), 10)
-	dst = append(dst, `,"at":[`...)
-	for i, off := range l.At {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = strconv.AppendInt(dst, int64(off), 10)
-	}
-	dst = append(dst, `],"gaps":[`...)
-	for i, g := range l.Gaps {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(dst, `{"at":`...)
-		dst = strconv.AppendInt(dst, int64(g.Off), 10)
-		dst = append(dst, `,"hex":"`...)
-		dst = hex.AppendEncode(dst, g.Data)
-		dst = append(dst, `"}`...)
-	}
-	return append(dst, `]}`...)
 }

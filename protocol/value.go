@@ -59,12 +59,15 @@ type Message struct {
 
 // Decode reads a packet, header included. It keeps no part of it.
 func (t *Table) Decode(packet []byte) (*Message, error) {
-	w := walker{t: t, p: packet}
-	lay, err := w.run()
+	w, err := t.walk(packet)
 	if err != nil {
 		return nil, err
 	}
-	m := &Message{Code: binary.LittleEndian.Uint16(packet[2:]), Layout: lay}
+	defer w.release()
+	m := &Message{Code: binary.LittleEndian.Uint16(packet[2:])}
+	if !w.plain {
+		m.Layout = w.layout()
+	}
 	if n := binary.LittleEndian.Uint16(packet); int(n) != len(packet) {
 		m.Length = &n
 	}

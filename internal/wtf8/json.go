@@ -29,6 +29,8 @@ func AppendUnitsJSON(dst, src []byte) []byte {
 	for i := 0; i+1 < len(src); i += 2 {
 		u := binary.LittleEndian.Uint16(src[i:])
 		switch {
+		case u < utf8.RuneSelf && asItIs[u]:
+			dst = append(dst, byte(u))
 		case u < utf8.RuneSelf:
 			dst = appendASCII(dst, byte(u))
 		case !utf16.IsSurrogate(rune(u)):
@@ -42,6 +44,14 @@ func AppendUnitsJSON(dst, src []byte) []byte {
 	}
 	return append(dst, '"')
 }
+
+// asItIs has the characters below [utf8.RuneSelf] that appendASCII does not escape.
+var asItIs = func() (is [utf8.RuneSelf]bool) {
+	for c := range is {
+		is[c] = len(appendASCII(nil, byte(c))) == 1
+	}
+	return is
+}()
 
 // appendASCII appends a character below [utf8.RuneSelf].
 func appendASCII(dst []byte, c byte) []byte {

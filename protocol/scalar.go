@@ -9,20 +9,20 @@ import (
 	"lorefs/internal/shown"
 )
 
-// putScalar writes v as a value of typ to p, which has that value's size.
-func putScalar(p []byte, typ Type, v Value) error {
+// setScalar writes v as a value of typ to p, which has that value's size.
+func setScalar(p []byte, typ Type, v Value) error {
 	le := binary.LittleEndian
 	switch typ {
 	case TypeBool:
-		return putBool(p, v)
+		return setBool(p, v)
 	case TypeFloat, TypeDouble:
-		return putFloat(p, typ, v)
+		return setFloat(p, typ, v)
 	case TypeAngle:
-		return putAngle(p, v)
+		return setAngle(p, v)
 	case TypeVec3, TypeVec3FA:
-		return putVec3(p, typ, v)
+		return setVec3(p, typ, v)
 	case TypeSkillID, TypeSkillID32:
-		return putSkill(p, typ, v)
+		return setSkill(p, typ, v)
 	case TypeCustomize:
 		c, ok := v.(Customize)
 		if !ok {
@@ -100,7 +100,7 @@ func badRange(v any, bits int, signed bool) error {
 	return badValue("%v is out of range of %s %d bits", v, kind, bits)
 }
 
-func putBool(p []byte, v Value) error {
+func setBool(p []byte, v Value) error {
 	switch v := v.(type) {
 	case bool:
 		p[0] = 0
@@ -115,7 +115,7 @@ func putBool(p []byte, v Value) error {
 	return nil
 }
 
-func putFloat(p []byte, typ Type, v Value) error {
+func setFloat(p []byte, typ Type, v Value) error {
 	switch v := v.(type) {
 	case float32:
 		if typ == TypeFloat {
@@ -148,7 +148,7 @@ func narrow(v float64) (float32, error) {
 	return f, nil
 }
 
-func putAngle(p []byte, v Value) error {
+func setAngle(p []byte, v Value) error {
 	a, ok := v.(Angle)
 	if !ok {
 		return badValue("want an Angle, got %T", v)
@@ -157,7 +157,7 @@ func putAngle(p []byte, v Value) error {
 	return nil
 }
 
-func putVec3(p []byte, typ Type, v Value) error {
+func setVec3(p []byte, typ Type, v Value) error {
 	var f [3]float32
 	switch v := v.(type) {
 	case Vec3:
@@ -179,7 +179,7 @@ func putVec3(p []byte, typ Type, v Value) error {
 	return nil
 }
 
-func putSkill(p []byte, typ Type, v Value) error {
+func setSkill(p []byte, typ Type, v Value) error {
 	id, ok := v.(SkillID)
 	if !ok {
 		return badValue("want a SkillID, got %T", v)
