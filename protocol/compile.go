@@ -57,7 +57,7 @@ type scope struct {
 	root *member
 	// bare is set if an element is the value of the only member, not an object: array<T>.
 	bare bool
-	// values is how many fields and objects there are in root.
+	// values is how many members its values take, without those of arrays.
 	values int
 	// json makes the fields JSON.
 	json *program
@@ -85,7 +85,7 @@ type member struct {
 	// by name.
 	members []*member
 	named   map[string]*member
-	initial Value // encoded for a missing value; nil is zero
+	initial Value // encoded for a missing value
 }
 
 // Compile makes a table of a definition. An error is a [*SyntaxError] and names the bad
@@ -105,7 +105,7 @@ func Compile(d *Definition, opts Options) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	body.json = newProgram(body)
+	body.finish()
 	t.body = *body
 	if c.dialect == inline && !opts.Inline && !look.extended {
 		t.guessed = body.guessed
@@ -159,6 +159,15 @@ func (c *compiler) scope(fields []Field, head int) (*scope, error) {
 	}
 	s.group(flats)
 	return s, nil
+}
+
+// finish prepares a compiled scope for reading.
+func (s *scope) finish() {
+	m := s.root
+	if s.bare {
+		m = m.members[0]
+	}
+	s.json, s.values = newProgram(m), m.values()
 }
 
 // flattener lists the fields of a scope in the order of their lines, and makes the members
@@ -326,7 +335,7 @@ func (c *compiler) array(m *member, f *Field) (err error) {
 		return err
 	}
 	m.elem.bare = f.Elem != nil
-	m.elem.json = newProgram(m.elem)
+	m.elem.finish()
 	return nil
 }
 
