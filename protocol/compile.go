@@ -105,12 +105,20 @@ func Compile(d *Definition, opts Options) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	body.finish()
 	t.body = *body
 	if c.dialect == inline && !opts.Inline && !look.extended {
-		t.guessed = body.guessed
+		t.setGuessed(body.guessed)
+	} else {
+		t.setGuessed(nil)
 	}
 	return t, nil
+}
+
+// setGuessed sets which fields are guesses, and prepares the table for reading. The JSON of each
+// packet names them.
+func (t *Table) setGuessed(list []guess) {
+	t.guessed = list
+	t.body.finish(string(t.appendGuessed(nil)) + `,"data":`)
 }
 
 // Name returns NAME.VERSION of the definition.
@@ -161,13 +169,13 @@ func (c *compiler) scope(fields []Field, head int) (*scope, error) {
 	return s, nil
 }
 
-// finish prepares a compiled scope for reading.
-func (s *scope) finish() {
+// finish prepares a compiled scope for reading. text is what comes before its JSON.
+func (s *scope) finish(text string) {
 	m := s.root
 	if s.bare {
 		m = m.members[0]
 	}
-	s.json, s.values = newProgram(m), m.values()
+	s.json, s.values = newProgram(m, text), m.values()
 }
 
 // flattener lists the fields of a scope in the order of their lines, and makes the members
@@ -335,7 +343,7 @@ func (c *compiler) array(m *member, f *Field) (err error) {
 		return err
 	}
 	m.elem.bare = f.Elem != nil
-	m.elem.finish()
+	m.elem.finish("")
 	return nil
 }
 
