@@ -164,7 +164,8 @@ func BenchmarkCASC(b *testing.B) {
 		name string
 		args []string
 	}{{"names", []string{"find"}}, {"sizes", []string{"find", "-size", "+1G"}}} {
-		for _, m := range []mounter{storage, adapter("memory", same, 0), lowest(same)} {
+		simplest := mounter{"empty", func(b *testing.B) (string, func()) { return mountEmpty(b, same) }}
+		for _, m := range []mounter{storage, adapter("memory", same, 0), adapter("unbounded", same, -1), simplest, lowest(same)} {
 			b.Run(w.name+"/"+m.name, func(b *testing.B) { benchWalk(b, 0, w.args, "files", m) })
 		}
 	}

@@ -278,21 +278,21 @@ func TestValueErrors(t *testing.T) {
 		data protocol.Object
 		want string
 	}{
-		{protocol.Object{{Name: "n", Value: 40000}}, "n: 40000 is out of range of signed 16 bits"},
-		{protocol.Object{{Name: "n", Value: uint64(1 << 63)}}, "out of range"},
-		{protocol.Object{{Name: "n", Value: "1"}}, "n: want an integer, got string"},
-		{protocol.Object{{Name: "f", Value: 1e39}}, "f: 1e+39 is out of range"},
-		{protocol.Object{{Name: "a", Value: []protocol.Value{1}}}, "a[0]: want an object, got int"},
-		{protocol.Object{{Name: "a", Value: []protocol.Value{protocol.Object{{Name: "x", Value: 1}}}}}, "a[0].x: want a bool, got int"},
-		{protocol.Object{{Name: "o", Value: protocol.Object{{Name: "s", Value: 1}}}}, "o.s: want a string, got int"},
-		{protocol.Object{{Name: "z", Value: 1}}, `there is no field "z"`},
+		{protocol.Object{{Name: "n", Value: protocol.Int(40000)}}, "n: 40000 is out of range of signed 16 bits"},
+		{protocol.Object{{Name: "n", Value: protocol.Uint(uint64(1 << 63))}}, "out of range"},
+		{protocol.Object{{Name: "n", Value: protocol.Text("1")}}, "n: want an integer, got string"},
+		{protocol.Object{{Name: "f", Value: protocol.Double(1e39)}}, "f: 1e+39 is out of range"},
+		{protocol.Object{{Name: "a", Value: protocol.List(protocol.Int(1))}}, "a[0]: want an object, got int"},
+		{protocol.Object{{Name: "a", Value: protocol.List(protocol.Object{{Name: "x", Value: protocol.Int(1)}}.Value())}}, "a[0].x: want a bool, got int"},
+		{protocol.Object{{Name: "o", Value: protocol.Object{{Name: "s", Value: protocol.Int(1)}}.Value()}}, "o.s: want a string, got int"},
+		{protocol.Object{{Name: "z", Value: protocol.Int(1)}}, `there is no field "z"`},
 	} {
 		_, err := tab.Encode(&protocol.Message{Data: tt.data})
 		wantError(t, err, tt.want)
 	}
 	for _, data := range []protocol.Object{
-		{{Name: "o", Value: protocol.Object{{Name: "s", Value: strings.Repeat("x", 40_000)}}}},
-		{{Name: "a", Value: make([]protocol.Value, 20_000)}},
+		{{Name: "o", Value: protocol.Object{{Name: "s", Value: protocol.Text(strings.Repeat("x", 40_000))}}.Value()}},
+		{{Name: "a", Value: protocol.List(make([]protocol.Value, 20_000)...)}},
 	} {
 		if _, err := tab.Encode(&protocol.Message{Data: data}); !errors.Is(err, protocol.ErrTooLong) {
 			t.Errorf("got %v, want ErrTooLong", err)
@@ -311,8 +311,10 @@ func TestLayout(t *testing.T) {
 		t.Fatalf("%s: %v", text, err)
 	}
 	for _, edit := range []func(*protocol.Message){
-		func(m *protocol.Message) { m.Data[0].Value = "longer" },
-		func(m *protocol.Message) { m.Data[2].Value = []protocol.Value{protocol.Object{}, protocol.Object{}} },
+		func(m *protocol.Message) { m.Data[0].Value = protocol.Text("longer") },
+		func(m *protocol.Message) {
+			m.Data[2].Value = protocol.List(protocol.Object{}.Value(), protocol.Object{}.Value())
+		},
 		func(m *protocol.Message) { m.Layout.Size = 3 },
 		func(m *protocol.Message) { m.Layout.At[0] = 1 },
 		func(m *protocol.Message) { m.Layout.At[0] = 70000 },
@@ -325,7 +327,7 @@ func TestLayout(t *testing.T) {
 			t.Errorf("got %x, %v, want ErrLayout", got, err)
 		}
 	}
-	m.Data[2].Value.([]protocol.Value)[0].(protocol.Object)[0].Value = byte(77)
+	m.Data[2].Value.At(0).Object()[0].Value = protocol.Uint(byte(77))
 	if got, err := tab.Encode(m); err != nil || !bytes.Contains(got, []byte{77}) || len(got) != len(packet) {
 		t.Errorf("an edit that fits: %x, %v", got, err)
 	}
@@ -381,7 +383,7 @@ func TestSharedBytes(t *testing.T) {
 	if got, err := tab.Encode(m); err != nil || !bytes.Equal(got, packet) {
 		t.Errorf("with its length: %d bytes, %v", len(got), err)
 	}
-	m.Data[1].Value = make([]byte, n)
+	m.Data[1].Value = protocol.Bytes(make([]byte, n))
 	if _, err := tab.Encode(m); !errors.Is(err, protocol.ErrLayout) {
 		t.Errorf("other bytes in one place: %v, want ErrLayout", err)
 	}

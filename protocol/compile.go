@@ -57,7 +57,7 @@ type scope struct {
 	root *member
 	// bare is set if an element is the value of the only member, not an object: array<T>.
 	bare bool
-	// values is how many fields and objects there are in root.
+	// values is how many members its values take, without those of arrays.
 	values int
 	// json makes the fields JSON.
 	json *program
@@ -85,7 +85,7 @@ type member struct {
 	// by name.
 	members []*member
 	named   map[string]*member
-	initial Value // encoded for a missing value; nil is zero
+	initial Value // encoded for a missing value
 }
 
 // Compile makes a table of a definition. An error is a [*SyntaxError] and names the bad
@@ -105,12 +105,20 @@ func Compile(d *Definition, opts Options) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	body.json = newProgram(body)
 	t.body = *body
 	if c.dialect == inline && !opts.Inline && !look.extended {
-		t.guessed = body.guessed
+		t.setGuessed(body.guessed)
+	} else {
+		t.setGuessed(nil)
 	}
 	return t, nil
+}
+
+// setGuessed sets which fields are guesses, and prepares the table for reading. The JSON of each
+// packet names them.
+func (t *Table) setGuessed(list []guess) {
+	t.guessed = list
+	t.body.finish(string(t.appendGuessed(nil)) + `,"data":`)
 }
 
 // Name returns NAME.VERSION of the definition.
@@ -159,6 +167,15 @@ func (c *compiler) scope(fields []Field, head int) (*scope, error) {
 	}
 	s.group(flats)
 	return s, nil
+}
+
+// finish prepares a compiled scope for reading. text is what comes before its JSON.
+func (s *scope) finish(text string) {
+	m := s.root
+	if s.bare {
+		m = m.members[0]
+	}
+	s.json, s.values = newProgram(m, text), m.values()
 }
 
 // flattener lists the fields of a scope in the order of their lines, and makes the members
@@ -326,7 +343,7 @@ func (c *compiler) array(m *member, f *Field) (err error) {
 		return err
 	}
 	m.elem.bare = f.Elem != nil
-	m.elem.json = newProgram(m.elem)
+	m.elem.finish("")
 	return nil
 }
 

@@ -78,14 +78,14 @@ func (f *Field) checkDefault() error {
 	return err
 }
 
-// defaultValue returns the value of Default, or nil if there is none.
+// defaultValue returns the value of Default, if there is one.
 func (f *Field) defaultValue() (Value, error) {
 	if f.Default == "" {
-		return nil, nil
+		return Value{}, nil
 	}
 	v, err := scalarFromText(f.Type, f.Default)
 	if err != nil {
-		return nil, fmt.Errorf("%s=%s: %w", f.Name, strconv.Quote(f.Default), err)
+		return Value{}, fmt.Errorf("%s=%s: %w", f.Name, strconv.Quote(f.Default), err)
 	}
 	return v, nil
 }

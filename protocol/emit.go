@@ -44,8 +44,6 @@ func (t *Table) AppendJSON(dst, packet []byte) ([]byte, error) {
 		e.text(`,"padding":`)
 		e.hex(packet[headerSize : headerSize+paddingSize])
 	}
-	e.set(t.appendGuessed(e.b[:e.n]))
-	e.text(`,"data":`)
 	e.run(t.body.json, 0)
 	if !w.plain {
 		e.layout(w)

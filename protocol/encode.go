@@ -200,7 +200,7 @@ func (e *encoder) object(m *member, base int, o Object, data map[*member]Value) 
 		} else {
 			v = o.Get(sub.name)
 		}
-		if v == nil {
+		if v.kind == KindNone {
 			v = sub.initial
 		}
 		if err := e.member(sub, base, v, data); err != nil {
@@ -216,29 +216,27 @@ func (e *encoder) member(m *member, base int, v Value, data map[*member]Value) e
 		data[m] = v
 		return nil
 	case m.typ == TypeObject:
-		o, ok := v.(Object)
-		if v != nil && !ok {
-			return badValue("want an object, got %T", v)
+		if v.kind != KindNone && v.kind != KindObject {
+			return badValue("want an object, got %v", v.kind)
 		}
-		return e.object(m, base, o, data)
+		return e.object(m, base, v.parts, data)
 	case m.typ == TypeFixed:
 		return e.fixed(m, base, v)
-	case v == nil:
+	case v.kind == KindNone:
 		return nil // reserved bytes are zero
 	}
 	return setScalar(e.p[base+m.at:base+m.at+m.stride], m.typ, v)
 }
 
 func (e *encoder) fixed(m *member, base int, v Value) error {
-	list, ok := v.([]Value)
-	if v == nil {
+	if v.kind == KindNone {
 		return nil
 	}
-	if !ok || len(list) != m.n {
+	if v.kind != KindList || len(v.parts) != m.n {
 		return badValue("want an array of %d values", m.n)
 	}
-	for i, item := range list {
-		if err := e.member(m.item, base+m.at+i*m.item.stride, item, nil); err != nil {
+	for i := range v.parts {
+		if err := e.member(m.item, base+m.at+i*m.item.stride, v.parts[i].Value, nil); err != nil {
 			return inElement(err, i)
 		}
 	}
@@ -272,14 +270,13 @@ func (e *encoder) data(s *scope, base int, data map[*member]Value) error {
 }
 
 func (e *encoder) text(m *member, base int, v Value) error {
-	s, ok := v.(string)
-	if v != nil && !ok {
-		return badValue("want a string, got %T", v)
+	if v.kind != KindNone && v.kind != KindText {
+		return badValue("want a string, got %v", v.kind)
 	}
-	if len(s) > 3*MaxPacket {
-		return fmt.Errorf("%w: a string of %d bytes", ErrTooLong, len(s))
+	if len(v.data) > 3*MaxPacket {
+		return fmt.Errorf("%w: a string of %d bytes", ErrTooLong, len(v.data))
 	}
-	units := wtf8.AppendUTF16(nil, s)
+	units := wtf8.AppendUTF16(nil, string(v.data))
 	if i := textLen(units); i >= 0 {
 		return badValue("a string cannot hold U+0000, which ends it")
 	}
@@ -293,10 +290,10 @@ func (e *encoder) text(m *member, base int, v Value) error {
 }
 
 func (e *encoder) bytes(m *member, base int, v Value) error {
-	b, ok := v.([]byte)
-	if v != nil && !ok {
-		return badValue("want bytes, got %T", v)
+	if v.kind != KindNone && v.kind != KindBytes {
+		return badValue("want bytes, got %v", v.kind)
 	}
+	b := v.data
 	var off int
 	var err error
 	if len(b) == 0 {
@@ -319,15 +316,15 @@ func (e *encoder) bytes(m *member, base int, v Value) error {
 type links struct {
 	e    *encoder
 	m    *member
-	list []Value
+	list []Member
 	link int // where the offset of the next element is put
 }
 
 func (e *encoder) links(m *member, base int, v Value) (links, error) {
-	list, ok := v.([]Value)
-	if v != nil && !ok {
-		return links{}, badValue("want an array, got %T", v)
+	if v.kind != KindNone && v.kind != KindList {
+		return links{}, badValue("want an array, got %v", v.kind)
 	}
+	list := v.parts
 	if len(list) > MaxPacket/linkSize {
 		return links{}, fmt.Errorf("%w: an array of %d elements", ErrTooLong, len(list))
 	}
@@ -351,13 +348,13 @@ func (l *links) element(i int) error {
 	l.e.put16(here, here)
 	l.link = here + 2
 	if s.bare {
-		return l.e.bare(s, here, l.list[i])
+		return l.e.bare(s, here, l.list[i].Value)
 	}
-	o, ok := l.list[i].(Object)
-	if !ok {
-		return badValue("want an object, got %T", l.list[i])
+	v := l.list[i].Value
+	if v.kind != KindObject {
+		return badValue("want an object, got %v", v.kind)
 	}
-	return l.e.scope(s, here, o)
+	return l.e.scope(s, here, v.parts)
 }
 
 func (e *encoder) array(m *member, base int, v Value) error {

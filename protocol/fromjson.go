@@ -148,18 +148,20 @@ func (r *jsonReader) object(m *member) (Object, error) {
 func (r *jsonReader) value(m *member) (Value, error) {
 	switch m.typ {
 	case TypeObject:
-		return r.object(m)
+		o, err := r.object(m)
+		return o.Value(), err
 	case TypeString:
-		return r.text()
+		s, err := r.text()
+		return Text(s), err
 	case TypeBytes:
-		return r.hex()
+		b, err := r.hex()
+		return Bytes(b), err
 	case TypeArray:
-		return r.list(func() (Value, error) {
-			if m.elem.bare {
-				return r.value(m.elem.root.members[0])
-			}
-			return r.object(m.elem.root)
-		})
+		each := m.elem.root
+		if m.elem.bare {
+			each = each.members[0]
+		}
+		return r.list(func() (Value, error) { return r.value(each) })
 	case TypeFixed:
 		return r.list(func() (Value, error) { return r.value(m.item) })
 	case TypeVec3, TypeVec3FA:
@@ -173,13 +175,13 @@ func (r *jsonReader) value(m *member) (Value, error) {
 	}
 	s, err := r.scalarText()
 	if err != nil {
-		return nil, err
+		return Value{}, err
 	}
 	return scalarFromText(m.typ, s)
 }
 
 func (r *jsonReader) list(read func() (Value, error)) (Value, error) {
-	list := []Value{}
+	list := []Member{}
 	err := r.elements(func() error {
 		if len(list) == MaxPacket {
 			return &ValueError{What: fmt.Sprintf("more than %d values", MaxPacket), Err: ErrTooLong}
@@ -188,10 +190,10 @@ func (r *jsonReader) list(read func() (Value, error)) (Value, error) {
 		if err != nil {
 			return inElement(err, len(list))
 		}
-		list = append(list, value)
+		list = append(list, Member{Value: value})
 		return nil
 	})
-	return list, err
+	return Value{kind: KindList, parts: list}, err
 }
 
 func (r *jsonReader) vec3(typ Type) (Value, error) {
@@ -205,9 +207,9 @@ func (r *jsonReader) vec3(typ Type) (Value, error) {
 		return err
 	})
 	if typ == TypeVec3 {
-		return Vec3(f), err
+		return Vec3(f).Value(), err
 	}
-	return Vec3FA(f), err
+	return Vec3FA(f).Value(), err
 }
 
 // coordinate reads one number of a vec3, or of a vec3fa in radians.
@@ -222,13 +224,9 @@ func (r *jsonReader) coordinate(typ Type) (float32, error) {
 		if err != nil {
 			return 0, err
 		}
-		return narrow(d.(float64) * 32768 / math.Pi)
+		return narrow(d * 32768 / math.Pi)
 	}
-	f, err := floatFromText(s)
-	if err != nil {
-		return 0, err
-	}
-	return f.(float32), nil
+	return floatFromText(s)
 }
 
 func (r *jsonReader) customize() (Value, error) {
@@ -243,7 +241,7 @@ func (r *jsonReader) customize() (Value, error) {
 		}
 		return badValue("there is no field %s", shown.Quote(name))
 	})
-	return c, err
+	return c.Value(), err
 }
 
 // skill reads a skill id: its parts, or the raw number, or both if they agree.
@@ -263,10 +261,10 @@ func (r *jsonReader) skill(typ Type) (Value, error) {
 		return err
 	})
 	switch {
-	case err != nil || raw == nil:
-		return id, err
-	case parts > 0 && raw != Value(id):
-		return nil, badValue("raw is %+v, and the other fields %+v: leave one of them out", raw, id)
+	case err != nil || raw.kind == KindNone:
+		return id.Value(), err
+	case parts > 0 && raw.SkillID() != id:
+		return Value{}, badValue("raw is %+v, and the other fields %+v: leave one of them out", raw.SkillID(), id)
 	}
 	return raw, nil
 }

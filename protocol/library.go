@@ -382,7 +382,7 @@ func (l *Library) Table(i int, patch Patch) (*Table, error) {
 		c.table, c.err = Compile(def, opts)
 	}
 	if c.err == nil && len(c.table.guessed) > 0 && l.isInline() {
-		c.table.guessed = nil
+		c.table.setGuessed(nil)
 	}
 	if _, wrong := errors.AsType[*SyntaxError](c.err); c.err == nil || wrong {
 		l.mu.Lock()

@@ -30,17 +30,9 @@ type op struct {
 	n, stride int
 }
 
-// newProgram makes the program for an element, or for the fields of a packet.
-func newProgram(s *scope) *program {
-	m := s.root
-	if s.bare {
-		m = m.members[0]
-	}
-	return programOf(m)
-}
-
-func programOf(m *member) *program {
-	var b programmer
+// newProgram makes the program for a value and the text before it.
+func newProgram(m *member, text string) *program {
+	b := programmer{text: []byte(text)}
 	b.value(m)
 	b.program.tail = string(b.text)
 	b.program.room += len(b.text) + shortText
@@ -74,7 +66,7 @@ func (b *programmer) value(m *member) {
 	case TypeArray:
 		b.op(op{typ: TypeArray, at: m.at, countAt: m.countAt, each: m.elem.json})
 	case TypeFixed:
-		b.op(op{typ: TypeFixed, at: m.at, each: programOf(m.item), n: m.n, stride: m.item.stride})
+		b.op(op{typ: TypeFixed, at: m.at, each: newProgram(m.item, ""), n: m.n, stride: m.item.stride})
 	default:
 		b.op(op{typ: m.typ, at: m.at, countAt: m.countAt})
 	}

@@ -24,11 +24,10 @@ func setScalar(p []byte, typ Type, v Value) error {
 	case TypeSkillID, TypeSkillID32:
 		return setSkill(p, typ, v)
 	case TypeCustomize:
-		c, ok := v.(Customize)
-		if !ok {
-			return badValue("want a Customize, got %T", v)
+		if v.kind != KindCustomize {
+			return badValue("want a Customize, got %v", v.kind)
 		}
-		copy(p, c[:])
+		le.PutUint64(p, v.bits)
 		return nil
 	}
 	bits := 8 * len(p)
@@ -52,33 +51,19 @@ func setScalar(p []byte, typ Type, v Value) error {
 
 // integer returns the bits of v, checked against the range of a type.
 func integer(v Value, bits int, signed bool) (uint64, error) {
-	var i int64 // the value, if it is negative or below 2^63
-	switch v := v.(type) {
-	case uint64:
-		if v > math.MaxInt64 {
+	switch v.kind {
+	case KindUint:
+		if v.bits > math.MaxInt64 {
 			if signed || bits < 64 {
-				return 0, badRange(v, bits, signed)
+				return 0, badRange(v.bits, bits, signed)
 			}
-			return v, nil
+			return v.bits, nil
 		}
-		i = int64(v)
-	case int:
-		i = int64(v)
-	case byte:
-		i = int64(v)
-	case int16:
-		i = int64(v)
-	case uint16:
-		i = int64(v)
-	case int32:
-		i = int64(v)
-	case uint32:
-		i = int64(v)
-	case int64:
-		i = v
+	case KindInt:
 	default:
-		return 0, badValue("want an integer, got %T", v)
+		return 0, badValue("want an integer, got %v", v.kind)
 	}
+	i := int64(v.bits)
 	lo, hi := int64(0), int64(math.MaxInt64)
 	if bits < 64 {
 		hi = 1<<bits - 1
@@ -87,54 +72,44 @@ func integer(v Value, bits int, signed bool) (uint64, error) {
 		lo, hi = -1<<(bits-1), 1<<(bits-1)-1
 	}
 	if i < lo || i > hi {
-		return 0, badRange(v, bits, signed)
+		return 0, badRange(i, bits, signed)
 	}
-	return uint64(i), nil
+	return v.bits, nil
 }
 
-func badRange(v any, bits int, signed bool) error {
+func badRange[T int64 | uint64](n T, bits int, signed bool) error {
 	kind := "unsigned"
 	if signed {
 		kind = "signed"
 	}
-	return badValue("%v is out of range of %s %d bits", v, kind, bits)
+	return badValue("%d is out of range of %s %d bits", n, kind, bits)
 }
 
 func setBool(p []byte, v Value) error {
-	switch v := v.(type) {
-	case bool:
-		p[0] = 0
-		if v {
-			p[0] = 1
-		}
-	case byte:
-		p[0] = v
-	default:
-		return badValue("want a bool, got %T", v)
+	if v.kind != KindBool && v.kind != KindUint || v.bits > math.MaxUint8 {
+		return badValue("want a bool, got %v", v.kind)
 	}
+	p[0] = byte(v.bits)
 	return nil
 }
 
 func setFloat(p []byte, typ Type, v Value) error {
-	switch v := v.(type) {
-	case float32:
-		if typ == TypeFloat {
-			binary.LittleEndian.PutUint32(p, math.Float32bits(v))
-			return nil
-		}
-		binary.LittleEndian.PutUint64(p, math.Float64bits(float64(v)))
-	case float64:
-		if typ == TypeDouble {
-			binary.LittleEndian.PutUint64(p, math.Float64bits(v))
-			return nil
-		}
-		f, err := narrow(v)
+	le := binary.LittleEndian
+	switch {
+	case v.kind == KindFloat && typ == TypeFloat:
+		le.PutUint32(p, uint32(v.bits))
+	case v.kind == KindFloat:
+		le.PutUint64(p, math.Float64bits(v.Float()))
+	case v.kind == KindDouble && typ == TypeDouble:
+		le.PutUint64(p, v.bits)
+	case v.kind == KindDouble:
+		f, err := narrow(v.Float())
 		if err != nil {
 			return err
 		}
-		binary.LittleEndian.PutUint32(p, math.Float32bits(f))
+		le.PutUint32(p, math.Float32bits(f))
 	default:
-		return badValue("want a number, got %T", v)
+		return badValue("want a number, got %v", v.kind)
 	}
 	return nil
 }
@@ -149,45 +124,35 @@ func narrow(v float64) (float32, error) {
 }
 
 func setAngle(p []byte, v Value) error {
-	a, ok := v.(Angle)
-	if !ok {
-		return badValue("want an Angle, got %T", v)
+	if v.kind != KindAngle {
+		return badValue("want an angle, got %v", v.kind)
 	}
-	binary.LittleEndian.PutUint16(p, uint16(a))
+	binary.LittleEndian.PutUint16(p, uint16(v.bits))
 	return nil
 }
 
 func setVec3(p []byte, typ Type, v Value) error {
-	var f [3]float32
-	switch v := v.(type) {
-	case Vec3:
-		f = v
-		if typ != TypeVec3 {
-			return badValue("want a Vec3FA, got a Vec3")
-		}
-	case Vec3FA:
-		f = v
-		if typ != TypeVec3FA {
-			return badValue("want a Vec3, got a Vec3FA")
-		}
-	default:
-		return badValue("want a Vec3, got %T", v)
+	want := KindVec3
+	if typ == TypeVec3FA {
+		want = KindVec3FA
 	}
-	for i := range f {
-		binary.LittleEndian.PutUint32(p[4*i:], math.Float32bits(f[i]))
+	if v.kind != want {
+		return badValue("want a %v, got %v", want, v.kind)
 	}
+	binary.LittleEndian.PutUint64(p, v.bits)
+	binary.LittleEndian.PutUint32(p[8:], v.more)
 	return nil
 }
 
 func setSkill(p []byte, typ Type, v Value) error {
-	id, ok := v.(SkillID)
-	if !ok {
-		return badValue("want a SkillID, got %T", v)
+	if v.kind != KindSkillID {
+		return badValue("want a skillid, got %v", v.kind)
 	}
 	shape := skill64
 	if typ == TypeSkillID32 {
 		shape = skill32
 	}
+	id := v.SkillID()
 	raw, ok := shape.pack(id)
 	if !ok {
 		return badValue("%+v does not fit a %v", id, typ)
@@ -208,46 +173,48 @@ func scalarFromText(typ Type, s string) (Value, error) {
 	switch typ {
 	case TypeBool:
 		if s == "true" || s == "false" {
-			return s == "true", nil
+			return Bool(s == "true"), nil
 		}
 		n, err := strconv.ParseUint(s, 10, 8)
 		if err != nil {
-			return nil, badValue("%s is no bool", shown.Quote(s))
+			return Value{}, badValue("%s is no bool", shown.Quote(s))
 		}
 		if n > 1 {
-			return byte(n), nil
+			return Uint(n), nil
 		}
-		return n == 1, nil
+		return Bool(n == 1), nil
 	case TypeFloat:
-		return floatFromText(s)
+		f, err := floatFromText(s)
+		return Float(f), err
 	case TypeDouble:
-		return doubleFromText(s)
+		f, err := doubleFromText(s)
+		return Double(f), err
 	case TypeAngle:
 		f, err := strconv.ParseFloat(s, 64)
 		if err == nil {
 			if a, ok := AngleOf(f); ok {
-				return a, nil
+				return a.Value(), nil
 			}
 		}
-		return nil, badValue("%s is no angle of -pi to pi radians", shown.Quote(s))
+		return Value{}, badValue("%s is no angle of -pi to pi radians", shown.Quote(s))
 	case TypeInt16, TypeInt32, TypeInt64:
 		n, err := strconv.ParseInt(s, 10, 8*size)
 		if err != nil {
-			return nil, badValue("%s is no %v", shown.Quote(s), typ)
+			return Value{}, badValue("%s is no %v", shown.Quote(s), typ)
 		}
-		return n, nil
+		return Int(n), nil
 	}
 	n, err := parseUnsigned(s, 8*size)
 	if err != nil || typ == TypeVec3 || typ == TypeVec3FA || typ == TypeCustomize {
-		return nil, badValue("%s is no %v", shown.Quote(s), typ)
+		return Value{}, badValue("%s is no %v", shown.Quote(s), typ)
 	}
 	switch typ {
 	case TypeSkillID:
-		return skill64.unpack(n), nil
+		return skill64.unpack(n).Value(), nil
 	case TypeSkillID32:
-		return skill32.unpack(n), nil
+		return skill32.unpack(n).Value(), nil
 	}
-	return n, nil
+	return Uint(n), nil
 }
 
 // parseUnsigned reads a decimal number, or a hexadecimal one behind 0x.
@@ -268,7 +235,7 @@ func nanBits(s string, digits int) (uint64, bool) {
 	return bits, err == nil
 }
 
-func floatFromText(s string) (Value, error) {
+func floatFromText(s string) (float32, error) {
 	if bits, ok := nanBits(s, 8); ok {
 		if f := math.Float32frombits(uint32(bits)); f != f {
 			return f, nil
@@ -284,12 +251,12 @@ func floatFromText(s string) (Value, error) {
 	}
 	f, err := strconv.ParseFloat(s, 32)
 	if err != nil || math.IsInf(f, 0) || f != f {
-		return nil, badValue("%s is no float", shown.Quote(s))
+		return 0, badValue("%s is no float", shown.Quote(s))
 	}
 	return float32(f), nil
 }
 
-func doubleFromText(s string) (Value, error) {
+func doubleFromText(s string) (float64, error) {
 	if bits, ok := nanBits(s, 16); ok {
 		if f := math.Float64frombits(bits); f != f {
 			return f, nil
@@ -305,7 +272,7 @@ func doubleFromText(s string) (Value, error) {
 	}
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsInf(f, 0) || f != f {
-		return nil, badValue("%s is no double", shown.Quote(s))
+		return 0, badValue("%s is no double", shown.Quote(s))
 	}
 	return f, nil
 }

@@ -20,6 +20,8 @@ type walker struct {
 	// names is how many bytes of JSON the names may still take. A name can be as long as a
 	// definition, and occur once for each element.
 	names int
+	// values is how many members the values of the packet take.
+	values int
 
 	// next is where the rule puts the next datum. plain is set while all of them have been
 	// there.
@@ -71,7 +73,7 @@ func (w *walker) check() error {
 		return badf(len(p), "the packet ends in its header of %d bytes", t.body.head)
 	}
 	w.elements, w.work = len(p)/linkSize, workPerByte*len(p)
-	w.next, w.plain, w.names = t.body.size, true, maxNames
+	w.next, w.plain, w.names, w.values = t.body.size, true, maxNames, t.body.values
 	if err := w.scope(&t.body, 0); err != nil {
 		return err
 	}
@@ -281,6 +283,7 @@ func (w *walker) step(c *chain) error {
 		return badf(here, "an element says that it is at %d", got)
 	}
 	w.place(here, c.m.elem.size)
+	w.values += 1 + c.m.elem.values
 	if err := w.scope(c.m.elem, here); err != nil {
 		return err
 	}
@@ -317,6 +320,7 @@ func (w *walker) flat(c *chain) {
 			return
 		}
 		w.elements, w.work, w.names = w.elements-1, w.work-size, w.names-text
+		w.values += 1 + c.m.elem.values
 		w.place(here, size)
 		if !w.plain {
 			w.mark(here, here+size)

@@ -217,11 +217,14 @@ func (t *Tree) copyLine(ctx context.Context, s *session, r *reader, p []byte, li
 		}
 		return copy(p[max(line.at, 0):], text[max(-line.at, 0):]), nil
 	}
-	text, err := s.appendJSON(p[line.at:line.at:line.at+line.size], r, line.number)
+	text, err := s.text(r, line.number)
 	if err == nil && len(text) != line.size {
 		err = wrongSize(line)
 	}
-	return line.size, err
+	if err != nil {
+		return 0, err
+	}
+	return copy(p[line.at:], text), nil
 }
 
 func wrongSize(line span) error {

@@ -1,6 +1,8 @@
 package packettree
 
 import (
+	"slices"
+
 	"lorefs/nodes"
 )
 
@@ -44,5 +46,6 @@ func (t *Tree) packetContent(s *session, k kind, i int) ([]byte, error) {
 	}
 	r := s.take()
 	defer s.put(r)
-	return s.appendJSON(nil, r, i)
+	text, err := s.text(r, i)
+	return slices.Clone(text), err
 }

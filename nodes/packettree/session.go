@@ -70,16 +70,15 @@ func (r *reader) read(i int) (p capture.Packet, damage, err error) {
 	return p, err, nil
 }
 
-// appendJSON appends the JSON of packet i.
-func (s *session) appendJSON(dst []byte, r *reader, i int) ([]byte, error) {
+// text returns the JSON of packet i, which is valid until r is used again.
+func (s *session) text(r *reader, i int) ([]byte, error) {
 	p, damage, err := r.read(i)
 	if err != nil {
-		return dst, err
+		return nil, err
 	}
-	before := len(dst)
-	dst, _ = s.recording.AppendJSON(dst, i, &p, damage)
-	s.size(i).Store(uint32(len(dst)-before) + 1)
-	return dst, nil
+	r.json, _ = s.recording.AppendJSON(r.json[:0], i, &p, damage)
+	s.size(i).Store(uint32(len(r.json)) + 1)
+	return r.json, nil
 }
 
 func (t *Tree) packetName(s *session, k kind, i int) string {

@@ -37,8 +37,9 @@ type Code struct {
 	// Err says why an existing definition can't be used.
 	Err error
 
-	// named and defined are the parts of a line with the name, and the definition.
-	named, defined string
+	// named and defined are the parts of a line with the name, and the definition. decoded is
+	// both and what goes before the packet.
+	named, defined, decoded string
 }
 
 // Options are the options of New. The zero value is right.
@@ -194,6 +195,7 @@ func (r *Recording) identify(c uint16) (*Code, error) {
 	one.named = `,"name":"` + one.Name + `"`
 	if one.Table != nil {
 		one.defined = `,"definition":"` + one.Table.Name() + `"`
+		one.decoded = one.named + one.defined + `,"packet":`
 	}
 	return one, err
 }

@@ -44,10 +44,10 @@ func (r *Recording) appendJSON(dst []byte, clock *clock, i int, p *capture.Packe
 		dst = append(dst, `,"fake":true`...)
 	}
 	c := r.codes[r.log.Code(i)]
-	dst = append(dst, c.named...)
 	var is Outcome
 	if damage != nil {
-		dst, is = wtf8.AppendJSON(append(dst, `,"error":`...), damage.Error()), Failed
+		dst = append(append(dst, c.named...), `,"error":`...)
+		dst, is = wtf8.AppendJSON(dst, damage.Error()), Failed
 	} else {
 		dst, is = c.appendFields(dst, p.Data)
 	}
@@ -75,18 +75,18 @@ func (c *clock) append(dst []byte, t time.Time) []byte {
 	return append(dst, 'Z')
 }
 
-// appendFields appends the fields of a packet, or its bytes in hex.
+// appendFields appends the name and the fields of a packet, or its bytes in hex.
 func (c *Code) appendFields(dst, packet []byte) ([]byte, Outcome) {
 	err := c.Err
 	if c.Table != nil {
-		dst = append(dst, c.defined...)
 		before := len(dst)
-		dst = append(dst, `,"packet":`...)
+		dst = append(dst, c.decoded...)
 		if dst, err = c.Table.AppendJSON(dst, packet); err == nil {
 			return dst, Decoded
 		}
 		dst = dst[:before]
 	}
+	dst = append(append(dst, c.named...), c.defined...)
 	is := Unknown
 	if err != nil {
 		dst, is = wtf8.AppendJSON(append(dst, `,"error":`...), err.Error()), Failed

@@ -242,7 +242,7 @@ func startToolbox(b *testing.B, toolbox, definitions string, lib *protocol.Libra
 func tableFile(b *testing.B, definitions string, lib *protocol.Library, name string) toolboxTable {
 	b.Helper()
 	for _, d := range lib.Definitions() {
-		if d.FileName.String() == name {
+		if d.String() == name {
 			base, version, _ := strings.Cut(name, ".")
 			version, _, _ = strings.Cut(version, ".")
 			n, err := strconv.Atoi(version)

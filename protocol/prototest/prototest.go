@@ -94,11 +94,11 @@ func Data(r *rand.Rand, fields []protocol.Field, patch protocol.Patch) protocol.
 	for i := range fields {
 		f := &fields[i]
 		pointer := f.Type == protocol.TypeRef || f.Type == protocol.TypeCount || f.Type == protocol.TypeOffset
-		if pointer || !f.Patches.Contains(patch) || o.Get(f.Name) != nil {
+		if pointer || !f.Patches.Contains(patch) || o.Get(f.Name).Kind() != protocol.KindNone {
 			continue
 		}
 		v := value(r, f, patch)
-		if object, ok := v.(protocol.Object); ok && len(object) == 0 {
+		if v.Kind() == protocol.KindObject && len(v.Object()) == 0 {
 			continue
 		}
 		o = append(o, protocol.Member{Name: f.Name, Value: v})
@@ -109,31 +109,31 @@ func Data(r *rand.Rand, fields []protocol.Field, patch protocol.Patch) protocol.
 func value(r *rand.Rand, f *protocol.Field, patch protocol.Patch) protocol.Value {
 	switch f.Type {
 	case protocol.TypeObject:
-		return Data(r, f.Fields, patch)
+		return Data(r, f.Fields, patch).Value()
 	case protocol.TypeArray:
 		list := make([]protocol.Value, r.IntN(4))
 		for i := range list {
 			if f.Elem != nil {
 				list[i] = value(r, f.Elem, patch)
 			} else {
-				list[i] = Data(r, f.Fields, patch)
+				list[i] = Data(r, f.Fields, patch).Value()
 			}
 		}
-		return list
+		return protocol.List(list...)
 	case protocol.TypeFixed:
 		list := make([]protocol.Value, f.Len)
 		for i := range list {
 			list[i] = value(r, f.Elem, patch)
 		}
-		return list
+		return protocol.List(list...)
 	case protocol.TypeString:
-		return text(r)
+		return protocol.Text(text(r))
 	case protocol.TypeBytes:
 		b := make([]byte, r.IntN(5))
 		for i := range b {
 			b[i] = byte(r.Uint32())
 		}
-		return b
+		return protocol.Bytes(b)
 	}
 	return scalar(r, f.Type)
 }
@@ -153,37 +153,37 @@ func scalar(r *rand.Rand, typ protocol.Type) protocol.Value {
 	n := r.Uint64() >> r.UintN(64)
 	switch typ {
 	case protocol.TypeBool:
-		return n&1 == 1
+		return protocol.Bool(n&1 == 1)
 	case protocol.TypeByte:
-		return byte(n)
+		return protocol.Uint(byte(n))
 	case protocol.TypeInt16:
-		return int16(n)
+		return protocol.Int(int16(n))
 	case protocol.TypeUint16:
-		return uint16(n)
+		return protocol.Uint(uint16(n))
 	case protocol.TypeInt32:
-		return int32(n)
+		return protocol.Int(int32(n))
 	case protocol.TypeUint32:
-		return uint32(n)
+		return protocol.Uint(uint32(n))
 	case protocol.TypeInt64:
-		return int64(n)
+		return protocol.Int(int64(n))
 	case protocol.TypeUint64:
-		return n
+		return protocol.Uint(n)
 	case protocol.TypeFloat:
-		return r.Float32() * 1000
+		return protocol.Float(r.Float32() * 1000)
 	case protocol.TypeDouble:
-		return r.NormFloat64()
+		return protocol.Double(r.NormFloat64())
 	case protocol.TypeAngle:
-		return protocol.Angle(n)
+		return protocol.Angle(n).Value()
 	case protocol.TypeVec3:
-		return protocol.Vec3{r.Float32(), -r.Float32(), float32(n)}
+		return protocol.Vec3{r.Float32(), -r.Float32(), float32(n)}.Value()
 	case protocol.TypeVec3FA:
-		return protocol.Vec3FA{r.Float32(), -r.Float32(), float32(n >> 40)}
+		return protocol.Vec3FA{r.Float32(), -r.Float32(), float32(n >> 40)}.Value()
 	case protocol.TypeCustomize:
-		return protocol.Customize{byte(n), byte(n >> 8), 7: 3}
+		return protocol.Customize{byte(n), byte(n >> 8), 7: 3}.Value()
 	case protocol.TypeSkillID:
-		return protocol.SkillID{ID: uint32(n) & 0xffff, Type: 1, NPC: true, HuntingZone: uint16(n) & 0xfff, Reserved: 5}
+		return protocol.SkillID{ID: uint32(n) & 0xffff, Type: 1, NPC: true, HuntingZone: uint16(n) & 0xfff, Reserved: 5}.Value()
 	case protocol.TypeSkillID32:
-		return protocol.SkillID{ID: uint32(n) & 0x3ffffff, Type: 2, Reserved: 1}
+		return protocol.SkillID{ID: uint32(n) & 0x3ffffff, Type: 2, Reserved: 1}.Value()
 	}
 	panic("BUG: no value of " + typ.String())
 }

@@ -128,32 +128,32 @@ func (g *gen) packet(i int) (name string, data protocol.Object) {
 		material, thing := itemWords(g.between(0, 99, 1))
 		message := fmt.Sprintf("<FONT>Selling a %s of %s at %s.</FONT>", thing.code(), material.code(), places[i%len(places)])
 		if i%24 == 5 {
-			return "C_CHAT", protocol.Object{{Name: "channel", Value: 4}, {Name: "message", Value: message}}
+			return "C_CHAT", protocol.Object{{Name: "channel", Value: protocol.Int(4)}, {Name: "message", Value: protocol.Text(message)}}
 		}
 		return "S_CHAT", protocol.Object{
-			{Name: "channel", Value: 4},
-			{Name: "authorId", Value: id},
-			{Name: "author", Value: person.String()},
-			{Name: "message", Value: message},
+			{Name: "channel", Value: protocol.Int(4)},
+			{Name: "authorId", Value: protocol.Uint(id)},
+			{Name: "author", Value: protocol.Text(person.String())},
+			{Name: "message", Value: protocol.Text(message)},
 		}
 	case i%8 == 3:
 		creature := creatures[g.between(0, len(creatures)-1, 1)]
 		return "S_SPAWN_NPC", protocol.Object{
-			{Name: "gameId", Value: uint64(0x90000000) + uint64(i)},
-			{Name: "loc", Value: loc},
-			{Name: "w", Value: w},
-			{Name: "templateId", Value: g.between(100, 139, 1)},
-			{Name: "npcName", Value: creature.korean},
+			{Name: "gameId", Value: protocol.Uint(uint64(0x90000000) + uint64(i))},
+			{Name: "loc", Value: loc.Value()},
+			{Name: "w", Value: w.Value()},
+			{Name: "templateId", Value: protocol.Int(g.between(100, 139, 1))},
+			{Name: "npcName", Value: protocol.Text(creature.korean)},
 		}
 	case i%8 == 6:
 		return "S_SKILL_START", protocol.Object{
-			{Name: "source", Value: id},
-			{Name: "skill", Value: protocol.SkillID{ID: uint32(g.between(10000, 40000, 100)), Type: 1}},
-			{Name: "speed", Value: g.quarter(1, 2)},
-			{Name: "place", Value: protocol.Object{{Name: "loc", Value: loc}, {Name: "w", Value: w}}},
+			{Name: "source", Value: protocol.Uint(id)},
+			{Name: "skill", Value: protocol.SkillID{ID: uint32(g.between(10000, 40000, 100)), Type: 1}.Value()},
+			{Name: "speed", Value: protocol.Float(g.quarter(1, 2))},
+			{Name: "place", Value: protocol.Object{{Name: "loc", Value: loc.Value()}, {Name: "w", Value: w.Value()}}.Value()},
 		}
 	}
-	return "C_MOVE", protocol.Object{{Name: "loc", Value: loc}, {Name: "w", Value: w}, {Name: "dest", Value: loc}, {Name: "time", Value: i * 100}}
+	return "C_MOVE", protocol.Object{{Name: "loc", Value: loc.Value()}, {Name: "w", Value: w.Value()}, {Name: "dest", Value: loc.Value()}, {Name: "time", Value: protocol.Int(i * 100)}}
 }
 
 func (g *gen) inventory(owner uint64) protocol.Object {
@@ -161,15 +161,15 @@ func (g *gen) inventory(owner uint64) protocol.Object {
 	for slot := range items {
 		crystals := make([]protocol.Value, slot%3)
 		for i := range crystals {
-			crystals[i] = g.between(500, 560, 1)
+			crystals[i] = protocol.Int(g.between(500, 560, 1))
 		}
 		items[slot] = protocol.Object{
-			{Name: "dbid", Value: uint64(7000 + slot)},
-			{Name: "id", Value: 1000 + g.between(0, itemCount-1, 1)},
-			{Name: "slot", Value: slot},
-			{Name: "amount", Value: g.between(1, 20, 1)},
-			{Name: "crystals", Value: crystals},
-		}
+			{Name: "dbid", Value: protocol.Int(7000 + slot)},
+			{Name: "id", Value: protocol.Int(1000 + g.between(0, itemCount-1, 1))},
+			{Name: "slot", Value: protocol.Int(slot)},
+			{Name: "amount", Value: protocol.Int(g.between(1, 20, 1))},
+			{Name: "crystals", Value: protocol.List(crystals...)},
+		}.Value()
 	}
-	return protocol.Object{{Name: "owner", Value: owner}, {Name: "gold", Value: 12345}, {Name: "items", Value: items}}
+	return protocol.Object{{Name: "owner", Value: protocol.Uint(owner)}, {Name: "gold", Value: protocol.Int(12345)}, {Name: "items", Value: protocol.List(items...)}}
 }
