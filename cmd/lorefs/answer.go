@@ -40,6 +40,8 @@ type editsOutcome struct {
 	Mountpoint string `json:"mountpoint,omitempty"`
 	// Saved has a report of each source that was saved.
 	Saved []save.Report `json:"saved"`
+	// NotSaved has the sources that could not be saved, and why.
+	NotSaved []mounted.NotSaved `json:"not_saved"`
 	// Begun is what unmount --lazy will save once nobody uses the mount, and Discarded what
 	// --discard gave up or, with --lazy, will give up.
 	Begun     []mounted.Begun `json:"begun"`
@@ -51,7 +53,8 @@ type editsOutcome struct {
 // printJSON prints an answer as JSON.
 func (t *telling) printJSON(a *mounted.Answer) error {
 	o := editsOutcome{
-		Mountpoint: t.name, Saved: []save.Report{}, Begun: asList(a.Begun), Discarded: asList(a.Discarded), LeftOut: a.Left,
+		Mountpoint: t.name, Saved: []save.Report{}, NotSaved: asList(a.NotSaved),
+		Begun: asList(a.Begun), Discarded: asList(a.Discarded), LeftOut: a.Left,
 	}
 	for _, r := range a.Saved {
 		if r.Path != "" {

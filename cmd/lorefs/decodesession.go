@@ -54,6 +54,9 @@ func (f *sessionFlags) selection() (s dissect.Selection, err error) {
 	if err != nil {
 		return s, err
 	}
+	if f.to != "" && s.From >= s.To || !s.Since.IsZero() && !s.Until.IsZero() && s.Since.After(s.Until) {
+		return s, usageErrorf("--from %s is behind --to %s", f.from, f.to)
+	}
 	patterns := make([]*pattern.Pattern, len(f.names))
 	for i, text := range f.names {
 		if patterns[i], err = pattern.Compile(text, true); err != nil {

@@ -61,6 +61,7 @@ type File struct {
 	keys       map[uint16]datacenter.KeyDefinition
 	attributes []datacenter.Attribute
 	children   []datacenter.Node
+	names      []uint16
 	// numbers has the numbers of names by their indexes in the file. Those of other rounds than
 	// the last do not count.
 	numbers []numbered
@@ -95,19 +96,20 @@ func (f *File) Named(n datacenter.Node, names []string, visit func(name string, 
 	if err := f.ctx.Err(); err != nil {
 		return err
 	}
-	for a, err := range n.Attributes() {
-		if err == nil && names != nil && !slices.Contains(names, a.Name()) {
+	list, err := n.AppendAttributes(f.attributes[:0])
+	f.attributes = nil // visit may come back here
+	for i := range list {
+		a := &list[i]
+		name := a.Name()
+		if err != nil || names != nil && !slices.Contains(names, name) {
 			continue
 		}
-		if err == nil {
-			f.text, err = a.AppendText(f.text[:0])
+		if f.text, err = a.AppendText(f.text[:0]); err == nil {
+			visit(name, a.Type(), f.text)
 		}
-		if err != nil {
-			return err
-		}
-		visit(a.Name(), a.Type(), f.text)
 	}
-	return nil
+	f.attributes = list
+	return err
 }
 
 // rows implements rowser.
@@ -190,18 +192,39 @@ func (f *File) Children(n datacenter.Node, visit func(name string, child datacen
 	return nil
 }
 
-// appendNamed implements childAppender.
+// appendNamed implements childAppender. Of many children it reads only those with the name: the
+// sheets are asked for by each of their names.
 func (f *File) appendNamed(dst []datacenter.Node, n datacenter.Node, name string) (_ []datacenter.Node, err error) {
 	if err := f.ctx.Err(); err != nil {
 		return dst, err
 	}
-	f.children, err = n.AppendChildren(f.children[:0], 0, n.ChildCount())
-	for i := range f.children {
-		if c := &f.children[i]; c.NameIndex() > 0 && c.Name() == name {
-			dst = append(dst, *c)
+	if n.ChildCount() < wide {
+		f.children, err = n.AppendChildren(f.children[:0], 0, n.ChildCount())
+		for i := range f.children {
+			if c := &f.children[i]; c.NameIndex() > 0 && c.Name() == name {
+				dst = append(dst, *c)
+			}
+		}
+		return dst, err
+	}
+	if f.names, err = n.AppendChildNames(f.names[:0]); err != nil {
+		return dst, err
+	}
+	for i, end := 0, 0; i < len(f.names); i = end {
+		for end = i + 1; end < len(f.names) && f.names[end] == f.names[i]; end++ {
+		}
+		if f.names[i] == 0 {
+			continue // placeholders
+		}
+		first, err := n.ChildAt(i)
+		if err == nil && first.Name() == name {
+			dst, err = n.AppendChildren(dst, i, end-i)
+		}
+		if err != nil {
+			return dst, err
 		}
 	}
-	return dst, err
+	return dst, nil
 }
 
 // Run implements [Tree].

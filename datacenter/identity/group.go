@@ -39,8 +39,7 @@ type choices struct {
 }
 
 func newChoices(rows int) choices {
-	others := max(int32(rows)-1, 1) // keys and an id are used even if there are no others
-	return choices{of: make([]uint16, rows), others: slices.Repeat([]int32{others}, rows), sets: []attributeSet{{}}, open: rows}
+	return choices{of: make([]uint16, rows), others: slices.Repeat([]int32{int32(rows) - 1}, rows), sets: []attributeSet{{}}, open: rows}
 }
 
 func (c *choices) clone() choices {
@@ -62,19 +61,42 @@ const maxDefinitions = 4
 // or the first set of attributes that does. Keys and an id are used even if they match other rows
 // too. For sheets, the set is chosen that matches the fewest.
 func newGroup[N any](tree PathTree[N], room *room, nodes []N, first []int, sheets bool) (*group[N], error) {
-	g := &group[N]{nodes: nodes, first: first, sheets: sheets, choices: newChoices(len(nodes))}
+	g := &group[N]{nodes: nodes, first: first, sheets: sheets}
+	if len(nodes) == 1 {
+		names, err := givenNames(tree, nodes[0])
+		g.choices = choices{of: []uint16{0}, others: []int32{0}, sets: []attributeSet{{names: names, given: true}}}
+		return g, err
+	}
+	g.choices = newChoices(len(nodes))
 	c := newChooser(g, tree, room)
 	if err := c.tryGiven(tree); err != nil {
 		return nil, err
-	}
-	if len(nodes) == 1 {
-		g.others[0] = 0
-		return g, nil
 	}
 	if g.open > 0 {
 		g.given = g.clone()
 	}
 	return g, c.tryDiffering(nil)
+}
+
+// givenNames returns the names of a node's keys, or of an id, if their values can be in a path.
+func givenNames[N any](tree PathTree[N], n N) ([]string, error) {
+	keys := tree.Keys(n)
+	wanted, found := append(slices.Clip(keys), idName), make([]bool, len(keys)+1)
+	err := visitNamed(tree, n, wanted, func(name string, typ datacenter.Type, text []byte) {
+		if i := slices.Index(wanted, name); i >= 0 && Sayable(typ, text) {
+			found[i] = true
+			found[len(keys)] = found[len(keys)] || name == idName
+		}
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case len(keys) > 0 && !slices.Contains(found[:len(keys)], false):
+		return keys, nil
+	case found[len(keys)]:
+		return []string{idName}, nil
+	}
+	return nil, nil
 }
 
 // without returns the group with other choices: no row goes by one of some attributes, unless
@@ -139,7 +161,7 @@ func (c *chooser[N]) tryGiven(tree PathTree[N]) error {
 // survey makes the columns of some names. Unless keys will probably do, it finds out which
 // attributes differ.
 func (c *chooser[N]) survey(names []string, byKeys bool) (err error) {
-	if byKeys || len(c.nodes) == 1 {
+	if byKeys {
 		return c.table.fill(names)
 	}
 	c.differing, err = c.table.survey(names, rankOther)

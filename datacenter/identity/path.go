@@ -61,6 +61,8 @@ type Paths[N any] struct {
 	exact  *Contents[N]
 	room   room
 	list   []N // room for the children of some nodes
+	// walked are the steps of the last path.
+	walked []walked[N]
 }
 
 // maxRows is the largest number of nodes in a group, and in all groups that Paths keeps.
@@ -80,55 +82,106 @@ type groupKey struct {
 
 // Find returns the path of the node that steps lead to from the root.
 func (p *Paths[N]) Find(steps []Step) (expr string, places []Place, err error) {
-	expr, err = p.follow(steps, func(i int, g *group[N], row int, same []int32) error {
-		place, err := p.place(g, row, same)
-		place.Step = i
-		places = append(places, place)
-		return err
+	expr, err = p.follow(steps, func(i int, w *walked[N]) error {
+		if w.described == nil {
+			place, err := p.place(w.group, w.row, w.same)
+			if err != nil {
+				return err
+			}
+			place.Step = i
+			w.described = &place
+		}
+		places = append(places, *w.described)
+		return nil
 	})
 	return expr, places, err
 }
 
 // Expr is Find without the places, whose hashes take long.
 func (p *Paths[N]) Expr(steps []Step) (expr string, err error) {
-	return p.follow(steps, func(int, *group[N], int, []int32) error { return nil })
+	return p.follow(steps, func(int, *walked[N]) error { return nil })
 }
 
 // follow returns the path of the node that steps lead to. It calls placed for each step i that
-// finds its row by the place among the same rows of a group.
-func (p *Paths[N]) follow(steps []Step, placed func(i int, g *group[N], row int, same []int32) error) (expr string, err error) {
+// finds its row by the place among the same rows of a group. It goes on from where the last path
+// and this one part.
+func (p *Paths[N]) follow(steps []Step, placed func(i int, w *walked[N]) error) (expr string, err error) {
 	if len(steps) == 0 {
 		return "", errors.New("the root has no path")
 	}
-	var path []byte
-	above := parents[N]{nodes: []N{p.root}, rows: []int32{0}} // above.rows[at] is the node's parent
-	at := 0
 	for i := range steps {
-		step := &steps[i]
-		g, err := p.group(&above, at, path, step, i == 0)
-		if err != nil {
-			return "", err
-		}
-		row := g.first[at] + step.Place
-		predicate, same, err := g.predicate(p.tree, &p.room, row)
-		if err != nil {
-			return "", err
-		}
-		path = append(path, '/')
-		path = query.AppendName(path, step.Name)
-		path = append(path, predicate...)
 		merged := i == 0 && len(steps) > 1
-		at, _ = slices.BinarySearch(same, int32(row))
-		if len(same) > 1 && !merged {
-			if err := placed(i, g, row, same); err != nil {
+		if i >= len(p.walked) || !p.walked[i].by(&steps[i], merged) {
+			p.walked = p.walked[:min(i, len(p.walked))]
+			if err := p.walk(&steps[i], merged); err != nil {
 				return "", err
 			}
-			path = appendPlace(path, at+1, len(above.rows) > 1)
-			same, at = same[at:at+1], 0
 		}
-		above = parents[N]{g.nodes, same}
+		if w := &p.walked[i]; len(w.same) > 1 && !merged {
+			if err := placed(i, w); err != nil {
+				return "", err
+			}
+		}
 	}
-	return string(path), nil
+	return string(p.walked[len(steps)-1].path), nil
+}
+
+// walked is a step that was followed.
+type walked[N any] struct {
+	name     string
+	place    int
+	changing []string
+	// merged means that all rows will do from which nothing distinguishes that of the node.
+	merged bool
+	// group and row are those of the node, same the rows that the predicate of the step finds, and
+	// path the path up to here.
+	group *group[N]
+	row   int
+	same  []int32
+	path  []byte
+	// rows are those of the next step's parents, of which one at a place is the node.
+	rows []int32
+	at   int
+	// described is the place of the node, if it was asked for.
+	described *Place
+}
+
+// by reports whether a step was followed.
+func (w *walked[N]) by(s *Step, merged bool) bool {
+	return w.place == s.Place && w.name == s.Name && w.merged == merged && slices.Equal(w.changing, s.Changing)
+}
+
+// walk follows a step from the last one that was followed.
+func (p *Paths[N]) walk(step *Step, merged bool) error {
+	above, at, path := parents[N]{nodes: []N{p.root}, rows: []int32{0}}, 0, []byte(nil)
+	sheets := len(p.walked) == 0
+	if !sheets {
+		last := &p.walked[len(p.walked)-1]
+		above, at, path = parents[N]{last.group.nodes, last.rows}, last.at, last.path
+	}
+	g, err := p.group(&above, at, path, step, sheets)
+	if err != nil {
+		return err
+	}
+	w := walked[N]{
+		name: step.Name, place: step.Place, changing: slices.Clone(step.Changing), merged: merged,
+		group: g, row: g.first[at] + step.Place,
+	}
+	predicate, same, err := g.predicate(p.tree, &p.room, w.row)
+	if err != nil {
+		return err
+	}
+	w.path = append(slices.Clip(path), '/')
+	w.path = query.AppendName(w.path, step.Name)
+	w.path = append(w.path, predicate...)
+	w.at, _ = slices.BinarySearch(same, int32(w.row))
+	w.same, w.rows = same, same
+	if len(same) > 1 && !merged {
+		w.path = appendPlace(w.path, w.at+1, len(above.rows) > 1)
+		w.rows, w.at = same[w.at:w.at+1], 0
+	}
+	p.walked = append(p.walked, w)
+	return nil
 }
 
 // Hash returns the hash of all that a node holds, as Place.Self is.

@@ -283,8 +283,9 @@ func TestRemovedByHash(t *testing.T) {
 	}
 }
 
-// A node that got the id of another one is not taken for that, neither when it is changed nor when a
-// node is removed, or is added below it or behind it. A node that only changed is still known.
+// A node that got the id of another one is not taken for that, even if it is equal to it by now: neither
+// when it is changed nor when a node is removed, or is added below it or behind it. A node that only
+// changed is still known.
 func TestIDsGivenToOthers(t *testing.T) {
 	type item struct {
 		id, level int
@@ -329,6 +330,11 @@ func TestIDsGivenToOthers(t *testing.T) {
 		}
 		if _, results := apply(t, file(shifted...), p); results[0].Conflicts != 1 || !strings.Contains(outcomes(results[0]), "is another node than") {
 			t.Errorf("%s, with other ids: %sof\n%s", name, outcomes(results[0]), p.Append(nil))
+		}
+		// The one before it has got its id and holds the same by now.
+		twins := file(item{5, 1, "b"}, item{6, 1, "b"}, item{7, 1, "e"}, item{8, 1, "d"})
+		if _, results := apply(t, twins, p); results[0].Conflicts != 1 {
+			t.Errorf("%s, with the id given to a twin: %sof\n%s", name, outcomes(results[0]), p.Append(nil))
 		}
 		renamed := slices.Clone(old)
 		renamed[1].name, renamed[3].name = "other", "another"

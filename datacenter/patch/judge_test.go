@@ -1,6 +1,7 @@
 package patch_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -170,6 +171,9 @@ func (j *judge) isAsPatched(n edit.Number, patched *edit.Draft, should edit.Numb
 			}
 		}
 		return list, at
+	}
+	if errors.Is(patched.Open(should), edit.ErrGone) {
+		return false // the patch removes it
 	}
 	for n != 0 && should != 0 {
 		above, aboveShould := j.parent(j.now, n), j.parent(patched, should)

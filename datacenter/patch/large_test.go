@@ -379,18 +379,27 @@ func (j *judge) wrong(it, should *patch.Item) string {
 	case b.Kind == patch.Add:
 		return j.wrongAdd(it, b)
 	}
-	want, err := j.serials.Number(should.Node)
+	want, stays := j.inOther(should.Node)
 	switch {
-	case it.Node != 0 && err == nil && want != it.Node && j.spell(j.now, it.Node) == j.spell(j.old, should.Node):
+	case it.Node != 0 && want != it.Node && j.spell(j.now, it.Node) == j.spell(j.old, should.Node):
 		return "" // by all that there is, it is that node
-	case it.Node == 0 && (j.gone[should.Node] || err == nil && j.hasTwin(should.Node)):
+	case it.Node == 0 && (!stays || j.hasTwin(should.Node)):
 		return "" // which one is gone can't be told
-	case it.Node != 0 && (err != nil || want != it.Node):
-		return fmt.Sprintf("done to %d instead of %d, %v", it.Node, want, err)
-	case it.Node == 0 && err == nil:
-		return fmt.Sprintf("%d is there", want)
+	case it.Node != 0 && !stays:
+		return fmt.Sprintf("done to %d instead of one that is gone", it.Node)
+	case want != it.Node:
+		return fmt.Sprintf("done to %d instead of %d", it.Node, want)
 	}
 	return ""
+}
+
+// inOther returns the number of a node in the other version; stays is false if it is gone there.
+func (j *judge) inOther(n edit.Number) (number edit.Number, stays bool) {
+	number, stays, err := j.serials.Stored(n)
+	if err != nil {
+		j.Fatal(err)
+	}
+	return number, stays
 }
 
 // wrongAdd is wrong for a node that was added.
@@ -404,8 +413,8 @@ func (j *judge) wrongAdd(it *patch.Item, b *patch.Block) string {
 	}
 	mods := j.ids[node.Value("id")]
 	if it.Outcome == patch.Already {
-		if want, err := j.serials.Number(j.same[mods]); err != nil || want != it.Node {
-			return fmt.Sprintf("it is not %d, but %d, %v", it.Node, want, err)
+		if want, stays := j.inOther(j.same[mods]); !stays || want != it.Node {
+			return fmt.Sprintf("it is not %d, but %d", it.Node, want)
 		}
 		return ""
 	}
@@ -421,8 +430,8 @@ func (j *judge) wrongAdd(it *patch.Item, b *patch.Block) string {
 		return fmt.Sprintf("%s was added instead of %s", got, want)
 	}
 	into := j.parent(j.d, added)
-	if want, err := j.serials.Number(j.parent(j.mod, mods)); err != nil || into != want {
-		return fmt.Sprintf("it was added to %d instead of %d, %v", into, want, err)
+	if want, stays := j.inOther(j.parent(j.mod, mods)); !stays || into != want {
+		return fmt.Sprintf("it was added to %d instead of %d", into, want)
 	}
 	return j.wrongPlace(b, added, mods)
 }
@@ -433,7 +442,7 @@ func (j *judge) wrongPlace(b *patch.Block, added, mods edit.Number) string {
 	here, there := j.beside(j.d, added), j.beside(j.mod, mods)
 	known := false
 	for i, n := range there {
-		if want, err := j.serials.Number(n); n != 0 && err == nil {
+		if want, stays := j.inOther(n); n != 0 && stays {
 			// A node goes to the end if its neighbour can't be told from twins, or has other values.
 			if here[1] == 0 && (b.Beside.Step.Nth > 0 || !j.meets(j.now, want, &b.Beside.Step)) {
 				return ""

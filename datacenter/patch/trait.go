@@ -184,7 +184,7 @@ func (r *resolver) another(t *Trait, g *group, s *query.PlainStep, rows []row, l
 	if len(rows) == 1 {
 		n := rows[0].node
 		var err error
-		if c.Self, err = r.hashTrait(n, s, t.Deep, lines); err != nil || c.Self == t.Self && t.Alone {
+		if c.Self, err = r.hashTrait(n, s, t.Deep, lines); err != nil {
 			return false, err
 		}
 		if err = r.beside(&c, n, g, s, t.Deep); err != nil || c == t.Now {
@@ -192,12 +192,17 @@ func (r *resolver) another(t *Trait, g *group, s *query.PlainStep, rows []row, l
 		}
 	}
 	between := c.Before == t.Before && c.After == t.After
-	if !t.Alone && (between || c.Self == t.Self && (c.Before != 0 && c.Before == t.Before || c.After != 0 && c.After == t.After)) {
+	oneBeside := c.Before != 0 && c.Before == t.Before || c.After != 0 && c.After == t.After
+	switch {
+	case c.Self == t.Self && (between || oneBeside), !t.Alone && between:
 		return false, nil // whatever the others are
 	}
 	counts, err := r.traitsOf(g, s, t.Deep)
 	if err != nil {
 		return false, err
+	}
+	if c.Self == t.Self && t.Alone && counts[t.Self] == 1 {
+		return false, nil
 	}
 	elsewhere := func(h Hash) bool {
 		if h == 0 || counts[h] == 0 {

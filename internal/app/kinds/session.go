@@ -9,6 +9,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/internal/app/save"
 	"lorefs/internal/replace"
+	"lorefs/internal/shown"
 	"lorefs/nodes/overlay"
 )
 
@@ -106,7 +107,7 @@ func (e *UnsavedError) Error() string {
 	if errors.Is(e.Err, replace.ErrUnsynced) {
 		outcome = "may not be saved for good"
 	}
-	return fmt.Sprintf("%s %s: %v", e.Path, outcome, e.Err)
+	return fmt.Sprintf("%s %s: %v", shown.Text(e.Path), outcome, e.Err)
 }
 
 func (e *UnsavedError) Unwrap() error { return e.Err }

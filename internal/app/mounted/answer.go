@@ -34,8 +34,10 @@ type Answer struct {
 	Left kinds.LeftOut `json:"left,omitzero"`
 	// Kept is the folder that will get the texts that are not saved by the end of the mount.
 	Kept string `json:"kept,omitempty"`
-	// Unsaved says that Error is about edits that were not saved.
-	Unsaved bool `json:"unsaved,omitempty"`
+	// Unsaved says that Error is about edits that were not saved, and NotSaved has the sources of
+	// which they are.
+	Unsaved  bool       `json:"unsaved,omitempty"`
+	NotSaved []NotSaved `json:"not_saved,omitempty"`
 	// Editing says that another answer follows when all is saved, and Begun what will be
 	// saved.
 	Editing bool    `json:"editing,omitempty"`
@@ -133,9 +135,20 @@ func AnswerOf(reports []save.Report, left kinds.LeftOut, err error, tell func(er
 	a := Answer{Saved: reports, Left: left}
 	if err != nil {
 		a.Error = tell(err)
-		_, a.Unsaved = errors.AsType[*SaveError](err)
+		var e *SaveError
+		if e, a.Unsaved = errors.AsType[*SaveError](err); a.Unsaved {
+			for _, f := range e.Failed {
+				a.NotSaved = append(a.NotSaved, NotSaved{f.Path, f.Err.Error()})
+			}
+		}
 	}
 	return a
+}
+
+// NotSaved is a source that could not be saved, and why.
+type NotSaved struct {
+	Path  string `json:"path"`
+	Error string `json:"error"`
 }
 
 // Wrote reports whether something was saved.
