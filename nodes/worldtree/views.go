@@ -92,13 +92,13 @@ func ofArea(text func(*geometry.Area) geometry.Text) func(*Tree, *source, []byte
 	}
 }
 
-func zoneContent(make func(*geometry.Zone) []byte) func([]byte) ([]byte, error) {
+func zoneContent(render func(*geometry.Zone) []byte) func([]byte) ([]byte, error) {
 	return func(image []byte) ([]byte, error) {
 		z, err := geometry.ZoneOfImage(image)
 		if err != nil {
 			return nil, err
 		}
-		return make(z), nil
+		return render(z), nil
 	}
 }
 
