@@ -22,11 +22,3 @@ func (e stringEntry) append(b []byte) []byte {
 	b = le.AppendUint32(b, e.index)
 	return e.addr.append(b)
 }
-
-// appendUnits appends the UTF-16 units of b.
-func appendUnits(dst []uint16, b []byte) []uint16 {
-	for i := 0; i+1 < len(b); i += charSize {
-		dst = append(dst, binary.LittleEndian.Uint16(b[i:]))
-	}
-	return dst
-}
