@@ -248,7 +248,7 @@ func (v *surveyor) begin(p *xmlsheet.Parser, file string, found *sheetFound) err
 		at.meet(v.open[len(v.open)-1].kind.nodes)
 	}
 	v.uses[tag].nodes++
-	found.attributes += int64(v.uses[tag].attributes)
+	found.attributes += v.uses[tag].attributes
 	v.open = append(v.open, surveyed{at, tag, len(v.stack)})
 	return nil
 }

@@ -3,6 +3,7 @@ package intern_test
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"testing"
 
 	"lorefs/datacenter/sheets/internal/intern"
@@ -18,7 +19,7 @@ func TestStringsAreKeptOnce(t *testing.T) {
 		case i == 0:
 			return nil
 		case i%1000 == 1:
-			return append(long[:len(long):len(long)], byte(i/1000))
+			return append(slices.Clip(long), byte(i/1000))
 		}
 		return fmt.Appendf(nil, "text %d", i)
 	}
