@@ -211,7 +211,9 @@ func (f *File) appendNamed(dst []datacenter.Node, n datacenter.Node, name string
 		return dst, err
 	}
 	for i, end := 0, 0; i < len(f.names); i = end {
-		for end = i + 1; end < len(f.names) && f.names[end] == f.names[i]; end++ {
+		end = i + 1
+		for end < len(f.names) && f.names[end] == f.names[i] {
+			end++
 		}
 		if f.names[i] == 0 {
 			continue // placeholders
