@@ -174,9 +174,9 @@ func BenchmarkSplice(b *testing.B) {
 		b.Fatal(err)
 	}
 	for _, bb := range []struct {
-		name  string
-		bytes int
-	}{{"bytes", 4}, {"length", 5}} {
+		name          string
+		bytes, places int
+	}{{"bytes", 4, 1}, {"length", 5, 1}, {"many", 4, 400}} {
 		place := int64(1)
 		out := &writtenFile{data: make([]byte, 0, len(data)+len(data)/10)}
 		var s datacenter.SplicedData
@@ -184,8 +184,12 @@ func BenchmarkSplice(b *testing.B) {
 			place = place * 31 % 97
 			out.data = out.data[:0]
 			out.sum = sha256.New()
-			edit := splice.Edit{Off: f.Size() * place / 97, Len: 4, New: []byte{1, 200, 3, 4, 5}[:bb.bytes]}
-			if s, err = f.SpliceData(context.Background(), out, []splice.Edit{edit}); err != nil {
+			var edits []splice.Edit
+			for i := range int64(bb.places) {
+				off := f.Size() * (i*97 + place) / int64(97*bb.places)
+				edits = append(edits, splice.Edit{Off: off, Len: 4, New: []byte{1, 200, 3, 4, 5}[:bb.bytes]})
+			}
+			if s, err = f.SpliceData(context.Background(), out, edits); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -121,8 +121,8 @@ func (c *checkpoints) blockAt(off int64) (n uint64, at int) {
 	return uint64(i), int(off - c.points[i].Out)
 }
 
-// append writes the checkpoints for an index.
-func (c *checkpoints) append(b []byte) []byte {
+// appendCheckpoints writes the checkpoints for an index.
+func (c *checkpoints) appendCheckpoints(b []byte) []byte {
 	le := binary.LittleEndian
 	b = le.AppendUint32(b, uint32(len(c.points)))
 	for i, p := range c.points {
@@ -144,7 +144,7 @@ func (c *checkpoints) append(b []byte) []byte {
 	return b
 }
 
-// checkpoints reads what checkpoints.append wrote for a file of size inflated bytes.
+// checkpoints reads what appendCheckpoints wrote for a file of size inflated bytes.
 func (c indexReader) checkpoints(p *checkpoints, size int64) {
 	const record = 8 + 8 + 8 + 2 + 2 + 4 + 4
 	n := int64(c.LE32())

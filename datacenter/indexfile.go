@@ -101,7 +101,7 @@ func (f *File) appendIndex(b []byte) []byte {
 	b = le.AppendUint64(b, uint64(f.stated))
 	b = f.regions.append(b)
 	b = le.AppendUint64(b, uint64(f.streamEnd))
-	b = f.checkpoints.append(b)
+	b = f.appendCheckpoints(b)
 	b = append(b, bit(f.sorted), bit(f.placeholders))
 	b = le.AppendUint16(b, f.maxName)
 	b = le.AppendUint64(b, uint64(f.maxNameAt))

@@ -11,8 +11,13 @@ import (
 	"hash/adler32"
 	"hash/crc32"
 	"io"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"lorefs/internal/cfb"
+	"lorefs/internal/cores"
+	"lorefs/internal/inflate"
 	"lorefs/internal/readat"
 	"lorefs/internal/splice"
 )
@@ -38,6 +43,10 @@ type spliced struct {
 	// doubtful are the blocks that may be wrong if splicing is: those that are not all old
 	// bits behind an old window.
 	doubtful []bool
+	// kept is the number of bytes at the start of the file that are copied as they are. plain has
+	// the checksums of the plain text behind them.
+	kept  int64
+	plain []uint32
 }
 
 // splice writes to w the file that f becomes when edits are made in its inflated data. It
@@ -68,7 +77,7 @@ func (f *File) splice(ctx context.Context, w io.Writer, edits []splice.Edit) (*s
 	if err := s.moveBlocks(f, plan); err != nil {
 		return nil, err
 	}
-	if err := s.write(w, plan, f.zlib); err != nil {
+	if err := s.write(ctx, f, w, plan); err != nil {
 		return nil, fmt.Errorf("datacenter: splicing: %w", err)
 	}
 	return s, nil
@@ -80,22 +89,38 @@ func (f *File) readData(off int64, p []byte) error {
 	return err
 }
 
+// movedBlock is a block of the new file.
+type movedBlock struct {
+	point      inflate.Point
+	window     []byte
+	size       int64
+	sum, adler uint32
+	doubtful   bool
+}
+
 // moveBlocks makes the checkpoints of the new file from those of f.
 func (s *spliced) moveBlocks(f *File, plan *splice.Plan) error {
-	for i, p := range f.points {
-		end := f.end(i, f.stated)
-		from, to := plan.Cut(p.Out), plan.Cut(end)
-		if end == f.stated {
-			to = s.stated // what is appended belongs to the last block
-		}
-		if from == to {
-			continue
-		}
-		if to-from > maxBlockSize {
-			return errTooMany
-		}
-		if err := s.moveBlock(f, plan, i, from, to); err != nil {
+	moved := make([]movedBlock, len(f.points))
+	var group errgroup.Group
+	group.SetLimit(cores.Count())
+	for i := range moved {
+		group.Go(func() (err error) {
+			moved[i], err = f.moveBlock(plan, i)
 			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	s.windows = make([]byte, 0, len(f.windows))
+	for _, b := range moved {
+		switch {
+		case b.size > maxBlockSize:
+			return errTooMany
+		case b.size > 0:
+			s.addBlock(b.point, b.window)
+			s.sums, s.adlers = append(s.sums, b.sum), append(s.adlers, b.adler)
+			s.doubtful = append(s.doubtful, b.doubtful)
 		}
 	}
 	if len(s.points) == 0 {
@@ -112,64 +137,122 @@ func (s *spliced) moveBlocks(f *File, plan *splice.Plan) error {
 	return nil
 }
 
-// moveBlock adds block i of f, which reaches from one offset to another in the new data.
-func (s *spliced) moveBlock(f *File, plan *splice.Plan, i int, from, to int64) error {
-	old := f.points[i]
-	p, err := plan.Point(old)
-	if err != nil {
-		return fmt.Errorf("datacenter: splicing: %w", err)
+// moveBlock returns what becomes of block i.
+func (f *File) moveBlock(plan *splice.Plan, i int) (b movedBlock, err error) {
+	begin, end := f.points[i].Out, f.end(i, f.stated)
+	from, to := plan.Cut(begin), plan.Cut(end)
+	if end == f.stated {
+		to = plan.Size() // what is appended belongs to the last block
 	}
-	doubtful := false
-	window := f.window(i)
-	if !plan.Untouched(old.Out-windowSize-1, old.Out) {
-		doubtful = true
-		if window, err = plan.Data(max(from-windowSize, 0), from); err != nil {
-			return err
+	b = movedBlock{window: f.window(i), size: to - from, sum: f.sums[i], adler: f.adlers[i]}
+	if b.point, err = plan.Point(f.points[i]); err != nil {
+		return b, fmt.Errorf("datacenter: splicing: %w", err)
+	}
+	if !plan.Untouched(begin-windowSize-1, begin) {
+		b.doubtful = true
+		if b.window, err = plan.Data(max(from-windowSize, 0), from); err != nil {
+			return b, err
 		}
 	}
-	sum, adler := f.sums[i], f.adlers[i]
-	if end := f.end(i, f.stated); to-from != end-old.Out || !plan.Untouched(old.Out, end) {
-		doubtful = true
+	if (b.size != end-begin || !plan.Untouched(begin, end)) && b.size <= maxBlockSize {
+		b.doubtful = true
 		data, err := plan.Data(from, to)
 		if err != nil {
-			return err
+			return b, err
 		}
-		sum, adler = crc32.Checksum(data, castagnoli), adler32.Checksum(data)
+		b.sum, b.adler = crc32.Checksum(data, castagnoli), adler32.Checksum(data)
 	}
-	s.addBlock(p, window)
-	s.sums, s.adlers = append(s.sums, sum), append(s.adlers, adler)
-	s.doubtful = append(s.doubtful, doubtful)
-	return nil
+	return b, nil
 }
 
-// write writes the new file.
-func (s *spliced) write(to io.Writer, plan *splice.Plan, zlib [2]byte) error {
+// write writes the new file: its start as it is, as far as nothing changes, and the rest
+// encrypted anew. Reading, encrypting and writing go on at the same time.
+func (s *spliced) write(ctx context.Context, f *File, to io.Writer, plan *splice.Plan) error {
+	written := newBackground(ctx, to)
+	err := s.encrypt(ctx, f, written, plan)
+	return cmp.Or(written.close(), err)
+}
+
+func (s *spliced) encrypt(ctx context.Context, f *File, to io.Writer, plan *splice.Plan) error {
 	block, err := aes.NewCipher(s.key.Key[:])
 	if err != nil {
 		return err
 	}
-	w := cfb.NewWriter(to, block, s.key.IV)
-	head := binary.LittleEndian.AppendUint32(nil, uint32(s.stated))
-	if _, err := w.Write(append(head, zlib[:]...)); err != nil {
+	iv, err := s.copyStart(f, to, plan)
+	if err != nil {
 		return err
 	}
-	if _, err := plan.WriteTo(w); err != nil {
+	encrypted := newBackground(ctx, cfb.NewWriter(to, block, iv))
+	plain := &sumWriter{w: encrypted}
+	err = s.writePlain(f, plain, plan)
+	s.plain = plain.sums
+	return cmp.Or(encrypted.close(), err)
+}
+
+// copyStart copies the start of the old file that stays as it is. It returns the last block of
+// cipher text, with which encryption goes on. The first bytes are the size of the data: if that
+// changes, nothing stays.
+func (s *spliced) copyStart(f *File, to io.Writer, plan *splice.Plan) (iv [aes.BlockSize]byte, err error) {
+	if s.stated == f.stated {
+		s.kept = (compressionHeaderSize + plan.Kept()) &^ (aes.BlockSize - 1)
+	}
+	if s.kept == 0 {
+		return s.key.IV, nil
+	}
+	if n, err := io.CopyBuffer(to, io.NewSectionReader(f.src, 0, s.kept), make([]byte, plainPiece)); n < s.kept {
+		return iv, fmt.Errorf("reading the old file: %w", cmp.Or(err, io.ErrUnexpectedEOF))
+	}
+	return iv, readat.Full(f.src, iv[:], s.kept-aes.BlockSize)
+}
+
+// writePlain writes the plain text of the new file behind the first bytes, which are kept.
+func (s *spliced) writePlain(f *File, w io.Writer, plan *splice.Plan) error {
+	skip := s.kept - compressionHeaderSize
+	if s.kept == 0 {
+		head := binary.LittleEndian.AppendUint32(nil, uint32(s.stated))
+		if _, err := w.Write(append(head, f.zlib[:]...)); err != nil {
+			return err
+		}
+		skip = 0
+	}
+	if err := plan.Write(w, skip); err != nil {
 		return err
 	}
-	_, err = w.Write(binary.BigEndian.AppendUint32(nil, s.adler(s.stated)))
+	_, err := w.Write(binary.BigEndian.AppendUint32(nil, s.adler(s.stated)))
 	return err
 }
 
-// check reads back the file that splice wrote, whose SHA-256 should be sum. It decodes what was
-// encoded anew through the new checkpoints and compares it with what was wanted.
+// plainPiece is the number of bytes of plain text that have one checksum.
+const plainPiece = 256 << 10
+
+// sumWriter takes the CRC-32C of each plainPiece bytes that it writes.
+type sumWriter struct {
+	w    io.Writer
+	sums []uint32
+	n    int
+}
+
+// Write implements [io.Writer].
+func (s *sumWriter) Write(p []byte) (int, error) {
+	for b := p; len(b) > 0; {
+		at := s.n % plainPiece
+		if at == 0 {
+			s.sums = append(s.sums, 0)
+		}
+		part := b[:min(len(b), plainPiece-at)]
+		sum := &s.sums[len(s.sums)-1]
+		*sum = crc32.Update(*sum, castagnoli, part)
+		s.n += len(part)
+		b = b[len(part):]
+	}
+	return s.w.Write(p)
+}
+
+// check reads back the file that splice wrote, whose SHA-256 should be sum. It decrypts it and
+// compares it with the plain text, whose old bits were compared with those of the old file when
+// they were moved. It decodes what was encoded anew through the new checkpoints and compares it
+// with what was wanted.
 func (s *spliced) check(ctx context.Context, r io.ReaderAt, sum [sha256.Size]byte) error {
-	h := sha256.New()
-	if n, err := io.Copy(h, io.NewSectionReader(r, 0, s.size+1)); err != nil || n != s.size {
-		return fmt.Errorf("datacenter: reading back %d of %d bytes: %w", n, s.size, cmp.Or(err, io.ErrUnexpectedEOF))
-	}
-	if [sha256.Size]byte(h.Sum(nil)) != sum {
-		return fmt.Errorf("datacenter: what is read back is not what was written")
-	}
 	c, err := unlock(r, s.size, s.key)
 	if err != nil {
 		return err
@@ -179,17 +262,81 @@ func (s *spliced) check(ctx context.Context, r io.ReaderAt, sum [sha256.Size]byt
 	}
 	f := newFile(c, nil)
 	f.checkpoints = s.checkpoints
-	for n, doubtful := range s.doubtful {
-		if err := ctx.Err(); err != nil {
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return checkSum(ctx, io.NewSectionReader(r, 0, s.size+1), s.size, sum) })
+	group.Go(func() error { return f.checkEnd(s.streamEnd) })
+	var blocks, pieces atomic.Int64
+	for range cores.Count() {
+		group.Go(func() error {
+			return share(ctx, &blocks, len(s.doubtful), func(n int) error { return s.checkBlock(f, n) })
+		})
+		buf := make([]byte, plainPiece)
+		group.Go(func() error {
+			return share(ctx, &pieces, len(s.plain), func(n int) error { return s.checkPiece(c, n, buf) })
+		})
+	}
+	return group.Wait()
+}
+
+// share does its share of count things. Several goroutines use the same next.
+func share(ctx context.Context, next *atomic.Int64, count int, do func(n int) error) error {
+	for ctx.Err() == nil {
+		n := int(next.Add(1)) - 1
+		if n >= count {
+			return nil
+		}
+		if err := do(n); err != nil {
 			return err
 		}
-		if doubtful {
-			if _, err := f.inflateBlock(uint64(n)); err != nil {
-				return err
-			}
+	}
+	return ctx.Err()
+}
+
+// checkBlock inflates block n, if it is doubtful, and compares its checksum.
+func (s *spliced) checkBlock(f *File, n int) error {
+	if !s.doubtful[n] {
+		return nil
+	}
+	_, err := f.inflateBlock(uint64(n))
+	return err
+}
+
+// checkPiece decrypts piece n of the plain text to buf, and compares its checksum.
+func (s *spliced) checkPiece(c *container, n int, buf []byte) error {
+	at := s.kept + int64(n)*plainPiece
+	buf = buf[:min(plainPiece, s.size-at)]
+	if err := readat.Full(c.plain, buf, at); err != nil {
+		return fmt.Errorf("datacenter: reading back: %w", err)
+	}
+	if crc32.Checksum(buf, castagnoli) != s.plain[n] {
+		return badFile(at, "decrypts to other bytes than were written")
+	}
+	return nil
+}
+
+// checkSum checks the size and the SHA-256 of what r reads.
+func checkSum(ctx context.Context, r io.Reader, size int64, sum [sha256.Size]byte) error {
+	h := sha256.New()
+	buf := make([]byte, 256<<10)
+	total := int64(0)
+	for ctx.Err() == nil {
+		n, err := io.ReadFull(r, buf)
+		h.Write(buf[:n])
+		total += int64(n)
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("datacenter: reading back: %w", err)
 		}
 	}
-	return f.checkEnd(s.streamEnd)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if total != size || [sha256.Size]byte(h.Sum(nil)) != sum {
+		return badFile(0, "reading back gives %d bytes of %d, or others than were written", total, size)
+	}
+	return nil
 }
 
 // checkEnd inflates the last block, and checks that the stream ends behind it.

@@ -74,6 +74,32 @@ func (w *bitBuffer) copyBytes(src []byte, shift uint, n int) {
 	}
 }
 
+// sameBits reports whether n bits, a multiple of 8, are the same in x and y from two bit offsets
+// on. It leaves out what has not reached y yet.
+func sameBits(x []byte, xFrom int64, y []byte, yFrom, n int64) bool {
+	n = min(n, int64(len(y))*8-yFrom) &^ 7
+	if n <= 0 {
+		return true
+	}
+	x, y = x[xFrom>>3:], y[yFrom>>3:]
+	xShift, yShift := uint(xFrom&7), uint(yFrom&7)
+	for n >= 64 && len(x) > 8 && len(y) > 8 {
+		v := binary.LittleEndian.Uint64(x)>>xShift | uint64(x[8])<<1<<(63-xShift)
+		w := binary.LittleEndian.Uint64(y)>>yShift | uint64(y[8])<<1<<(63-yShift)
+		if v != w {
+			return false
+		}
+		x, y = x[8:], y[8:]
+		n -= 64
+	}
+	for i := int64(0); i < n; i += 8 {
+		if bitsAt(x, int64(xShift)+i, 8) != bitsAt(y, int64(yShift)+i, 8) {
+			return false
+		}
+	}
+	return true
+}
+
 // bitsAt returns n bits, at most 8, from the bit offset from on.
 func bitsAt(src []byte, from int64, n uint) uint64 {
 	i := from >> 3

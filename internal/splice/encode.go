@@ -51,10 +51,10 @@ type lengthCode struct {
 // lengthCodes are those of the match lengths from minMatch on.
 var lengthCodes = func() (t [maxMatch - minMatch + 1]lengthCode) {
 	n := 0
-	for s := uint16(0); s < 28; s++ {
-		extra := uint8(max(int(s)-4, 0) / 4)
+	for s := range 28 {
+		extra := uint8(max(s-4, 0) / 4)
 		for base := n; n < base+1<<extra && n < len(t); n++ {
-			t[n] = lengthCode{endOfBlock + 1 + s, extra, uint16(base)}
+			t[n] = lengthCode{uint16(endOfBlock + 1 + s), extra, uint16(base)}
 		}
 	}
 	t[maxMatch-minMatch] = lengthCode{symbol: numLitLen - 1, base: maxMatch - minMatch}

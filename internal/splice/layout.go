@@ -148,25 +148,37 @@ func (p *Plan) Data(from, to int64) ([]byte, error) { return p.m.data(from, to, 
 // joinSize is the number of bytes read and written at a time.
 const joinSize = 256 << 10
 
-// WriteTo writes the new stream, with zeros up to a byte boundary.
-func (p *Plan) WriteTo(w io.Writer) (int64, error) {
+// Kept returns the number of bytes with which both streams begin.
+func (p *Plan) Kept() int64 {
+	if first := p.Pieces[0]; first.Bits == nil && first.From == 0 {
+		return first.N >> 3
+	}
+	return 0
+}
+
+// Write writes the new stream without its first bytes, of which skip, at most Kept, are left out.
+// It adds zeros up to a byte boundary.
+func (p *Plan) Write(w io.Writer, skip int64) error {
 	j := &joiner{w: w, old: p.s.Deflate}
-	for _, x := range p.Pieces {
+	for i, x := range p.Pieces {
+		if i == 0 {
+			x.From += skip << 3
+			x.N -= skip << 3
+		}
 		if err := j.piece(x); err != nil {
-			return j.written, err
+			return err
 		}
 	}
 	j.bits.align()
-	return j.written, j.flush()
+	return j.flush()
 }
 
 // joiner puts pieces together.
 type joiner struct {
-	w       io.Writer
-	old     io.ReaderAt
-	in      []byte
-	bits    bitBuffer
-	written int64
+	w    io.Writer
+	old  io.ReaderAt
+	in   []byte
+	bits bitBuffer
 }
 
 func (j *joiner) piece(x Piece) error {
@@ -184,7 +196,13 @@ func (j *joiner) piece(x Piece) error {
 		if k, err := j.old.ReadAt(in, off); k < len(in) {
 			return fmt.Errorf("splice: reading at byte %d: %w", off, err)
 		}
+		j.bits.settle()
+		at := j.bits.len()
 		j.bits.copyBits(in, x.From&7, n)
+		j.bits.settle()
+		if !sameBits(in, x.From&7, j.bits.b, at, n&^7) {
+			return fmt.Errorf("splice: BUG: bits at %d are not copied as they are", x.From)
+		}
 		x.From += n
 		x.N -= n
 		if err := j.flush(); err != nil {
@@ -197,8 +215,7 @@ func (j *joiner) piece(x Piece) error {
 // flush writes all whole bytes.
 func (j *joiner) flush() error {
 	j.bits.settle()
-	n, err := j.w.Write(j.bits.b)
-	j.written += int64(n)
+	_, err := j.w.Write(j.bits.b)
 	j.bits.b = j.bits.b[:0]
 	return err
 }

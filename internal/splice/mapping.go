@@ -1,9 +1,6 @@
 package splice
 
-import (
-	"fmt"
-	"sort"
-)
+import "sort"
 
 // mapping tells where the data lies after the edits.
 type mapping struct {
@@ -14,20 +11,16 @@ type mapping struct {
 	size   int64 // of the new data
 }
 
-// newMapping checks the edits of size bytes of data.
-func newMapping(edits []Edit, size int64) (*mapping, error) {
+// newMapping returns the mapping of size bytes of data.
+func newMapping(edits []Edit, size int64) *mapping {
 	m := &mapping{edits: edits, before: make([]int64, 1, len(edits)+1)}
-	end, moved := int64(0), int64(0)
+	moved := int64(0)
 	for _, e := range edits {
-		if e.Off < end || e.Len < 0 || e.Len > size-e.Off {
-			return nil, fmt.Errorf("splice: BUG: an edit of %d bytes at %d of %d, behind one that ends at %d", e.Len, e.Off, size, end)
-		}
-		end = e.Off + e.Len
 		moved += int64(len(e.New)) - e.Len
 		m.before = append(m.before, moved)
 	}
 	m.size = size + moved
-	return m, nil
+	return m
 }
 
 // begun returns the number of edits that begin before off.
@@ -55,6 +48,14 @@ func (m *mapping) after(n int, off int64) int64 {
 	return e.Off + m.before[n-1] + min(off-e.Off, int64(len(e.New)))
 }
 
+// end returns where the first n edits end, in the data before them.
+func (m *mapping) end(n int) int64 {
+	if n == 0 {
+		return 0
+	}
+	return m.edits[n-1].Off + m.edits[n-1].Len
+}
+
 // newEnd returns where the new bytes of edit i end.
 func (m *mapping) newEnd(i int) int64 {
 	return m.edits[i].Off + m.before[i] + int64(len(m.edits[i].New))
@@ -63,14 +64,10 @@ func (m *mapping) newEnd(i int) int64 {
 // untouched reports whether no edit changes a byte between two offsets or inserts one there.
 func (m *mapping) untouched(from, to int64) bool {
 	n := m.begun(to)
-	if n == 0 {
-		return true
-	}
-	e := &m.edits[n-1]
-	return e.Off+e.Len <= from
+	return n == 0 || m.end(n) <= from
 }
 
-// Data returns bytes of the edited data, of which old reads what stays.
+// data returns bytes of the edited data, of which old reads what stays.
 func (m *mapping) data(from, to int64, old func(off int64, p []byte) error) ([]byte, error) {
 	buf := make([]byte, to-from)
 	i := sort.Search(len(m.edits), func(i int) bool { return m.newEnd(i) > from })

@@ -32,7 +32,7 @@ func (m *mapping) intact(tokens []inflate.Token, off int64) bool {
 	if n == 0 {
 		return true
 	}
-	edited := m.edits[n-1].Off + m.edits[n-1].Len
+	edited := m.end(n)
 	for _, t := range tokens {
 		if d := int64(t.Dist()); d > 0 && off-d < edited && !m.moved(off, t) {
 			return false
@@ -55,7 +55,7 @@ func (m *mapping) moved(off int64, t inflate.Token) bool {
 func (r *retokenizer) block(old []inflate.Token, u, end, v int64, last bool) (err error) {
 	r.tokens = r.tokens[:0]
 	next := r.begun(u) // the next edit
-	if next > 0 && r.edits[next-1].Off+r.edits[next-1].Len > u {
+	if r.end(next) > u {
 		next-- // it goes on in this block
 	}
 	skip := u // what lies before is removed
@@ -76,7 +76,8 @@ func (r *retokenizer) block(old []inflate.Token, u, end, v int64, last bool) (er
 				if next < len(r.edits) {
 					n = min(n, r.edits[next].Off-u)
 				}
-				if whole && n == left && (t.Dist() == 0 || r.moved(u, t)) {
+				// Most matches copy nothing that lies before the last edit.
+				if whole && n == left && (t.Dist() == 0 || u-int64(t.Dist()) >= r.end(next) || r.moved(u, t)) {
 					r.tokens = append(r.tokens, t)
 				} else {
 					n = r.rest(t, u, v, n)
@@ -117,8 +118,8 @@ func (r *retokenizer) rest(t inflate.Token, u, v, n int64) int64 {
 	}
 	// The bytes between two edits move together.
 	from := u - dist
-	if i := r.begun(from + 1); i > 0 && r.edits[i-1].Off+r.edits[i-1].Len > from {
-		n = min(n, r.edits[i-1].Off+r.edits[i-1].Len-from)
+	if i := r.begun(from + 1); r.end(i) > from {
+		n = min(n, r.end(i)-from)
 	} else if i < len(r.edits) && r.edits[i].Off > from {
 		n = min(n, r.edits[i].Off-from)
 	}

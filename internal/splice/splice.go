@@ -1,23 +1,3 @@
-// Package splice edits data inside a deflate stream (RFC 1951). It keeps the bits of all blocks
-// that the edits do not reach.
-//
-//	inflated   |---A---|---B---|---C---|---D---|
-//	edit                  ^^
-//	deflate    [a     ][b       ][c   ][d      ]
-//	new        [a     ][b'        ][c'  ][d      ]
-//
-// A block is encoded anew if an edit changes its data, or if a match in it copies what was edited
-// or would have to reach over an edit that changes a length. Such matches begin at most 32 KiB
-// behind the edit. The new block keeps the tokens that are still right, gets others where they are
-// not, and has new Huffman codes. All other blocks keep their bits, moved by the bits that are
-// added before them. A stored block begins at a byte boundary behind its header, so the first one
-// behind the edit is padded anew, and what follows it moves by whole bytes.
-//
-// The last block stays the last one. Checkpoints, from which inflating can be resumed, move along.
-//
-// # Not supported
-//
-// The zlib framing and its checksum are left to the caller.
 package splice
 
 import (
@@ -27,7 +7,11 @@ import (
 	"io"
 	"slices"
 	"sort"
+	"sync/atomic"
 
+	"golang.org/x/sync/errgroup"
+
+	"lorefs/internal/cores"
 	"lorefs/internal/inflate"
 )
 
@@ -82,10 +66,14 @@ type Piece struct {
 // Make plans a new stream. points are checkpoints of the old one that Plan.Points will be asked
 // for. It fails with ErrTooMany if more than most blocks have to be encoded anew.
 func Make(ctx context.Context, s *Stream, edits []Edit, points []inflate.Point, most int) (*Plan, error) {
-	m, err := newMapping(edits, s.size())
+	if err := check(edits, s.size()); err != nil {
+		return nil, err
+	}
+	edits, err := s.trim(edits)
 	if err != nil {
 		return nil, err
 	}
+	m := newMapping(edits, s.size())
 	p := &Plan{s: s, m: m, anew: make([][]newBlock, s.count())}
 	touched := p.touched()
 	if len(touched) > most {
@@ -143,34 +131,29 @@ func (p *Plan) behind(touched []int) (list []int) {
 	return list
 }
 
-// encode makes the new blocks: for all that are touched, and for those behind them that are not
-// right any more.
+// encode makes the new blocks, on all cores: for all that are touched, and for those behind them
+// that are not right any more.
 func (p *Plan) encode(ctx context.Context, touched, behind []int, points []inflate.Point) error {
-	e := &encoder{Plan: p, points: points, retokenizer: retokenizer{mapping: p.m}}
-	e.dec = inflate.NewDecoder(p.s.Deflate, p.s.Size)
-	for _, i := range touched {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if err := e.anewBlock(i); err != nil {
-			return err
-		}
-	}
-	for _, i := range behind {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		c, err := e.read(i)
-		if err != nil {
-			return err
-		}
-		if !p.m.intact(c.Tokens, p.s.Blocks[i].Out) {
-			if err := e.encodeBlock(i, c); err != nil {
-				return err
+	list := slices.Concat(touched, behind)
+	group, ctx := errgroup.WithContext(ctx)
+	var next atomic.Int64
+	for range min(cores.Count(), len(list)) {
+		group.Go(func() error {
+			e := &encoder{Plan: p, points: points, retokenizer: retokenizer{mapping: p.m}}
+			e.dec = inflate.NewDecoder(p.s.Deflate, p.s.Size)
+			for ctx.Err() == nil {
+				k := int(next.Add(1)) - 1
+				if k >= len(list) {
+					return nil
+				}
+				if err := e.visit(list[k], k < len(touched)); err != nil {
+					return err
+				}
 			}
-		}
+			return ctx.Err()
+		})
 	}
-	return nil
+	return group.Wait()
 }
 
 // encoder encodes blocks anew, one after another.
@@ -182,9 +165,10 @@ type encoder struct {
 	old    []inflate.Token // scratch
 }
 
-func (e *encoder) anewBlock(i int) error {
+// visit encodes old block i anew, if it is touched or not right any more.
+func (e *encoder) visit(i int, touched bool) error {
 	c, err := e.read(i)
-	if err != nil {
+	if err != nil || !touched && e.m.intact(c.Tokens, e.s.Blocks[i].Out) {
 		return err
 	}
 	return e.encodeBlock(i, c)

@@ -80,13 +80,13 @@ func deflated(rng *rand.Rand, data []byte, open func(io.Writer) flusher) []byte 
 	w := open(&out)
 	for len(data) > 0 {
 		n := min(len(data), 1+rng.IntN(100000))
-		w.Write(data[:n])
+		_, _ = w.Write(data[:n]) // to memory
 		data = data[n:]
 		if rng.IntN(3) > 0 {
-			w.Flush()
+			_ = w.Flush()
 		}
 	}
-	w.Close()
+	_ = w.Close()
 	return out.Bytes()
 }
 
@@ -94,8 +94,8 @@ func deflated(rng *rand.Rand, data []byte, open func(io.Writer) flusher) []byte 
 func reblocked(data []byte, count int) []byte {
 	var out bytes.Buffer
 	w := must(stdflate.NewWriter(&out, 6))
-	w.Write(data)
-	w.Close()
+	_, _ = w.Write(data) // to memory
+	_ = w.Close()
 	var tokens []inflate.Token
 	dec := inflate.NewDecoder(bytes.NewReader(out.Bytes()), int64(out.Len()))
 	for at, final, off := int64(0), false, 0; !final; {
@@ -184,8 +184,10 @@ func (s *sample) edit(tb testing.TB, edits []Edit) *sample {
 		tb.Fatalf("Make: %v", err)
 	}
 	var out bytes.Buffer
-	if n, err := p.WriteTo(&out); err != nil || n != int64(out.Len()) {
-		tb.Fatalf("WriteTo: %d of %d bytes, %v", n, out.Len(), err)
+	kept := p.Kept()
+	out.Write(s.stream[:kept])
+	if err := p.Write(&out, kept); err != nil {
+		tb.Fatalf("Write: %v", err)
 	}
 	want := apply(s.data, edits)
 	got, err := io.ReadAll(stdflate.NewReader(bytes.NewReader(out.Bytes())))
@@ -275,9 +277,9 @@ func randomNew(rng *rand.Rand, data []byte, n int64) []byte {
 }
 
 func TestRandomEdits(t *testing.T) {
-	rounds := 150
+	rounds := 40
 	if testing.Short() {
-		rounds = 25
+		rounds = 15
 	}
 	for _, w := range writers {
 		t.Run(w.name, func(t *testing.T) {
@@ -296,5 +298,77 @@ func TestRandomEdits(t *testing.T) {
 				})
 			}
 		})
+	}
+}
+
+// TestFewBlocks makes small edits of a stream of many blocks. Few may be encoded anew, and none for
+// bytes that stay the same.
+func TestFewBlocks(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	data := sampleData(rng, 2<<20)
+	s := scan(t, reblocked(data, 16384), len(data))
+	if len(s.blocks) < 12 {
+		t.Fatalf("%d blocks", len(s.blocks))
+	}
+	at := int64(len(data) / 2)
+	for _, tt := range []struct {
+		name string
+		edit Edit
+		most int
+	}{
+		{"no change", Edit{Off: at, Len: 1000, New: data[at : at+1000]}, 0},
+		{"one byte of many", Edit{Off: at, Len: 3, New: []byte{data[at], data[at+1] ^ 1, data[at+2]}}, 2},
+		{"one byte more", Edit{Off: at, New: []byte{1}}, 2},
+		{"a tail that stays", Edit{Off: at, Len: 100, New: append([]byte{1}, data[at:at+100]...)}, 2},
+	} {
+		p, err := Make(context.Background(), s.source(), []Edit{tt.edit}, s.points, 10)
+		if err != nil {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		if p.Touched > tt.most {
+			t.Errorf("%s: %d blocks are encoded anew", tt.name, p.Touched)
+		}
+		s.edit(t, []Edit{tt.edit})
+	}
+	if _, err := Make(context.Background(), s.source(), []Edit{{Off: at, New: []byte{1}}}, s.points, 0); !errors.Is(err, ErrTooMany) {
+		t.Errorf("none allowed: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Make(ctx, s.source(), []Edit{{Off: at, New: []byte{1}}}, s.points, 10); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: %v", err)
+	}
+}
+
+// TestBadEdits makes edits that are out of place.
+func TestBadEdits(t *testing.T) {
+	data := sampleData(rand.New(rand.NewPCG(1, 1)), 1000)
+	s := scan(t, reblocked(data, 100), len(data))
+	for _, edits := range [][]Edit{
+		{{Off: -1}}, {{Off: 1001}}, {{Off: 999, Len: 2}}, {{Len: -1}}, {{Off: 5, Len: 5}, {Off: 9}}, {{Off: 5}, {Off: 4}},
+	} {
+		if _, err := Make(context.Background(), s.source(), edits, s.points, 10); err == nil {
+			t.Errorf("%v is taken", edits)
+		}
+	}
+}
+
+// TestOtherStream splices a stream that is not the one whose blocks are known.
+func TestOtherStream(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	data := sampleData(rng, 100_000)
+	s := scan(t, reblocked(data, 1000), len(data))
+	edits := []Edit{{Off: 50_000, Len: 4, New: []byte("abcd")}}
+	for _, stream := range [][]byte{s.stream[:len(s.stream)/4], reblocked(data, 1001), make([]byte, len(s.stream))} {
+		o := s.source()
+		o.Deflate, o.Size = bytes.NewReader(stream), int64(len(stream))
+		if _, err := Make(context.Background(), o, edits, s.points, 10); err == nil {
+			t.Error("another stream is taken")
+		}
+	}
+	o := s.source()
+	o.Data = func(int64, []byte) error { return io.ErrClosedPipe }
+	if _, err := Make(context.Background(), o, edits, s.points, 10); !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("data that can't be read: %v", err)
 	}
 }
