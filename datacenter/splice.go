@@ -43,6 +43,10 @@ type spliced struct {
 	// doubtful are the blocks that may be wrong if splicing is: those that are not all old
 	// bits behind an old window.
 	doubtful []bool
+	// kept is the number of bytes at the start of the file that are copied as they are. plain has
+	// the checksums of the plain text behind them.
+	kept  int64
+	plain []uint32
 }
 
 // splice writes to w the file that f becomes when edits are made in its inflated data. It
@@ -174,49 +178,80 @@ func (s *spliced) encrypt(ctx context.Context, f *File, to io.Writer, plan *spli
 	if err != nil {
 		return err
 	}
-	kept, iv, err := s.copyStart(f, to, plan)
+	iv, err := s.copyStart(f, to, plan)
 	if err != nil {
 		return err
 	}
 	encrypted := newBackground(ctx, cfb.NewWriter(to, block, iv))
-	err = s.plain(f, encrypted, plan, kept)
+	plain := &sumWriter{w: encrypted}
+	err = s.writePlain(f, plain, plan)
+	s.plain = plain.sums
 	return cmp.Or(encrypted.close(), err)
 }
 
-// copyStart copies the start of the old file that stays as it is. It returns its length, and the
-// last block of cipher text, with which encryption goes on. The first bytes are the size of the
-// data: if that changes, nothing stays.
-func (s *spliced) copyStart(f *File, to io.Writer, plan *splice.Plan) (kept int64, iv [aes.BlockSize]byte, err error) {
+// copyStart copies the start of the old file that stays as it is. It returns the last block of
+// cipher text, with which encryption goes on. The first bytes are the size of the data: if that
+// changes, nothing stays.
+func (s *spliced) copyStart(f *File, to io.Writer, plan *splice.Plan) (iv [aes.BlockSize]byte, err error) {
 	if s.stated == f.stated {
-		kept = (compressionHeaderSize + plan.Kept()) &^ (aes.BlockSize - 1)
+		s.kept = (compressionHeaderSize + plan.Kept()) &^ (aes.BlockSize - 1)
 	}
-	if kept == 0 {
-		return 0, s.key.IV, nil
+	if s.kept == 0 {
+		return s.key.IV, nil
 	}
-	if n, err := io.CopyBuffer(to, io.NewSectionReader(f.src, 0, kept), make([]byte, 256<<10)); n < kept {
-		return 0, iv, fmt.Errorf("reading the old file: %w", cmp.Or(err, io.ErrUnexpectedEOF))
+	if n, err := io.CopyBuffer(to, io.NewSectionReader(f.src, 0, s.kept), make([]byte, plainPiece)); n < s.kept {
+		return iv, fmt.Errorf("reading the old file: %w", cmp.Or(err, io.ErrUnexpectedEOF))
 	}
-	return kept, iv, readat.Full(f.src, iv[:], kept-aes.BlockSize)
+	return iv, readat.Full(f.src, iv[:], s.kept-aes.BlockSize)
 }
 
-// plain writes the plain text of the new file behind the first bytes, which are kept.
-func (s *spliced) plain(f *File, w io.Writer, plan *splice.Plan, kept int64) error {
-	if kept == 0 {
+// writePlain writes the plain text of the new file behind the first bytes, which are kept.
+func (s *spliced) writePlain(f *File, w io.Writer, plan *splice.Plan) error {
+	skip := s.kept - compressionHeaderSize
+	if s.kept == 0 {
 		head := binary.LittleEndian.AppendUint32(nil, uint32(s.stated))
 		if _, err := w.Write(append(head, f.zlib[:]...)); err != nil {
 			return err
 		}
-		kept = compressionHeaderSize
+		skip = 0
 	}
-	if err := plan.Write(w, kept-compressionHeaderSize); err != nil {
+	if err := plan.Write(w, skip); err != nil {
 		return err
 	}
 	_, err := w.Write(binary.BigEndian.AppendUint32(nil, s.adler(s.stated)))
 	return err
 }
 
-// check reads back the file that splice wrote, whose SHA-256 should be sum. It decodes what was
-// encoded anew through the new checkpoints and compares it with what was wanted.
+// plainPiece is the number of bytes of plain text that have one checksum.
+const plainPiece = 256 << 10
+
+// sumWriter takes the CRC-32C of each plainPiece bytes that it writes.
+type sumWriter struct {
+	w    io.Writer
+	sums []uint32
+	n    int
+}
+
+// Write implements [io.Writer].
+func (s *sumWriter) Write(p []byte) (int, error) {
+	for b := p; len(b) > 0; {
+		at := s.n % plainPiece
+		if at == 0 {
+			s.sums = append(s.sums, 0)
+		}
+		part := b[:min(len(b), plainPiece-at)]
+		sum := &s.sums[len(s.sums)-1]
+		*sum = crc32.Update(*sum, castagnoli, part)
+		s.n += len(part)
+		b = b[len(part):]
+	}
+	return s.w.Write(p)
+}
+
+// check reads back the file that splice wrote, whose SHA-256 should be sum. It decrypts it and
+// compares it with the plain text, whose old bits were compared with those of the old file when
+// they were moved. It decodes what was encoded anew through the new checkpoints and compares it
+// with what was wanted.
 func (s *spliced) check(ctx context.Context, r io.ReaderAt, sum [sha256.Size]byte) error {
 	c, err := unlock(r, s.size, s.key)
 	if err != nil {
@@ -230,28 +265,53 @@ func (s *spliced) check(ctx context.Context, r io.ReaderAt, sum [sha256.Size]byt
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return checkSum(ctx, io.NewSectionReader(r, 0, s.size+1), s.size, sum) })
 	group.Go(func() error { return f.checkEnd(s.streamEnd) })
-	var next atomic.Int64
+	var blocks, pieces atomic.Int64
 	for range cores.Count() {
-		group.Go(func() error { return s.checkBlocks(ctx, f, &next) })
+		group.Go(func() error {
+			return share(ctx, &blocks, len(s.doubtful), func(n int) error { return s.checkBlock(f, n) })
+		})
+		buf := make([]byte, plainPiece)
+		group.Go(func() error {
+			return share(ctx, &pieces, len(s.plain), func(n int) error { return s.checkPiece(c, n, buf) })
+		})
 	}
 	return group.Wait()
 }
 
-// checkBlocks inflates the doubtful blocks from the next one on. Several goroutines may share
-// next.
-func (s *spliced) checkBlocks(ctx context.Context, f *File, next *atomic.Int64) error {
+// share does its share of count things. Several goroutines use the same next.
+func share(ctx context.Context, next *atomic.Int64, count int, do func(n int) error) error {
 	for ctx.Err() == nil {
 		n := int(next.Add(1)) - 1
-		if n >= len(s.doubtful) {
+		if n >= count {
 			return nil
 		}
-		if s.doubtful[n] {
-			if _, err := f.inflateBlock(uint64(n)); err != nil {
-				return err
-			}
+		if err := do(n); err != nil {
+			return err
 		}
 	}
 	return ctx.Err()
+}
+
+// checkBlock inflates block n, if it is doubtful, and compares its checksum.
+func (s *spliced) checkBlock(f *File, n int) error {
+	if !s.doubtful[n] {
+		return nil
+	}
+	_, err := f.inflateBlock(uint64(n))
+	return err
+}
+
+// checkPiece decrypts piece n of the plain text to buf, and compares its checksum.
+func (s *spliced) checkPiece(c *container, n int, buf []byte) error {
+	at := s.kept + int64(n)*plainPiece
+	buf = buf[:min(plainPiece, s.size-at)]
+	if err := readat.Full(c.plain, buf, at); err != nil {
+		return fmt.Errorf("datacenter: reading back: %w", err)
+	}
+	if crc32.Checksum(buf, castagnoli) != s.plain[n] {
+		return badFile(at, "decrypts to other bytes than were written")
+	}
+	return nil
 }
 
 // checkSum checks the size and the SHA-256 of what r reads.

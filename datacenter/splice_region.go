@@ -27,7 +27,7 @@ func newGrownRegion(segs []segment, size int64) grownRegion {
 func (g *grownRegion) place(elements []byte) (Address, error) {
 	n := int64(len(elements)) / g.size
 	last := len(g.counts) - 1
-	if last < 0 || int64(g.counts[last].used)+n > maxElements {
+	if n > g.room() {
 		if len(g.counts) >= maxSegments-1 {
 			return Address{}, whole("no more segments can be addressed")
 		}
@@ -40,6 +40,14 @@ func (g *grownRegion) place(elements []byte) (Address, error) {
 	s.full = max(s.full, s.used)
 	g.added[last-g.first] = append(g.added[last-g.first], elements...)
 	return addr, nil
+}
+
+// room returns how many elements fit into the last segment.
+func (g *grownRegion) room() int64 {
+	if len(g.counts) == 0 {
+		return 0
+	}
+	return maxElements - int64(g.counts[len(g.counts)-1].used)
 }
 
 // isNew reports whether what is at addr was added.

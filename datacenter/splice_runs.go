@@ -38,19 +38,28 @@ func (r *spliceRuns) isPrivate(addr Address, count int) bool {
 	return r.shared.none(r.shared.number(addr), uint16(count))
 }
 
-// add stores a run, unless an equal one was added before.
-func (r *spliceRuns) add(elements []byte) (addr Address, fresh bool, err error) {
+// spareShare is how many elements of a run that grew get a spare one behind them: what grew once will
+// probably grow again.
+const spareShare = 32
+
+// add stores a run, unless an equal one was added before, and some unused elements behind it.
+func (r *spliceRuns) add(elements []byte, spare int) (addr Address, fresh bool, err error) {
 	if len(elements) == 0 {
 		return absent, false, nil
 	}
+	count := int64(len(elements)) / r.size
 	if addr, ok := r.stored[string(elements)]; ok {
-		r.share(addr, uint16(int64(len(elements))/r.size))
+		r.share(addr, uint16(count))
 		return addr, false, nil
 	}
-	if addr, err = r.place(elements); err != nil {
+	if r.room() < count+int64(spare) {
+		spare = 0
+	}
+	if addr, err = r.place(append(elements, make([]byte, int64(spare)*r.size)...)); err != nil {
 		return absent, false, err
 	}
 	r.stored[string(elements)] = addr
+	r.shared.unused += int64(spare)
 	r.shared.base = addressBases(r.counts)
 	r.shared.grow(addressable(r.counts))
 	return addr, true, nil
@@ -73,7 +82,7 @@ func (s *Splicer) setAttributes(n *StoredNode, attrs []StoredAttribute) error {
 	r, top := &s.attributes, s.top()
 	if top.was.file == nil {
 		var err error
-		n.attrAddr, _, err = r.add(b)
+		n.attrAddr, _, err = r.add(b, 0)
 		return err
 	}
 	addr, count := top.was.raw.attrAddr, top.was.raw.attrCount
@@ -98,7 +107,7 @@ func (s *Splicer) setAttributes(n *StoredNode, attrs []StoredAttribute) error {
 	case top.alone:
 		s.lost = append(s.lost, StoredNode{attrAddr: addr, attrCount: count})
 	}
-	n.attrAddr, _, err = r.add(b)
+	n.attrAddr, _, err = r.add(b, 0)
 	return err
 }
 
@@ -126,11 +135,31 @@ func (s *Splicer) setChildren(n *StoredNode, children []StoredNode) error {
 		s.keepChildren(children)
 		return nil
 	}
-	if 0 < len(children) && len(children) <= len(top.kids) && top.alone && s.nodes.isPrivate(was.childAddr, len(top.kids)) {
+	if len(children) > 0 && top.alone && s.fits(was.childAddr, len(top.kids), len(children)) {
 		n.childAddr = was.childAddr
 		return s.changeChildren(children)
 	}
 	return s.moveChildren(n, children)
+}
+
+// fits reports whether a run of children can become one of another count, in place.
+func (s *Splicer) fits(addr Address, was, is int) bool {
+	if was == 0 || !s.nodes.isPrivate(addr, was) {
+		return false
+	}
+	if is <= was {
+		return true
+	}
+	// What is behind the run must be unused. A placeholder looks unused, but may be in a run.
+	if s.f.placeholders || int64(addr.Element)+int64(is) > int64(s.f.regions.nodes[addr.Segment].addressable()) {
+		return false
+	}
+	for n := s.f.number(addr) + uint32(was); n < s.f.number(addr)+uint32(is); n++ {
+		if s.f.entries[n] != 0 || s.entries[n] != 0 || s.nodes.shared.has(n) {
+			return false
+		}
+	}
+	return true
 }
 
 // keepChildren keeps a run of children as it is. What is below them may have changed.
@@ -164,7 +193,8 @@ func (s *Splicer) countGone() error {
 	return nil
 }
 
-// changeChildren changes a run of children in place. The nodes behind it become unused.
+// changeChildren changes a run of children in place. If there are fewer than before, the last nodes
+// become unused.
 func (s *Splicer) changeChildren(children []StoredNode) error {
 	top := s.top()
 	addr := top.was.raw.childAddr
@@ -181,12 +211,12 @@ func (s *Splicer) changeChildren(children []StoredNode) error {
 		}
 		if i >= len(children) {
 			s.entries[first+uint32(i)] = 0
-			s.nodes.shared.unused++
 		}
 		if top.fates[i] == gone && k.name != 0 {
 			s.lost = append(s.lost, k)
 		}
 	}
+	s.nodes.shared.unused += int64(len(top.kids) - len(children))
 	return s.overwriteNodes(addr, b)
 }
 
@@ -205,20 +235,24 @@ func (s *Splicer) moveChildren(n *StoredNode, children []StoredNode) error {
 	for _, c := range children {
 		b = c.append(b, s.f.layout)
 	}
-	addr, fresh, err := s.nodes.add(b)
+	top := s.top()
+	spare := 0
+	if len(children) > len(top.kids) {
+		spare = len(children) / spareShare
+	}
+	addr, fresh, err := s.nodes.add(b, spare)
 	if err != nil {
 		return err
 	}
 	n.childAddr = addr
 	if fresh {
 		first := s.nodes.shared.number(addr)
-		s.entries = append(s.entries, make([]uint32, int(first)+len(children)-len(s.entries))...)
+		s.entries = append(s.entries, make([]uint32, addressable(s.nodes.counts)-int64(len(s.entries)))...)
 		for i, c := range children {
 			s.setEntries(first+uint32(i), c)
 			s.steps += int64(c.childCount)
 		}
 	}
-	top := s.top()
 	for i, k := range top.kids {
 		num := s.f.number(top.was.raw.childAddr) + uint32(i)
 		alone := top.alone && !s.nodes.shared.has(num)

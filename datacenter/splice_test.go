@@ -153,6 +153,9 @@ func TestSpliceCheck(t *testing.T) {
 		if s.Check(t.Context(), bytes.NewReader(bad), sum) == nil {
 			t.Errorf("the changed byte %d goes unnoticed", i)
 		}
+		if s.Check(t.Context(), bytes.NewReader(bad), sha256.Sum256(bad)) == nil {
+			t.Errorf("the byte %d that was written wrongly goes unnoticed", i)
+		}
 	}
 	for _, bad := range [][]byte{out.Bytes()[:out.Len()-1], append(bytes.Clone(out.Bytes()), 0)} {
 		if s.Check(t.Context(), bytes.NewReader(bad), sum) == nil {

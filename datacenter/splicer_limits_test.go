@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +16,9 @@ import (
 
 // TestSplicerOfLegalFiles splices everything that the format allows, or says that it can't.
 func TestSplicerOfLegalFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("saves each of many files three times")
+	}
 	for i, ex := range dctest.Legal() {
 		t.Run(ex.Name, func(t *testing.T) {
 			c := &chain{rng: rand.New(rand.NewPCG(uint64(i), 2)), file: dctest.Build(ex.Doc, ex.Options)}
@@ -37,6 +41,9 @@ func TestSplicerOfLegalFiles(t *testing.T) {
 // TestSplicerAddsSegments edits a file whose last segments are all but full, so that what is added
 // needs new ones.
 func TestSplicerAddsSegments(t *testing.T) {
+	if testing.Short() {
+		t.Skip("has nodes enough to fill a segment")
+	}
 	const full = 65535
 	sheet := &dctest.Node{Name: "Sheet"}
 	for i := range full - 4 { // and the root, the sheet and a node without attributes
@@ -64,6 +71,39 @@ func TestSplicerAddsSegments(t *testing.T) {
 	if c.spliced != 1 || after.Values != before.Values+3 || after.StoredAttributes != before.StoredAttributes+6 ||
 		after.StoredNodes != before.StoredNodes+3 || after.Nodes != before.Nodes+3 {
 		t.Errorf("spliced %d times: counts\n%+v, before\n%+v", c.spliced, after, before)
+	}
+}
+
+// TestSplicerGrowsInPlace adds children to one node in several saves. The first one copies the run,
+// with room for more.
+func TestSplicerGrowsInPlace(t *testing.T) {
+	if testing.Short() {
+		t.Skip("saves a file of 10,000 nodes four times")
+	}
+	sheet, rest := &dctest.Node{Name: "Sheet"}, &dctest.Node{Name: "Rest"}
+	for i := range 100 {
+		sheet.Children = append(sheet.Children, &dctest.Node{Name: "Node", Attrs: []dctest.Attr{{Name: "x", Value: i}}})
+	}
+	for i := range 10000 {
+		rest.Children = append(rest.Children, &dctest.Node{Name: "Node", Attrs: []dctest.Attr{{Name: "x", Value: -i}}})
+	}
+	doc := dctest.Doc{Root: dctest.Root(sheet, rest)}
+	c := &chain{file: dctest.Build(doc, dctest.Options{}), rng: rand.New(rand.NewPCG(1, 1))}
+	c.f = mustOpen(t, c.file, smallBlocks)
+	c.strict = strictKinds(t, c.file)
+	var stored []int64
+	for i := range 4 {
+		c.saveEdits(t, func(d *edit.Draft, apply func(edit.Edit) bool) {
+			const behindRest = 1 + 1 + 2*10000 // the root, Rest, and its children with an attribute each
+			n := edit.Edit{Op: edit.AddNode, Node: d.NewNumber(), Parent: behindRest, Name: "Node", Ordinal: 1000}
+			apply(n)
+			apply(edit.Edit{Op: edit.SetAttribute, Node: n.Node, Name: "x", Value: datacenter.IntValue(int32(1000 + i))})
+		})
+		stored = append(stored, c.f.Counts().StoredNodes)
+	}
+	copied := int64(1+2+100+10000) + 101 + 101/32
+	if want := []int64{copied, copied, copied, copied}; c.spliced != 4 || !slices.Equal(stored, want) {
+		t.Errorf("spliced %d times, %d stored nodes, want %d", c.spliced, stored, want)
 	}
 }
 

@@ -337,13 +337,13 @@ func (s *splicing) one() []edit.Edit {
 		return []edit.Edit{{Op: edit.RemoveNode, Node: n}}
 	case 1:
 		child := s.d.NewNumber()
-		edits := []edit.Edit{{Op: edit.AddNode, Node: child, Parent: n, Name: s.childName(n), Ordinal: 1000 + s.rng.Uint32N(1 << 20)}}
+		edits := []edit.Edit{{Op: edit.AddNode, Node: child, Parent: n, Name: s.childName(n), Ordinal: 1000 + s.rng.Uint32N(1<<20)}}
 		for range s.rng.IntN(5) {
 			edits = append(edits, edit.Edit{Op: edit.SetAttribute, Node: child, Name: s.name(), Value: s.value()})
 		}
 		return edits
 	case 2:
-		return []edit.Edit{{Op: edit.MoveNode, Node: n, Parent: s.node(), Name: s.childName(n), Ordinal: 1000 + s.rng.Uint32N(1 << 20)}}
+		return []edit.Edit{{Op: edit.MoveNode, Node: n, Parent: s.node(), Name: s.childName(n), Ordinal: 1000 + s.rng.Uint32N(1<<20)}}
 	case 3:
 		return []edit.Edit{{Op: edit.SetKeys, Node: n, Keys: s.keys[s.rng.IntN(len(s.keys))]}}
 	case 4:

@@ -1,23 +1,3 @@
-// Package splice edits data inside a deflate stream (RFC 1951). It keeps the bits of all blocks
-// that the edits do not reach.
-//
-//	inflated   |---A---|---B---|---C---|---D---|
-//	edit                  ^^
-//	deflate    [a     ][b       ][c   ][d      ]
-//	new        [a     ][b'        ][c'  ][d      ]
-//
-// A block is encoded anew if an edit changes its data, or if a match in it copies what was edited
-// or would have to reach over an edit that changes a length. Such matches begin at most 32 KiB
-// behind the edit. The new block keeps the tokens that are still right, gets others where they are
-// not, and has new Huffman codes. All other blocks keep their bits, moved by the bits that are
-// added before them. A stored block begins at a byte boundary behind its header, so the first one
-// behind the edit is padded anew, and what follows it moves by whole bytes.
-//
-// The last block stays the last one. Checkpoints, from which inflating can be resumed, move along.
-//
-// # Not supported
-//
-// The zlib framing and its checksum are left to the caller.
 package splice
 
 import (

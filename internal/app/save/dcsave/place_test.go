@@ -74,10 +74,10 @@ type place struct {
 	path string
 	// state is the folder that XDG_STATE_HOME names.
 	state string
-	// how says how the sessions save. spliced counts the files that their saves have spliced, for
+	// how says how the sessions save. The counter counts the files that their saves have spliced, of
 	// sessions without a Logger of their own.
-	how     save.How
-	spliced *atomic.Int32
+	how save.How
+	*splicedCounter
 }
 
 func newPlace(t *testing.T, pad int) *place {
@@ -88,7 +88,7 @@ func newPlace(t *testing.T, pad int) *place {
 	}
 	p := &place{
 		t: t, dir: filepath.Join(base, "source"), state: filepath.Join(base, "state"),
-		spliced: &atomic.Int32{},
+		splicedCounter: newSplicedCounter(),
 	}
 	p.path = filepath.Join(p.dir, "a.dat")
 	if err := os.Mkdir(p.dir, 0o700); err != nil {
@@ -226,17 +226,23 @@ func addTo(m model, n datacenter.Node) error {
 	return nil
 }
 
-// splicedCounter counts the files that are spliced.
+// splicedCounter counts the files that are spliced, as its logger is told.
 type splicedCounter struct {
 	slog.Handler
-	n *atomic.Int32
+	spliced atomic.Int32
 }
 
-func (splicedCounter) Enabled(context.Context, slog.Level) bool { return true }
+func newSplicedCounter() *splicedCounter { return &splicedCounter{Handler: slog.DiscardHandler} }
 
-func (c splicedCounter) Handle(_ context.Context, r slog.Record) error {
+func (c *splicedCounter) logger() *slog.Logger { return slog.New(c) }
+
+// Enabled implements [slog.Handler].
+func (*splicedCounter) Enabled(context.Context, slog.Level) bool { return true }
+
+// Handle implements [slog.Handler].
+func (c *splicedCounter) Handle(_ context.Context, r slog.Record) error {
 	if r.Message == splicedMessage {
-		c.n.Add(1)
+		c.spliced.Add(1)
 	}
 	return nil
 }
@@ -254,7 +260,7 @@ func (p *place) open(o Options) (*editing, error) { return p.openAt(p.path, o) }
 
 func (p *place) openAt(path string, o Options) (*editing, error) {
 	if o.Logger == nil {
-		o.Logger = slog.New(splicedCounter{slog.DiscardHandler, p.spliced})
+		o.Logger = p.logger()
 	}
 	src, err := source.Open(path)
 	if err != nil {
