@@ -86,6 +86,10 @@ func places(rng *rand.Rand, data []byte, n int, lengths bool) (edits []splice.Ed
 func TestSplice(t *testing.T) {
 	doc := dctest.Generate(dctest.GenOptions{Seed: 3, Sheets: 12, Nodes: 9000})
 	official := dctest.Build(doc, dctest.Options{FullCount: 4000})
+	rounds := 12
+	if testing.Short() {
+		rounds = 4
+	}
 	for _, tt := range []struct {
 		name string
 		file []byte
@@ -104,7 +108,7 @@ func TestSplice(t *testing.T) {
 			if err := file.ReadData(0, data); err != nil {
 				t.Fatal(err)
 			}
-			for round := range 12 {
+			for round := range rounds {
 				edits := places(rng, data, 1+round%4, round%3 == 1)
 				want := edited(data, edits)
 				var out bytes.Buffer
@@ -174,6 +178,9 @@ func TestSpliceCheck(t *testing.T) {
 
 // TestSpliceTooMany edits every deflate block. Nothing may be written then.
 func TestSpliceTooMany(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the file must be large")
+	}
 	doc := dctest.Generate(dctest.GenOptions{Seed: 3, Sheets: 20, Nodes: 6000})
 	file := mustOpen(t, dctest.Build(doc, dctest.Options{FullCount: 20_000, SegmentSize: 300, Garbage: 1}), datacenter.Options{})
 	const each = 8 << 10
@@ -192,6 +199,9 @@ func TestSpliceTooMany(t *testing.T) {
 
 // TestSpliceFixtures edits bytes of real files.
 func TestSpliceFixtures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("generated files are enough")
+	}
 	file := mustOpen(t, readFixture(t, "p115_small_x64.dat"), datacenter.Options{})
 	data := make([]byte, file.Size())
 	if err := file.ReadData(0, data); err != nil {

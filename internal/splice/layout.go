@@ -34,6 +34,7 @@ func (p *Plan) keep(i int, at int64) int64 {
 		p.piece(Piece{From: b.Header, N: end - b.Header})
 		return at + end - b.Header
 	}
+	p.padded[i] = true
 	p.piece(Piece{From: b.Header, N: headerBits})
 	at = p.pad(at + headerBits)
 	content := aligned(b.Header + headerBits)
@@ -127,12 +128,13 @@ func (p *Plan) Size() int64 { return p.m.size }
 // Untouched reports whether no edit changes data between two offsets or inserts some there.
 func (p *Plan) Untouched(from, to int64) bool { return p.m.untouched(from, to) }
 
-// Anew returns where the data lies, after the edits, of the blocks that were encoded anew.
+// Anew returns where the data lies, after the edits, of the blocks that were encoded or padded
+// anew.
 func (p *Plan) Anew() iter.Seq2[int64, int64] {
 	return func(yield func(from, to int64) bool) {
 		for i, first := range p.first {
 			next := first + max(len(p.anew[i]), 1)
-			if p.anew[i] != nil && !yield(p.Blocks[first].Out, p.Blocks[next].Out) {
+			if (p.anew[i] != nil || p.padded[i]) && !yield(p.Blocks[first].Out, p.Blocks[next].Out) {
 				return
 			}
 		}

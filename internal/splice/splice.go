@@ -15,8 +15,13 @@ import (
 	"lorefs/internal/inflate"
 )
 
-// ErrTooMany says that more blocks have to be encoded anew than the caller wants.
+// ErrTooMany says that more blocks have to be encoded anew than the caller wants, or one that is
+// too large for it.
 var ErrTooMany = errors.New("splice: too many blocks are touched")
+
+// maxBlock is the number of inflated bytes of the largest block that is read. Writers begin a new
+// block much earlier, and all symbols of a block are held in memory.
+const maxBlock = 16 << 20
 
 // Edit replaces Len bytes at Off of the inflated data by New. In a list, edits are sorted by
 // Off and do not overlap. Len may be 0, which inserts New before the byte at Off. New may be
@@ -50,8 +55,10 @@ type Plan struct {
 
 	s *Stream
 	m *mapping
-	// anew has the new blocks for an old one, none for a block that stays.
-	anew [][]newBlock
+	// anew has the new blocks for an old one, none for a block that stays. padded are the stored
+	// blocks that stay, but are padded anew.
+	anew   [][]newBlock
+	padded []bool
 	// first has the number of the first new block of each old one.
 	first []int
 }
@@ -63,7 +70,7 @@ type Piece struct {
 	Bits    []byte
 }
 
-// Make plans a new stream. points are checkpoints of the old one that Plan.Points will be asked
+// Make plans a new stream. points are checkpoints of the old one that Plan.Point will be asked
 // for. It fails with ErrTooMany if more than most blocks have to be encoded anew.
 func Make(ctx context.Context, s *Stream, edits []Edit, points []inflate.Point, most int) (*Plan, error) {
 	if err := check(edits, s.size()); err != nil {
@@ -74,7 +81,7 @@ func Make(ctx context.Context, s *Stream, edits []Edit, points []inflate.Point, 
 		return nil, err
 	}
 	m := newMapping(edits, s.size())
-	p := &Plan{s: s, m: m, anew: make([][]newBlock, s.count())}
+	p := &Plan{s: s, m: m, anew: make([][]newBlock, s.count()), padded: make([]bool, s.count())}
 	touched := p.touched()
 	if len(touched) > most {
 		return nil, ErrTooMany
@@ -177,6 +184,9 @@ func (e *encoder) visit(i int, touched bool) error {
 // read reads old block i.
 func (e *encoder) read(i int) (inflate.Content, error) {
 	b, next := e.s.Blocks[i], e.s.Blocks[i+1]
+	if next.Out-b.Out > maxBlock {
+		return inflate.Content{}, ErrTooMany
+	}
 	c, err := e.dec.ReadTokens(b.Header, e.old[:0], int(next.Out-b.Out))
 	if err != nil {
 		return c, err

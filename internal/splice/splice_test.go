@@ -279,7 +279,7 @@ func randomNew(rng *rand.Rand, data []byte, n int64) []byte {
 func TestRandomEdits(t *testing.T) {
 	rounds := 40
 	if testing.Short() {
-		rounds = 15
+		rounds = 6
 	}
 	for _, w := range writers {
 		t.Run(w.name, func(t *testing.T) {
@@ -370,5 +370,19 @@ func TestOtherStream(t *testing.T) {
 	o.Data = func(int64, []byte) error { return io.ErrClosedPipe }
 	if _, err := Make(context.Background(), o, edits, s.points, 10); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("data that can't be read: %v", err)
+	}
+}
+
+// TestLargeBlock edits a block of more data than is held in memory.
+func TestLargeBlock(t *testing.T) {
+	for _, matches := range []int{maxBlock / maxMatch / 2, maxBlock/maxMatch + 1} {
+		tokens := append([]inflate.Token{inflate.Literal(0)}, slices.Repeat([]inflate.Token{inflate.Match(maxMatch, 1)}, matches)...)
+		e := tokenEncoder{newBlock: newBlock{final: true}}
+		e.encode(tokens, nil, true)
+		s := scan(t, e.bits, 1+matches*maxMatch)
+		_, err := Make(context.Background(), s.source(), []Edit{{Off: 9, New: []byte{1}}}, nil, 1)
+		if small := len(s.data) <= maxBlock; small && err != nil || !small && !errors.Is(err, ErrTooMany) {
+			t.Errorf("a block of %d bytes: %v", len(s.data), err)
+		}
 	}
 }
