@@ -16,9 +16,9 @@ func newCommit() *cobra.Command {
 		Use:   "commit PATH",
 		Short: "save the edits now, and stay mounted",
 		Long: `commit saves what is edited in the mount that PATH is in: its mount point, or any file or
-directory in it. Of a data center only what was edited is written anew, and only that is
-read back, as far as that is possible. --repack writes it anew as a whole, which may make
-it smaller, and --verify-all reads back all of it.`,
+directory in it. Of a data center only what was edited is packed and compared, as far as
+that is possible; all else keeps its bytes. --repack packs it anew as a whole, which may
+make it smaller, and --verify-all inflates and compares all of it.`,
 		Args: exactArgs("PATH"),
 		RunE: func(c *cobra.Command, args []string) error {
 			m, err := mountAt(args[0])

@@ -39,7 +39,7 @@ func (w *writing) table() []option {
 // addHow adds the flags that say how a save is done.
 func addHow(flags *pflag.FlagSet, repack, verifyAll *bool) {
 	flags.BoolVar(repack, "repack", false, "write a data center anew as a whole, also if few values were edited")
-	flags.BoolVar(verifyAll, "verify-all", false, "read back all of what is written, also what is as it was")
+	flags.BoolVar(verifyAll, "verify-all", false, "inflate and compare all of what is written, also what was not edited")
 }
 
 // headerRevision is a flag for a revision.

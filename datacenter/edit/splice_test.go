@@ -99,20 +99,22 @@ func spliceScripts(t *testing.T) (n int, isLong bool) {
 func TestSpliceAndWrite(t *testing.T) {
 	for _, by := range writers {
 		t.Run(by.name, func(t *testing.T) {
-			spliced, nodes := 0, 4000
+			spliced, nodes, saves := 0, 2000, 2
 			scripts, isLong := spliceScripts(t)
 			if isLong {
-				nodes *= 16
+				nodes, saves = 32000, 3
+			}
+			if testing.Short() {
+				saves = 1
 			}
 			for i := range scripts {
 				seed := uint64(i)
 				rng := rand.New(rand.NewPCG(seed, 3))
-				doc := dctest.Generate(dctest.GenOptions{Seed: seed % 16, Sheets: 20 + rng.IntN(80), Nodes: 4000 + rng.IntN(nodes)})
+				doc := dctest.Generate(dctest.GenOptions{Seed: seed % 16, Sheets: 20 + rng.IntN(80), Nodes: nodes/2 + rng.IntN(nodes)})
 				if rng.IntN(4) == 0 {
 					doc.Layout = datacenter.LayoutV6X86
 				}
 				s := newSplicing(t, by.write(t, doc), rng)
-				const saves = 3
 				for range saves {
 					s.edit(1 + rng.IntN(20))
 					s.save()
@@ -130,13 +132,16 @@ func TestSpliceAndWrite(t *testing.T) {
 	}
 }
 
-// TestSpliceOften saves 50 times in a row onto one file, and shows how it differs from one that is
+// TestSpliceOften saves many times in a row onto one file, and shows how it differs from one that is
 // written as a whole.
 func TestSpliceOften(t *testing.T) {
+	if testing.Short() {
+		t.Skip("TestSpliceAndWrite saves as well")
+	}
 	for _, by := range writers {
 		t.Run(by.name, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(5, 3))
-			saves, nodes := 5, 5000
+			saves, nodes := 3, 2000
 			if _, isLong := spliceScripts(t); isLong {
 				saves, nodes = 50, 20000
 			}

@@ -18,8 +18,8 @@ type Request struct {
 	// Lazy and Discard are of Unmount: to detach only, and to give up what is not saved.
 	Lazy    bool `json:"lazy,omitempty"`
 	Discard bool `json:"discard,omitempty"`
-	// Repack and VerifyAll are of Commit and Unmount: to write each file as a whole, and to read
-	// back all of it.
+	// Repack and VerifyAll are of Commit and Unmount: to write each file as a whole, and to
+	// compare all of it.
 	Repack    bool `json:"repack,omitempty"`
 	VerifyAll bool `json:"verify_all,omitempty"`
 	// Source is the source that Edits and Revert are about; empty for all that the mount edits.

@@ -7,6 +7,6 @@ type How struct {
 	Last bool
 	// Repack writes a data center anew as a whole, even if little of it was edited.
 	Repack bool
-	// VerifyAll reads back all of a new file, even if most of it is as it was.
+	// VerifyAll inflates and compares all of a new file, even if most of its bytes are the old ones.
 	VerifyAll bool
 }

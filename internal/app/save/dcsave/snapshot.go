@@ -84,7 +84,7 @@ func (w *snapshot) Write(ctx context.Context, to io.Writer) error {
 func (w *snapshot) splice(ctx context.Context, to io.Writer) (err error) {
 	w.s.show(save.Progress{Stage: save.Writing, Total: splicingParts})
 	out := &countingWriter{to: to}
-	w.written, w.spliced, err = w.Snapshot.Splice(ctx, w.s.opts.Write, out)
+	w.written, w.spliced, err = w.Splice(ctx, w.s.opts.Write, out)
 	switch {
 	case err == nil:
 		w.s.opts.Logger.Debug(splicedMessage, "bytes", out.n)
