@@ -161,9 +161,9 @@ func (r *jsonReader) value(m *member) (Value, error) {
 		if m.elem.bare {
 			each = each.members[0]
 		}
-		return r.list(func() (Value, error) { return r.value(each) })
+		return r.list(&r.inArrays, MaxPacket, func() (Value, error) { return r.value(each) })
 	case TypeFixed:
-		return r.list(func() (Value, error) { return r.value(m.item) })
+		return r.list(&r.inFixed, maxItems, func() (Value, error) { return r.value(m.item) })
 	case TypeVec3, TypeVec3FA:
 		return r.vec3(m.typ)
 	case TypeCustomize:
@@ -180,11 +180,17 @@ func (r *jsonReader) value(m *member) (Value, error) {
 	return scalarFromText(m.typ, s)
 }
 
-func (r *jsonReader) list(read func() (Value, error)) (Value, error) {
+// maxItems is more than the items of T[n] in any packet that can be read, on all levels of their
+// nesting.
+const maxItems = workPerByte * MaxPacket * maxNesting
+
+// list reads the values of one list. count is how many values lists of its kind have had in the
+// packet so far, because a value takes far more memory than its text.
+func (r *jsonReader) list(count *int, most int, read func() (Value, error)) (Value, error) {
 	list := []Member{}
 	err := r.elements(func() error {
-		if len(list) == MaxPacket {
-			return &ValueError{What: fmt.Sprintf("more than %d values", MaxPacket), Err: ErrTooLong}
+		if *count++; *count > most {
+			return &ValueError{What: fmt.Sprintf("more than %d values", most), Err: ErrTooLong}
 		}
 		value, err := read()
 		if err != nil {

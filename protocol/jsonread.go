@@ -12,7 +12,11 @@ import (
 const maxJSONNesting = 10_000
 
 // jsonReader reads a text that is known to be good JSON, a value with each method.
-type jsonReader struct{ jsonscan.Scanner }
+type jsonReader struct {
+	jsonscan.Scanner
+	// inArrays and inFixed are how many values of arrays and of T[n] were read.
+	inArrays, inFixed int
+}
 
 // newJSON checks that data is one JSON value.
 func newJSON(data []byte) (*jsonReader, error) {
@@ -22,7 +26,7 @@ func newJSON(data []byte) (*jsonReader, error) {
 	if err := s.Err(); err != nil {
 		return nil, fmt.Errorf("protocol: no JSON: %w", err)
 	}
-	return &jsonReader{jsonscan.New(data)}, nil
+	return &jsonReader{Scanner: jsonscan.New(data)}, nil
 }
 
 // members calls read for the value of each member of an object, in their order. A name

@@ -166,3 +166,17 @@ func TestHostileJSON(t *testing.T) {
 		wantError(t, err, want)
 	}
 }
+
+// TestManyValues expects that all lists of a packet together have a bound, because a value takes
+// far more memory than its text.
+func TestManyValues(t *testing.T) {
+	tab := table(t, "array a\n- array<byte> b\n- byte[2] c\n", protocol.Options{})
+	list := func(n int) string { return "[" + strings.Repeat("0,", n-1) + "0]" }
+	_, err := tab.ParseJSON([]byte(`{"data":{"a":[{"b":` + list(40_000) + `},{"b":` + list(40_000) + `}]}}`))
+	wantError(t, err, "more than 65535 values")
+	_, err = tab.ParseJSON([]byte(`{"data":{"a":[{"c":` + list(3_000_000) + `}]}}`))
+	wantError(t, err, "more than 2097120 values")
+	if _, err := tab.ParseJSON([]byte(`{"data":{"a":[{"b":` + list(30_000) + `},{"b":` + list(30_000) + `}]}}`)); err != nil {
+		t.Error(err)
+	}
+}
