@@ -117,10 +117,12 @@ func (t *Tree) count(ctx context.Context) (c counts, err error) {
 		for in := t.table.filesIn(d); in.from < in.to; in.from++ {
 			e := t.table.entry(in.from)
 			switch {
-			case t.standsIn(in.from):
+			case t.standsIn(in.from) && !t.shown(in.from):
 				// It is not missed.
-			case !t.local(in.from) && t.firstStandIn(in.from) < 0:
-				c.notLocal++
+			case !t.local(in.from):
+				if t.firstStandIn(in.from) < 0 {
+					c.notLocal++
+				}
 			case e.flags()&flagEncrypted != 0 && t.lacksKey(e):
 				c.noKey++
 			}

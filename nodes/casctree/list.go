@@ -131,7 +131,7 @@ func (t *Tree) preferredTo(i int) int {
 // firstStandIn returns the first local file that stands for a file of the same name, or -1.
 func (t *Tree) firstStandIn(i int) int {
 	for k := i + 1; k < t.table.nFiles && t.standsIn(k) && bytes.Equal(t.table.fileName(k), t.table.fileName(i)); k++ {
-		if t.local(k) {
+		if t.local(k) && t.table.dirOf(k) == t.table.dirOf(i) {
 			return k
 		}
 	}

@@ -272,3 +272,25 @@ func TestStandInOfMissing(t *testing.T) {
 		}
 	}
 }
+
+// TestStandInWithoutKey counts a stand-in that is shown and has an unknown key.
+func TestStandInWithoutKey(t *testing.T) {
+	g := casctest.New()
+	secret := &blte.Encryption{Name: bltetest.SecretName, IV: []byte{1, 2, 3, 4}, Cipher: blte.CipherSalsa20}
+	sealed := g.AddChunks("b:{*=e:{1122334455667788,01020304,n}}", blte.WriteOptions{}, blte.Chunk{Content: []byte("us"), Encrypt: secret, Key: bltetest.Key()})
+	g.Root(g.Add(write.WoWRoot(3, []casc.File{
+		{ID: 1, CKey: g.AddAbsent([]byte("british")).CKey, Flags: casc.ContentNoNames, Locale: casc.LocaleEnGB},
+		{ID: 1, CKey: sealed.CKey, Flags: casc.ContentNoNames, Locale: casc.LocaleEnUS},
+	})))
+	install, err := g.Install()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := open(t, casctest.FS(install), casc.Options{Locale: casc.LocaleEnGB}, casctree.Options{})
+	text := textAt(t, tree, "casc.json")
+	for field, n := range map[string]int{"not_local": 0, "encrypted_without_key": 1} {
+		if want := fmt.Sprintf("%q: %10d", field, n); !strings.Contains(text, want) {
+			t.Errorf("%s is missing from %s", want, text)
+		}
+	}
+}
