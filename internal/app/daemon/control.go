@@ -27,6 +27,7 @@ type Request struct {
 	// Format is the format of Edits.
 	Format string `json:"format,omitempty"`
 	// Paths and All are of Revert: what to take back, and that a path may mean several nodes.
+	// Paths of Edits are where to list them.
 	// Paths of Apply are the names of the patches whose texts follow. DryRun changes nothing.
 	Paths  []string `json:"paths,omitempty"`
 	All    bool     `json:"all,omitempty"`
