@@ -267,9 +267,9 @@ func (m *Mount) granted(lazy bool) *Answer {
 
 // Listen starts to answer requests.
 func (m *Mount) Listen() (*daemon.Control, error) {
-	beside := ""
+	notes := daemon.Notes{Made: m.opts.Made}
 	if len(m.source.Sessions) > 1 {
-		beside = m.source.Sessions[1].Path()
+		notes.Beside = m.source.Sessions[1].Path()
 	}
-	return daemon.Listen(m.opts.Dir, beside, m.answer, m.opts.Logger)
+	return daemon.Listen(m.opts.Dir, notes, m.answer, m.opts.Logger)
 }
