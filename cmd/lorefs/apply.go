@@ -38,6 +38,9 @@ type applying struct {
 	stat      bool
 	asJSON    bool
 	log       *slog.Logger
+	// stdout is where to print, and lines the list that --json prints there.
+	stdout *bufio.Writer
+	lines  *jsonout.Lines
 }
 
 func newApply(log *slog.Logger) *cobra.Command {
@@ -97,6 +100,8 @@ func (f *applying) run(c *cobra.Command, path string, names []string) error {
 	if f.dryRun && (f.out != "" || f.rejects != "") {
 		return usageErrorf("--dry-run writes nothing: --out and --rejects do not go with it")
 	}
+	f.stdout = bufio.NewWriter(c.OutOrStdout())
+	f.lines = jsonout.NewLines(f.stdout)
 	// Nothing is begun before all that can be wrong with the arguments is found.
 	patches, err := readPatches(c.InOrStdin(), names)
 	if err != nil {
@@ -276,7 +281,7 @@ func (f *applying) onFile(c *cobra.Command, path string, patches []*patch.Patch)
 	case failed != nil && ctx.Err() != nil:
 		return errors.Join(ctx.Err(), s.Discard())
 	case failed != nil:
-		return &mounted.SaveError{Failed: failed, Ended: true}
+		return f.unsaved(&mounted.SaveError{Failed: failed, Ended: true})
 	}
 	if !f.asJSON {
 		err = newTelling(c.OutOrStdout(), false).printSaved(&mounted.Answer{Saved: reports})
@@ -340,13 +345,12 @@ func (f *applying) writeRejects(ctx context.Context, results []*patch.Result) er
 
 // print prints what came of the patches. Conflicts go to stderr.
 func (f *applying) print(c *cobra.Command, results []*patch.Result) error {
-	out := bufio.NewWriter(c.OutOrStdout())
-	lines := jsonout.NewLines(out)
+	out := f.stdout
 	for _, r := range results {
 		for _, it := range r.Items {
 			switch {
 			case f.asJSON:
-				if err := lines.Write(itemOf(r, &it)); err != nil {
+				if err := f.lines.Write(itemOf(r, &it)); err != nil {
 					return err
 				}
 			case it.Reason != "":
@@ -367,6 +371,19 @@ func (f *applying) print(c *cobra.Command, results []*patch.Result) error {
 		}
 	}
 	return out.Flush()
+}
+
+// unsavedPatches is the line of --json that says that what the lines before it name is not saved.
+type unsavedPatches struct {
+	NotSaved []mounted.NotSaved `json:"not_saved"`
+}
+
+// unsaved returns the error of a save, which also ends the list of --json.
+func (f *applying) unsaved(err *mounted.SaveError) error {
+	if !f.asJSON {
+		return err
+	}
+	return errors.Join(err, f.lines.Write(unsavedPatches{err.NotSaved()}), f.stdout.Flush())
 }
 
 func anyApplied(results []*patch.Result) bool {

@@ -46,7 +46,7 @@ func diffMount(c *cobra.Command, a, b string, l *listing) (done bool, n int64, e
 		if s.Problem != "" {
 			return true, 0, errors.New(s.Problem)
 		}
-		n, err := l.ask(c, m)
+		n, err := l.ask(c, m, nil)
 		return true, n, err
 	}
 	return false, 0, nil

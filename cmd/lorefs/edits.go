@@ -7,6 +7,7 @@ import (
 	"io"
 	iofs "io/fs"
 	"log/slog"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -50,7 +51,7 @@ func format(asJSON bool) kinds.EditsFormat {
 func newEdits(log *slog.Logger) *cobra.Command {
 	l := listing{log: log}
 	c := &cobra.Command{
-		Use:   "edits MOUNTPOINT|SOURCE",
+		Use:   "edits MOUNTPOINT|SOURCE [PATH…]",
 		Short: "list what is edited and not saved yet",
 		Long: `edits prints what is edited in a mount, or in the journal that a crash has left of a
 source, and not saved yet: what differs now from the file that was saved last. What was
@@ -61,27 +62,37 @@ a program has open and has not written yet. In a world, an edit is a square or a
 line with ~ has its path, how many cells or nodes differ, and the first one before and
 after; --json has all of them, up to 4 KiB.
 
+With a PATH it lists only what is edited there and below. A PATH is one in a mount, as for
+revert: a file or directory, or a query. One in a mount needs no MOUNTPOINT before it if it
+is the only one.
+
   lorefs edits mnt
+  lorefs edits mnt/tree/ItemData
+  lorefs edits mnt '/ItemData/Item[@id=1000]'
   lorefs edits --json mnt | jq -r .path
   lorefs edits --patch mnt > mod.lorepatch`,
-		Args: exactArgs("MOUNTPOINT|SOURCE"),
+		Args: func(c *cobra.Command, args []string) error {
+			return exactArgs("MOUNTPOINT|SOURCE")(c, args[:min(len(args), 1)])
+		},
 		RunE: func(c *cobra.Command, args []string) error {
-			return l.run(c, args[0])
+			return l.run(c, args[0], args[1:])
 		},
 	}
 	l.add(c)
 	return c
 }
 
-// run lists the edits of a mount or a source.
-func (l *listing) run(c *cobra.Command, path string) error {
+// run lists the edits of a mount, those at some paths in it, or those of a source.
+func (l *listing) run(c *cobra.Command, path string, inside []string) error {
 	m, err := mountFor(path)
 	switch {
 	case err != nil:
 		return err
 	case m != nil:
-		_, err := l.ask(c, m)
+		_, err := l.ask(c, m, m.meant(inside))
 		return err
+	case len(inside) > 0:
+		return usageErrorf("%s is not mounted: PATH is one in a mount", path)
 	}
 	j, err := kinds.JournalOf(path)
 	if errors.Is(err, iofs.ErrNotExist) {
@@ -118,9 +129,18 @@ func (l *listing) none(ctx context.Context, w io.Writer, path string) error {
 	return err
 }
 
-// ask prints the edits of a mount, and returns how many there are.
-func (l *listing) ask(c *cobra.Command, m *mountOf) (int64, error) {
-	a, err := m.talk(c.OutOrStdout(), daemon.Request{Do: daemon.Edits, Source: m.source, Format: string(l.format())})
+// ask prints the edits of a mount, or those at some paths in it, and returns how many the mount
+// has.
+func (l *listing) ask(c *cobra.Command, m *mountOf, paths []string) (int64, error) {
+	if slices.ContainsFunc(paths, isWhole) {
+		paths = nil
+	}
+	if l.patch && len(paths) > 0 {
+		return 0, usageErrorf("--patch has all edits of a mount: leave %s away", paths[0])
+	}
+	a, err := m.talk(c.OutOrStdout(), daemon.Request{
+		Do: daemon.Edits, Source: m.source, Paths: paths, Format: string(l.format()),
+	})
 	if err != nil {
 		return 0, err
 	}

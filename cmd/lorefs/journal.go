@@ -178,7 +178,7 @@ else what the journal notes of the file.`,
 			}
 			if j.State == save.StateInUse {
 				if m, err := mountFor(j.Source); err == nil && m != nil {
-					_, err := l.ask(c, m)
+					_, err := l.ask(c, m, nil)
 					return err
 				}
 			}

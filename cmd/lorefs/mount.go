@@ -131,8 +131,10 @@ func (f *mountFlags) mount(ctx context.Context, out io.Writer, source, dir strin
 
 // serve mounts in this process, and returns when the mount is gone.
 func (f *mountFlags) serve(ctx context.Context, out io.Writer, source, dir string, parent *daemon.Parent, log *slog.Logger) (err error) {
+	var made []string
 	if f.mkdir {
-		made, makeErr := makeFolders(dir)
+		var makeErr error
+		made, makeErr = makeFolders(dir)
 		defer func() { err = errors.Join(err, removeFolders(made)) }()
 		if makeErr != nil {
 			return &commandError{code: exitMountpoint, err: fmt.Errorf("mount point %s: %w", dir, makeErr)}
@@ -142,6 +144,7 @@ func (f *mountFlags) serve(ctx context.Context, out io.Writer, source, dir strin
 	if err != nil {
 		return err
 	}
+	m.made = made
 	if m.parent = parent; parent == nil && f.asJSON {
 		m.ready = func(s *mounted.Status) error { return jsonout.Object(out, s) }
 	}
@@ -179,12 +182,12 @@ func makeFolders(dir string) (made []string, err error) {
 // mounted on it.
 func removeFolders(folders []string) error {
 	for _, at := range folders {
-		err := os.Remove(at)
+		err := syscall.Rmdir(at) // which removes no file that has taken its place
 		switch {
-		case errors.Is(err, syscall.ENOTEMPTY), errors.Is(err, syscall.EBUSY), errors.Is(err, iofs.ErrNotExist):
+		case errors.Is(err, syscall.ENOTEMPTY), errors.Is(err, syscall.EBUSY), errors.Is(err, syscall.ENOTDIR), errors.Is(err, iofs.ErrNotExist):
 			return nil
 		case err != nil:
-			return fmt.Errorf("--mkdir: %w", err)
+			return fmt.Errorf("--mkdir: can't remove %s: %w", at, err)
 		}
 	}
 	return nil

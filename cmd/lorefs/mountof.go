@@ -82,6 +82,15 @@ func (m *mountOf) talk(w io.Writer, r daemon.Request) (*mounted.Answer, error) {
 	return &a, errors.Join(failureOf(&a), conn.Close())
 }
 
+// meant returns the paths that a user means who names some besides the mount, or none, as the
+// mount calls them.
+func (m *mountOf) meant(paths []string) []string {
+	if len(paths) == 0 && m.inside != "." {
+		return []string{m.inside}
+	}
+	return m.below(paths)
+}
+
 // below returns paths as the mount calls them: relative to its root, or queries.
 func (m *mountOf) below(paths []string) []string {
 	var list []string

@@ -45,11 +45,8 @@ back all of them.
 				return err
 			}
 			paths := args[1:]
-			switch {
-			case m != nil && len(paths) == 0 && m.inside != ".":
-				paths = []string{m.inside}
-			case m != nil:
-				paths = m.below(paths)
+			if m != nil {
+				paths = m.meant(paths)
 			}
 			if len(paths) == 0 || slices.ContainsFunc(paths, isWhole) {
 				if !all {

@@ -30,7 +30,9 @@ type mounting struct {
 	log   *slog.Logger
 	// source and dir are absolute.
 	source, dir string
-	logFile     *os.File
+	// made are the folders that --mkdir has made, the lowest first.
+	made    []string
+	logFile *os.File
 	// parent is the process that waits for a mount in the background, or nil.
 	parent *daemon.Parent
 	// ready is called once the mount can be used; it may be nil.
@@ -110,7 +112,7 @@ func (m *mounting) start(ctx context.Context) (_ *mounted.Mount, err error) {
 		return nil, errors.Join(&commandError{code: exitMountpoint, err: err}, s.Close())
 	}
 	return mounted.New(s, server, mounted.Options{
-		Path: m.source, Dir: m.dir, CacheSize: int64(m.flags.source.cacheSize), Logger: m.log,
+		Path: m.source, Dir: m.dir, Made: m.made, CacheSize: int64(m.flags.source.cacheSize), Logger: m.log,
 		Tell: errorText, Code: exitCode,
 	}), nil
 }

@@ -158,7 +158,9 @@ func unmountAlone(dir, name string, lazy bool) error {
 		if err := fs.Clear(name); err != nil {
 			return fmt.Errorf("%s: %w", dir, err)
 		}
-		return leftBehind(name, edited...)
+		left := leftBehind(name, edited...)
+		made, err := daemon.TakeMade(name)
+		return errors.Join(left, err, removeFolders(made))
 	case !fs.MayUnmount(name):
 		return errOthers(dir)
 	case lazy:

@@ -27,6 +27,7 @@ type Request struct {
 	// Format is the format of Edits.
 	Format string `json:"format,omitempty"`
 	// Paths and All are of Revert: what to take back, and that a path may mean several nodes.
+	// Paths of Edits are where to list them.
 	// Paths of Apply are the names of the patches whose texts follow. DryRun changes nothing.
 	Paths  []string `json:"paths,omitempty"`
 	All    bool     `json:"all,omitempty"`
@@ -66,9 +67,7 @@ type Control struct {
 	log      *slog.Logger
 	listener *net.UnixListener
 	path     string
-	// beside says that there is a file with the path of what else is edited.
-	beside bool
-	socket os.FileInfo
+	socket   os.FileInfo
 	// ctx ends when the mount has ended.
 	ctx context.Context
 	end context.CancelFunc
@@ -77,9 +76,8 @@ type Control struct {
 }
 
 // Listen opens the socket of the mount on dir, a [Name]. An old socket belongs to a dead
-// process or to a detached mount, because the mount point was free. beside is what is
-// edited besides the source, or "".
-func Listen(dir, beside string, handle Handler, log *slog.Logger) (*Control, error) {
+// process or to a detached mount, because the mount point was free.
+func Listen(dir string, notes Notes, handle Handler, log *slog.Logger) (*Control, error) {
 	path, err := SocketPath(dir)
 	if err != nil {
 		return nil, err
@@ -87,7 +85,7 @@ func Listen(dir, beside string, handle Handler, log *slog.Logger) (*Control, err
 	if err := os.Remove(path); err != nil && !errors.Is(err, iofs.ErrNotExist) {
 		return nil, err
 	}
-	if err := noteBeside(path, beside); err != nil {
+	if err := notes.write(path); err != nil {
 		return nil, err
 	}
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
@@ -95,7 +93,7 @@ func Listen(dir, beside string, handle Handler, log *slog.Logger) (*Control, err
 		return nil, err
 	}
 	l.SetUnlinkOnClose(false) // see Close
-	c := &Control{handle: handle, log: log, listener: l, path: path, beside: beside != ""}
+	c := &Control{handle: handle, log: log, listener: l, path: path}
 	c.ctx, c.end = context.WithCancel(context.Background())
 	if err = os.Chmod(path, 0o600); err == nil {
 		c.socket, err = os.Lstat(path)
@@ -117,10 +115,7 @@ func (c *Control) Close() error {
 	c.end()
 	c.answering.Wait()
 	if now, statErr := os.Lstat(c.path); statErr == nil && os.SameFile(now, c.socket) {
-		err = errors.Join(err, os.Remove(c.path))
-		if c.beside {
-			err = errors.Join(err, os.Remove(c.path+besideSuffix))
-		}
+		err = errors.Join(err, os.Remove(c.path), removeNotes(c.path))
 	}
 	return err
 }

@@ -56,7 +56,7 @@ func listening(t *testing.T, beside string, handle daemon.Handler) (*daemon.Cont
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := daemon.Listen(name, beside, handle, slog.New(slog.DiscardHandler))
+	c, err := daemon.Listen(name, daemon.Notes{Beside: beside}, handle, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,7 +225,7 @@ func TestSlowAnswer(t *testing.T) {
 // directory.
 func TestLaterSocket(t *testing.T) {
 	first, name := listening(t, "", saying("first"))
-	second, err := daemon.Listen(name, "", saying("second"), slog.New(slog.DiscardHandler))
+	second, err := daemon.Listen(name, daemon.Notes{}, saying("second"), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

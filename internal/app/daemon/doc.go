@@ -36,7 +36,7 @@
 // [Served] unmounts on signals, on request, and when nobody uses the mount. [MountOf] finds the
 // mount that a path is in, and [Mine] those of the user; [StateOf] and [Edited] find out from
 // outside what is on a directory, and whether it answers. A process that was killed loses its mount
-// first and its locks later: [TakeOver] and [AwaitJournal] wait for that.
+// first and its locks later: [TakeOver] and [AwaitJournal] wait for that. [Notes] say what it left.
 //
 // Mounts and signals are those of Unix; elsewhere [Start] fails.
 package daemon

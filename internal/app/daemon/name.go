@@ -43,32 +43,3 @@ func SocketPath(dir string) (string, error) {
 	sum := sha256.Sum256([]byte(dir))
 	return filepath.Join(run.Path(), hex.EncodeToString(sum[:8])+".sock"), nil
 }
-
-// besideSuffix is appended to the socket's name for the file with the path of what is
-// edited besides the source, because the kernel's list of mounts has only the source.
-const besideSuffix = ".beside"
-
-// noteBeside writes that file, or removes that of an earlier mount.
-func noteBeside(socket, beside string) error {
-	if beside != "" {
-		return os.WriteFile(socket+besideSuffix, []byte(beside), 0o600)
-	}
-	if err := os.Remove(socket + besideSuffix); !errors.Is(err, iofs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
-// editedBeside returns what the mount on dir, a [Name], edits besides its source, from the
-// file that its process has written; "" for nothing.
-func editedBeside(dir string) string {
-	socket, err := SocketPath(dir)
-	if err != nil {
-		return ""
-	}
-	path, err := os.ReadFile(socket + besideSuffix)
-	if err != nil {
-		return "" // most mounts have none
-	}
-	return string(path)
-}

@@ -35,10 +35,35 @@ func (s *dataCenterSession) Revert(ctx context.Context, paths []string, all bool
 	return r, nil
 }
 
-// selection is the part of the edits that is to be taken back.
+// EditsAt implements Session.
+func (s *dataCenterSession) EditsAt(ctx context.Context, paths []string, isThere func(path string) bool) ([]Edit, error) {
+	defer s.dc.HoldBase()()
+	defer s.dc.HoldNotes()()
+	snapshot := s.dc.Draft().Snapshot()
+	defer snapshot.Close()
+	x := selection{session: s, isThere: isThere}
+	if err := x.choose(ctx, snapshot, paths, true); err != nil {
+		return nil, err
+	}
+	var found Reverted
+	if _, err := x.targets(&found); err != nil {
+		return nil, err
+	}
+	x.eachView(func(dir string, tree *overlay.Tree, ids []nodes.ID) {
+		for _, path := range tree.Unflushed(ids...) {
+			found.Edits = append(found.Edits, newOpenFile(dir+path))
+		}
+	})
+	return found.Edits, nil
+}
+
+// selection is the part of the edits that is to be taken back, or listed.
 type selection struct {
 	*dataCenterEdits
 	session *dataCenterSession
+	// isThere reports whether the mount has a path. It is nil if there have to be edits at paths
+	// and queries that lead somewhere.
+	isThere func(path string) bool
 	// chosen says which of the changes are meant.
 	chosen []bool
 	// trees and sheets are the nodes of tree/ and sheets/ whose texts are meant. allTrees and
@@ -95,6 +120,19 @@ func (x *selection) targets(r *Reverted) (what []edit.Target, err error) {
 
 // texts gives up refused texts, and lists open files.
 func (x *selection) texts(r *Reverted) {
+	x.eachView(func(dir string, tree *overlay.Tree, ids []nodes.ID) {
+		for _, path := range tree.TakeBack(ids...) {
+			r.Texts = append(r.Texts, dir+path)
+		}
+		for _, path := range tree.Unflushed(ids...) {
+			r.Open = append(r.Open, dir+path)
+		}
+	})
+}
+
+// eachView calls visit for each view in which texts are meant, with the nodes that are meant. If
+// there are none, all are.
+func (x *selection) eachView(visit func(dir string, tree *overlay.Tree, ids []nodes.ID)) {
 	for _, in := range []struct {
 		dir  string
 		tree *overlay.Tree
@@ -106,12 +144,7 @@ func (x *selection) texts(r *Reverted) {
 		} else if len(in.ids) == 0 {
 			continue
 		}
-		for _, path := range in.tree.TakeBack(in.ids...) {
-			r.Texts = append(r.Texts, in.dir+path)
-		}
-		for _, path := range in.tree.Unflushed(in.ids...) {
-			r.Open = append(r.Open, in.dir+path)
-		}
+		visit(in.dir, in.tree, in.ids)
 	}
 }
 
@@ -134,7 +167,7 @@ func (x *selection) path(ctx context.Context, name string, all bool) error {
 	case keysDir:
 		found, err = x.byKey(ctx, parts)
 	}
-	if err == nil && !found && !x.hasText(path.Clean(name)) {
+	if err == nil && !found && !x.hasText(path.Clean(name)) && (x.isThere == nil || !x.isThere(name)) {
 		err = &NoEditError{name}
 	}
 	return err
@@ -365,7 +398,7 @@ func (x *selection) query(ctx context.Context, expr string, all bool) error {
 			q, attribute = only, name
 		}
 	}
-	found := 0
+	found, leads := 0, false
 	var chosen []int
 	add := func(list []int) {
 		if len(list) > 0 {
@@ -377,6 +410,7 @@ func (x *selection) query(ctx context.Context, expr string, all bool) error {
 		if err != nil {
 			return err
 		}
+		leads = true
 		name := attribute
 		if m.Kind == query.Attribute {
 			name = m.Attribute.Name()
@@ -397,6 +431,7 @@ func (x *selection) query(ctx context.Context, expr string, all bool) error {
 		}
 	}
 	switch {
+	case found == 0 && leads && x.isThere != nil:
 	case found == 0:
 		return &NoEditError{expr}
 	case found > 1 && !all:

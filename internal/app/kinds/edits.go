@@ -135,10 +135,14 @@ func (s *Source) SessionsOf(path string) []Session {
 	})
 }
 
-// WriteEdits writes the edits of all sessions of a source, see [Source.SessionsOf]. Text and
+// WriteEdits writes the edits of all sessions of a source, see [Source.SessionsOf], or those at
+// some paths of the mount, which are not for patches: see [Session.EditsAt]. Text and
 // JSON also name the files that are open with text that is not an edit yet. If only some of the
 // sessions have patches, the error is a [*NotInPatchError] for each other one that has edits.
-func (s *Source) WriteEdits(ctx context.Context, w io.Writer, f EditsFormat, of string) error {
+func (s *Source) WriteEdits(ctx context.Context, w io.Writer, f EditsFormat, of string, paths ...string) error {
+	if len(paths) > 0 {
+		return writeEdits(w, f, s.editsAt(ctx, of, paths))
+	}
 	if f != EditsPatch {
 		return writeEdits(w, f, s.edits(ctx, of))
 	}
@@ -184,12 +188,7 @@ func (s *Source) edits(ctx context.Context, of string) iter.Seq2[Edit, error] {
 // what the ones before took back is returned as well.
 func (s *Source) Revert(ctx context.Context, of string, paths []string, all bool) (r Reverted, err error) {
 	sessions := s.SessionsOf(of)
-	theirs := make([][]string, len(sessions))
-	for _, path := range paths {
-		path = s.follow(ctx, path)
-		i := sessionAt(sessions, path)
-		theirs[i] = append(theirs[i], path)
-	}
+	theirs := s.pathsOf(ctx, sessions, paths)
 	for i, e := range sessions {
 		if len(paths) > 0 && len(theirs[i]) == 0 {
 			continue
@@ -201,6 +200,46 @@ func (s *Source) Revert(ctx context.Context, of string, paths []string, all bool
 		}
 	}
 	return r, nil
+}
+
+// editsAt yields the edits and the open files at some paths.
+func (s *Source) editsAt(ctx context.Context, of string, paths []string) iter.Seq2[Edit, error] {
+	isThere := func(name string) bool {
+		_, ok := lookUp(ctx, s.Tree, strings.Split(path.Clean(name), "/"))
+		return ok
+	}
+	return func(yield func(Edit, error) bool) {
+		sessions := s.SessionsOf(of)
+		for i, theirs := range s.pathsOf(ctx, sessions, paths) {
+			if len(theirs) == 0 {
+				continue
+			}
+			list, err := sessions[i].EditsAt(ctx, theirs, isThere)
+			for _, e := range list {
+				if !yield(e, nil) {
+					return
+				}
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+		}
+	}
+}
+
+// pathsOf returns which of some paths in the mount each of some sessions edits, without links.
+func (s *Source) pathsOf(ctx context.Context, sessions []Session, paths []string) [][]string {
+	if len(sessions) == 0 {
+		return nil
+	}
+	theirs := make([][]string, len(sessions))
+	for _, path := range paths {
+		path = s.follow(ctx, path)
+		i := sessionAt(sessions, path)
+		theirs[i] = append(theirs[i], path)
+	}
+	return theirs
 }
 
 // follow follows the links of a path in the mount. A query and a path that leads nowhere stay

@@ -40,6 +40,11 @@ type Session interface {
 	// their paths in the mount.
 	Open() []string
 	lister
+	// EditsAt returns the edits at some paths and below them, and the files there that Open
+	// names. A path is as for Revert, and may lead to several nodes. If nothing is edited there,
+	// that is an error only for a path that leads nowhere: a [*NoEditError], or one that says so.
+	// isThere reports whether the mount has a file or directory at a path.
+	EditsAt(ctx context.Context, paths []string, isThere func(path string) bool) ([]Edit, error)
 	// Revert takes back the edits at some paths, with everything below them, or all edits if
 	// there are no paths and all is set. It also gives up refused texts there. A path is one in
 	// the mount, or for a data center a query that begins with a slash. A path that leads to

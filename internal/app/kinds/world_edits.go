@@ -73,6 +73,28 @@ func (s *worldSession) Revert(ctx context.Context, paths []string, _ bool) (r Re
 	return r, errors.Join(err, s.files.Sync())
 }
 
+// EditsAt implements Session.
+func (s *worldSession) EditsAt(ctx context.Context, paths []string, _ func(path string) bool) (list []Edit, err error) {
+	var ids []nodes.ID
+	for _, path := range paths {
+		id, err := s.find(ctx, path)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		ids = append(ids, id)
+	}
+	for d, err := range s.tree.Edits(ctx, ids...) {
+		if err != nil {
+			return list, err
+		}
+		list = append(list, s.inMount(d))
+	}
+	for _, path := range s.openIn(ids...) {
+		list = append(list, newOpenFile(path))
+	}
+	return list, nil
+}
+
 // find finds the node at a path in the mount.
 func (s *worldSession) find(ctx context.Context, name string) (nodes.ID, error) {
 	id := nodes.Root

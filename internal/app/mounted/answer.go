@@ -137,12 +137,18 @@ func AnswerOf(reports []save.Report, left kinds.LeftOut, err error, tell func(er
 		a.Error = tell(err)
 		var e *SaveError
 		if e, a.Unsaved = errors.AsType[*SaveError](err); a.Unsaved {
-			for _, f := range e.Failed {
-				a.NotSaved = append(a.NotSaved, NotSaved{f.Path, f.Err.Error()})
-			}
+			a.NotSaved = e.NotSaved()
 		}
 	}
 	return a
+}
+
+// NotSaved returns the sources that could not be saved.
+func (e *SaveError) NotSaved() (list []NotSaved) {
+	for _, f := range e.Failed {
+		list = append(list, NotSaved{f.Path, f.Err.Error()})
+	}
+	return list
 }
 
 // NotSaved is a source that could not be saved, and why.
@@ -261,9 +267,9 @@ func (m *Mount) granted(lazy bool) *Answer {
 
 // Listen starts to answer requests.
 func (m *Mount) Listen() (*daemon.Control, error) {
-	beside := ""
+	notes := daemon.Notes{Made: m.opts.Made}
 	if len(m.source.Sessions) > 1 {
-		beside = m.source.Sessions[1].Path()
+		notes.Beside = m.source.Sessions[1].Path()
 	}
-	return daemon.Listen(m.opts.Dir, beside, m.answer, m.opts.Logger)
+	return daemon.Listen(m.opts.Dir, notes, m.answer, m.opts.Logger)
 }

@@ -32,7 +32,7 @@ func TestAnswer(t *testing.T) {
 	}
 	long := bytes.Repeat([]byte("0123456789"), dataAtOnce/4)
 	texts := make([]kinds.RefusedText, 3*textsAtOnce)
-	control, err := daemon.Listen(name, "", func(_ context.Context, _ daemon.Request, c *daemon.Client) bool {
+	control, err := daemon.Listen(name, daemon.Notes{}, func(_ context.Context, _ daemon.Request, c *daemon.Client) bool {
 		if n, err := (output{c}).Write(long); n != len(long) || err != nil {
 			t.Error(n, err)
 		}

@@ -14,7 +14,7 @@ func (m *Mount) edits(ctx context.Context, r *daemon.Request, c *daemon.Client) 
 	for _, e := range m.source.SessionsOf(r.Source) {
 		a.Edits += e.Pending()
 	}
-	return m.failing(a, m.source.WriteEdits(ctx, output{c}, kinds.EditsFormat(r.Format), r.Source))
+	return m.failing(a, m.source.WriteEdits(ctx, output{c}, kinds.EditsFormat(r.Format), r.Source, r.Paths...))
 }
 
 // revert takes edits back, and sends the client what they were.

@@ -19,6 +19,8 @@ import (
 type Options struct {
 	// Path is the path of the source, and Dir the [daemon.Name] of the mount point.
 	Path, Dir string
+	// Made are the folders that were made for the mount point, see [daemon.Notes].
+	Made []string
 	// CacheSize is the size in bytes of the cache of decoded blocks.
 	CacheSize int64
 	Logger    *slog.Logger
