@@ -14,7 +14,10 @@ import (
 var oddValues = []any{
 	0, -1, math.MinInt32, true, false, "", " ", "plain", "a b", "tab\there", "line\nbreak\r\n", "\x01", "\x7f", "\u0080\u0085",
 	`"quoted" & 'so' <on>`, "a]]>b", "\u07ff\u0800\ud7ff\ue000\ufffd", "\ufffe", "\uffff", "\U0001f409", "외투", "true", "1.0",
-	[]uint16{0xd800}, []uint16{'a', 0xdc00, 'b'}, []uint16{0xdbff, 0xdfff}, []uint16{0xdc00, 0xd800},
+	[]uint16{0xd800},
+	[]uint16{'a', 0xdc00, 'b'},
+	[]uint16{0xdbff, 0xdfff},
+	[]uint16{0xdc00, 0xd800},
 	float32(0), float32(math.Copysign(0, -1)), float32(1.5), float32(math.Inf(1)), float32(math.Inf(-1)),
 	math.Float32frombits(0x7fc00000), math.Float32frombits(0xffc00001), float32(1e-7), float32(math.MaxFloat32),
 	longText('x', 5000), longText('한', 3000), longText('&', 700),
