@@ -42,10 +42,20 @@ func readForward(src io.ReaderAt, size int64) (r *forward, stop func()) {
 	go func() {
 		defer close(pieces)
 		for off := int64(0); off < size; {
-			buf := <-free // there are more than can be waiting or read
-			n, err := src.ReadAt(buf[:min(pieceSize, size-off)], off)
-			if off += int64(n); off == size && errors.Is(err, io.EOF) {
+			var buf []byte
+			select {
+			case buf = <-free: // there are more than can be waiting or read
+			case <-ctx.Done(): // what stop takes does not become free
+				return
+			}
+			want := int(min(pieceSize, size-off))
+			n, err := src.ReadAt(buf[:want], off)
+			off += int64(n)
+			switch {
+			case off == size && errors.Is(err, io.EOF):
 				err = nil
+			case n < want && err == nil: // a source must not, but would never come to its end
+				err = io.ErrUnexpectedEOF
 			}
 			select {
 			case pieces <- piece{buf[:n], err}:

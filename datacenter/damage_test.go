@@ -32,6 +32,9 @@ func TestBrokenFilesAreFound(t *testing.T) {
 				if n := allocated(func() { checkBroken(t, b) }); n > maxAllocated {
 					t.Errorf("%d MiB allocated", n>>20)
 				}
+				if layout == datacenter.LayoutV6X86 { // one is enough
+					checkOrder(t, b.Name, b.Data, datacenter.Options{}, true)
+				}
 			})
 		}
 	}

@@ -43,3 +43,23 @@ func (f *File) ReadData(off int64, p []byte) error { return f.readData(off, p) }
 
 // ErrTooMany is SpliceData's error for edits of too many places.
 var ErrTooMany = errTooMany
+
+// VerifyInOrder is Verify, or VerifyStrict, without the attempt to check parts side by side.
+func VerifyInOrder(ctx context.Context, r io.ReaderAt, size int64, opts Options, strict bool) (all []Finding, err error) {
+	f, err := open(ctx, r, size, opts)
+	v := &verifier{file: f, ctx: ctx, strict: strict, yield: func(f Finding) bool { all = append(all, f); return true }}
+	if err == nil {
+		v.work = workFree + workRatio*f.stated
+		for _, check := range []func() error{
+			v.container, v.header, v.segments, v.keys, v.names, v.values, v.graph, v.waste,
+		} {
+			if err = check(); err != nil {
+				break
+			}
+		}
+	}
+	if v.fault(err) {
+		err = nil
+	}
+	return all, err
+}

@@ -9,6 +9,9 @@ func (v *verifier) content() error {
 	if v.faultless() {
 		return nil
 	}
+	if err := v.ctx.Err(); err != nil {
+		return err
+	}
 	for _, check := range []func() error{v.names, v.values, v.graph} {
 		if err := check(); err != nil {
 			return err

@@ -2,6 +2,7 @@ package sheets
 
 import (
 	"context"
+	"math"
 
 	"lorefs/datacenter/sheets/internal/vocab"
 )
@@ -92,7 +93,7 @@ func (m *measurer) tag(n item, el *element, parent bool) (size int64, found find
 	}
 	if slot != nil {
 		size, ok, err := m.plainTag(n, el, parent)
-		if ok {
+		if ok && size <= math.MaxInt32 {
 			*slot = tagSlot{key: key, size: int32(size)}
 		}
 		if ok || err != nil {

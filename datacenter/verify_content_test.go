@@ -1,0 +1,120 @@
+package datacenter_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"testing"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
+	"lorefs/internal/cache"
+)
+
+// checkOrder checks that Verify finds what checking one part after the other finds.
+func checkOrder(t *testing.T, what string, data []byte, opts datacenter.Options, strict bool) (found int) {
+	t.Helper()
+	r := bytes.NewReader(data)
+	want, wantErr := datacenter.VerifyInOrder(t.Context(), r, r.Size(), opts, strict)
+	verify := datacenter.Verify
+	if strict {
+		verify = datacenter.VerifyStrict
+	}
+	var all []datacenter.Finding
+	var err error
+	for f, e := range verify(t.Context(), r, r.Size(), opts) {
+		if err = e; err == nil {
+			all = append(all, f)
+		}
+	}
+	if !slices.Equal(all, want) || (err == nil) != (wantErr == nil) {
+		t.Errorf("%s: %d findings %.3v, %v\nwant %d: %.3v, %v", what, len(all), all, err, len(want), want, wantErr)
+	}
+	return len(all)
+}
+
+// damaged calls visit for files with random damages of their inflated data.
+func damaged(count int, visit func(data []byte, rng *rand.Rand)) {
+	for i, layout := range layouts {
+		m := dctest.NewImage(smallDoc(layout), dctest.Options{SegmentSize: 60})
+		rng := rand.New(rand.NewPCG(uint64(i), 7))
+		for range count {
+			before := bytes.Clone(m.Data)
+			for range 1 + rng.IntN(4) {
+				m.Data[rng.IntN(len(m.Data))] ^= byte(1 + rng.IntN(255))
+			}
+			visit(m.Seal(dctest.SealOptions{Stored: true}), rng)
+			m.Data = before
+		}
+	}
+}
+
+func TestFindingsAreInOrder(t *testing.T) {
+	count := 150
+	if testing.Short() {
+		count = 25
+	}
+	files, faulty := 0, 0
+	damaged(count, func(data []byte, rng *rand.Rand) {
+		files++
+		if checkOrder(t, "damaged", data, datacenter.Options{BlockSize: 1 << 12}, rng.IntN(2) == 0) > 0 {
+			faulty++
+		}
+	})
+	if faulty < files/2 {
+		t.Errorf("only %d of %d files are faulty", faulty, files)
+	}
+}
+
+// stoppingBlocks cancels a context when the last of a number of blocks is asked for.
+type stoppingBlocks struct {
+	cache.All
+	left   atomic.Int64
+	cancel func()
+}
+
+func (b *stoppingBlocks) Block(n uint64, load func(n uint64) ([]byte, error)) ([]byte, error) {
+	if b.left.Add(-1) == 0 {
+		b.cancel()
+	}
+	return b.All.Block(n, load)
+}
+
+// TestVerifyIsCancelled checks that a check that was cancelled says so, and nothing untrue.
+func TestVerifyIsCancelled(t *testing.T) {
+	m := dctest.NewImage(smallDoc(datacenter.LayoutV6X64), dctest.Options{})
+	m.Data[m.Footer] ^= 1
+	second := m.Attributes.Segments[0].Elements + 5*m.Attributes.Size
+	m.Data[second+1] ^= 0x70 // a name
+	data := bytes.NewReader(m.Seal(dctest.SealOptions{}))
+	want, err := datacenter.VerifyInOrder(t.Context(), data, data.Size(), datacenter.Options{}, false)
+	if err != nil || len(want) < 2 {
+		t.Fatalf("findings %v, %v, want several", want, err)
+	}
+	for at := int64(1); ; at = at*5/4 + 1 {
+		ctx, cancel := context.WithCancel(t.Context())
+		blocks := &stoppingBlocks{cancel: cancel}
+		blocks.left.Store(at)
+		var all []datacenter.Finding
+		var last error
+		for f, err := range datacenter.Verify(ctx, data, data.Size(), datacenter.Options{Blocks: blocks, BlockSize: 1 << 10}) {
+			if last = err; err == nil {
+				all = append(all, f)
+			}
+		}
+		cancelled := blocks.left.Load() <= 0
+		cancel()
+		if len(all) > len(want) || !slices.Equal(all, want[:len(all)]) {
+			t.Errorf("cancelled at block %d: %v, want a start of %v", at, all, want)
+		}
+		if cancelled != errors.Is(last, context.Canceled) {
+			t.Errorf("at block %d: cancelled %t, %v", at, cancelled, last)
+		}
+		if !cancelled {
+			break
+		}
+	}
+}
