@@ -4,20 +4,13 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
-	"lorefs/datacenter"
 	"lorefs/datacenter/diff"
 	"lorefs/datacenter/patch"
-	"lorefs/datacenter/sheets/pack"
-	"lorefs/datacenter/sheets/xsd"
-	"lorefs/internal/app/kinds"
-	"lorefs/internal/app/output"
 	"lorefs/internal/jsonout"
 )
 
@@ -114,12 +107,12 @@ func (f *differing) mount(c *cobra.Command, a, b string) (done bool, n int64, er
 
 // run prints the differences and counts them.
 func (f *differing) run(ctx context.Context, a, b string, log *slog.Logger) (n int64, err error) {
-	sides := &sides{flags: &f.source, log: log}
+	sides := &sides{flags: &f.source, log: log, paths: [2]string{a, b}, whole: f.asPatch}
 	defer func() { err = errors.Join(err, sides.close()) }()
-	left, right, err := sides.open(ctx, a, b)
-	if err != nil {
+	if err := sides.open(ctx); err != nil {
 		return 0, err
 	}
+	left, right := sides.files[0], sides.files[1]
 	if f.asPatch {
 		p, err := patch.Make(ctx, left, right, filepath.Base(a))
 		if err != nil {
@@ -131,7 +124,7 @@ func (f *differing) run(ctx context.Context, a, b string, log *slog.Logger) (n i
 		_, err = f.out.Write(p.Append(nil))
 		return int64(len(p.Blocks)), err
 	}
-	for d, err := range diff.Compare(ctx, left, right, f.opts) {
+	for d, err := range diff.CompareOthers(ctx, left, right, sides.same.Names(), f.opts) {
 		if err != nil {
 			return n, err
 		}
@@ -149,125 +142,4 @@ func (f *differing) print(d *diff.Difference) error {
 	}
 	_, err := f.out.Write(d.Append(f.out.AvailableBuffer()))
 	return err
-}
-
-// sides are the two data centers to compare.
-type sides struct {
-	flags  *sourceFlags
-	log    *slog.Logger
-	opened []*kinds.Source
-	// temp is the folder for packed sheets; empty if there is none.
-	temp string
-}
-
-// open opens both. If one is a folder of sheets, it takes types and keys that no schema has
-// from the other.
-func (s *sides) open(ctx context.Context, a, b string) (left, right *datacenter.File, err error) {
-	files := [2]*datacenter.File{}
-	paths := [2]string{a, b}
-	var known func(string) (*xsd.Schema, error)
-	for i, path := range paths {
-		info, err := os.Stat(path)
-		if err != nil {
-			return nil, nil, kinds.Unreadable(path, err)
-		}
-		if info.IsDir() {
-			continue
-		}
-		o, err := s.add(ctx, path)
-		if err != nil {
-			return nil, nil, err
-		}
-		d, err := dataCenterOf(o)
-		if err != nil {
-			return nil, nil, err
-		}
-		files[i] = d.File()
-		if known, err = d.Schemas(ctx); err != nil {
-			return nil, nil, err
-		}
-	}
-	for i, path := range paths {
-		if files[i] != nil {
-			continue
-		}
-		if files[i], err = s.packed(ctx, path, known); err != nil {
-			return nil, nil, err
-		}
-	}
-	return files[0], files[1], nil
-}
-
-func (s *sides) add(ctx context.Context, path string) (*kinds.Source, error) {
-	o, err := openShown(ctx, path, s.flags, s.log)
-	if err == nil {
-		s.opened = append(s.opened, o)
-	}
-	return o, err
-}
-
-// packed packs a folder of sheets into a temporary data center.
-func (s *sides) packed(ctx context.Context, dir string, template func(string) (*xsd.Schema, error)) (*datacenter.File, error) {
-	if s.temp == "" {
-		var err error
-		if s.temp, err = os.MkdirTemp("", "lorefs-diff-"); err != nil {
-			return nil, err
-		}
-	}
-	path := filepath.Join(s.temp, fmt.Sprintf("%d.dat", len(s.opened)))
-	keys := datacenter.DefaultKeys()
-	fast := 1
-	p := newSaving()
-	defer p.finish()
-	_, err := kinds.PackSheets(ctx, dir, path, output.Options{NoBackup: true}, pack.Options{
-		Write:    datacenter.WriteOptions{Level: &fast, Key: &keys[0]},
-		Template: template,
-	}, p.show)
-	if ctx.Err() != nil {
-		return nil, ctx.Err() // without the path, which tells nothing
-	}
-	if err != nil {
-		return nil, err
-	}
-	own := &sides{flags: &sourceFlags{kind: kinds.DataCenterName, layout: "auto", cacheSize: s.flags.cacheSize, noCache: true}, log: s.log}
-	o, err := own.add(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	s.opened = append(s.opened, o)
-	d, err := dataCenterOf(o)
-	if err != nil {
-		return nil, err
-	}
-	return d.File(), nil
-}
-
-// removeTemp removes the folder of packed sheets. It removes the files by themselves, since
-// os.RemoveAll can't where Windows has no POSIX deletion, as under wine.
-func (s *sides) removeTemp() error {
-	files, err := os.ReadDir(s.temp)
-	for _, f := range files {
-		err = errors.Join(err, os.Remove(filepath.Join(s.temp, f.Name())))
-	}
-	return errors.Join(err, os.Remove(s.temp))
-}
-
-func (s *sides) check() error {
-	for _, o := range s.opened {
-		if err := o.Check(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *sides) close() error {
-	var errs []error
-	for _, o := range s.opened {
-		errs = append(errs, o.Close())
-	}
-	if s.temp != "" {
-		errs = append(errs, s.removeTemp())
-	}
-	return errors.Join(errs...)
 }

@@ -46,12 +46,12 @@ func (c *comparer) lookAhead(a, b *datacenter.File, x, y datacenter.Node) {
 // pairs pairs the sheets of each name from the first one on. If one file has more of them,
 // it pairs them from the last one on as well.
 func (c *comparer) pairs(x, y datacenter.Node) (pairs []sheetPair, err error) {
-	xs, err := c.a.children(x, c.take())
+	xs, err := c.compared(c.a, x)
 	defer func() { c.give(xs) }()
 	if err != nil {
 		return nil, err
 	}
-	ys, err := c.b.children(y, c.take())
+	ys, err := c.compared(c.b, y)
 	defer func() { c.give(ys) }()
 	if err != nil {
 		return nil, err

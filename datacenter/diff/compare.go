@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/identity"
@@ -23,8 +24,14 @@ type Options struct {
 // a node, its keys, its attributes, and then its children. An error is yielded last: the end
 // of ctx, a mistake in a file, or two names in a file that are the same text.
 func Compare(ctx context.Context, a, b *datacenter.File, opts Options) iter.Seq2[Difference, error] {
+	return CompareOthers(ctx, a, b, nil, opts)
+}
+
+// CompareOthers is Compare without the sheets of some names. Either file may lack them.
+func CompareOthers(ctx context.Context, a, b *datacenter.File, without map[string]bool, opts Options) iter.Seq2[Difference, error] {
 	return func(yield func(Difference, error) bool) {
-		err := compare(ctx, a, b, opts, yield)
+		c := &comparer{ctx: ctx, opts: opts, yield: yield, without: without}
+		err := c.compare(a, b)
 		if err != nil && !errors.Is(err, errStopped) {
 			yield(Difference{}, err)
 		}
@@ -43,6 +50,9 @@ type comparer struct {
 	// visitor is called instead of yield, if there is one.
 	visitor Visitor
 
+	// without are the names of sheets that are not compared.
+	without map[string]bool
+
 	a, b *side
 	*datacenter.Comparer
 
@@ -50,11 +60,6 @@ type comparer struct {
 	// for reuse.
 	x, y  []attribute
 	spare [][]child
-}
-
-func compare(ctx context.Context, a, b *datacenter.File, opts Options, yield func(Difference, error) bool) error {
-	c := &comparer{ctx: ctx, opts: opts, yield: yield}
-	return c.compare(a, b)
 }
 
 func (c *comparer) compare(a, b *datacenter.File) error {
@@ -106,12 +111,12 @@ func (c *comparer) node(x, y datacenter.Node) error {
 
 // children compares the children of two nodes.
 func (c *comparer) children(x, y datacenter.Node) error {
-	xs, err := c.a.children(x, c.take())
+	xs, err := c.compared(c.a, x)
 	defer func() { c.give(xs) }()
 	if err != nil {
 		return err
 	}
-	ys, err := c.b.children(y, c.take())
+	ys, err := c.compared(c.b, y)
 	defer func() { c.give(ys) }()
 	if err != nil {
 		return err
@@ -130,6 +135,16 @@ func (c *comparer) children(x, y datacenter.Node) error {
 		i, j = iEnd, jEnd
 	}
 	return nil
+}
+
+// compared returns the children of n in one of the files that are compared. The caller gives
+// the list back.
+func (c *comparer) compared(s *side, n datacenter.Node) ([]child, error) {
+	list, err := s.children(n, c.take())
+	if len(s.way) == 0 && len(c.without) > 0 { // n is the root
+		list = slices.DeleteFunc(list, func(k child) bool { return c.without[k.node.Name()] })
+	}
+	return list, err
 }
 
 // endOf returns the end of the children from i on that have a name.

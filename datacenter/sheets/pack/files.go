@@ -64,6 +64,30 @@ func findSheets(ctx context.Context, fsys iofs.FS) (*sheetFiles, error) {
 	return s, nil
 }
 
+// Sheets returns the paths of the sheets in a folder, in the order in which [Pack] packs them.
+func Sheets(ctx context.Context, fsys iofs.FS) ([]string, error) {
+	src, err := findSheets(ctx, fsys)
+	if err != nil {
+		return nil, err
+	}
+	paths := make([]string, len(src.files))
+	for i, f := range src.files {
+		paths[i] = f.path
+	}
+	return paths, nil
+}
+
+// omit leaves out the sheets directly in some folders.
+func (s *sheetFiles) omit(folders map[string]string) {
+	s.files = slices.DeleteFunc(s.files, func(f sheetFile) bool {
+		_, omitted := folders[path.Dir(f.path)]
+		if omitted {
+			s.size -= f.size
+		}
+		return omitted
+	})
+}
+
 // IsInput reports whether Pack reads files of this name.
 func IsInput(name string) bool { return isSchema(name) || isSheet(name) }
 

@@ -11,6 +11,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets/xsd"
+	"lorefs/internal/shown"
 )
 
 // Options are the options of Pack. The zero value is right for a folder in which each sheet
@@ -25,6 +26,9 @@ type Options struct {
 	Like func(sheet string) (*xsd.Schema, error)
 	// Template is like Like, but follows a sheet's own schema.
 	Template func(sheet string) (*xsd.Schema, error)
+	// Omit are folders whose sheets are left out, with the name of these. Other sheets of the
+	// name are refused with [ErrOmitted], for their places among all of it are unknown.
+	Omit map[string]string
 	// Strict refuses sheets with misfits in the [Report], with [ErrMisfits].
 	Strict bool
 	// Progress is called with the number of bytes done and the total; each sheet counts
@@ -57,6 +61,9 @@ var ErrNoSheets = errors.New("no file is called like a sheet, Name-00000.xml")
 // ErrMisfits means that there are sheets in which not all types are certain.
 var ErrMisfits = errors.New("the schemas do not fit the sheets")
 
+// ErrOmitted means that a name of omitted sheets has others, elsewhere in the folder.
+var ErrOmitted = errors.New("not all sheets of the name are omitted")
+
 // Pack makes a data center of all sheets below a folder: files named ?*-?*.xml, in the
 // order of their paths. The name of a sheet is that of its root element. Files and folders
 // whose names begin with a dot belong to editors, and are ignored. A file with the name of
@@ -81,12 +88,18 @@ func Pack(ctx context.Context, fsys iofs.FS, w io.Writer, opts Options) (Report,
 	if err != nil {
 		return report, err
 	}
+	src.omit(opts.Omit)
 	report.Ignored = src.ignored
 	report.Sheets = len(src.files)
 	bar := &progress{call: opts.Progress, total: 2 * src.size}
 	survey, err := surveySheets(ctx, src, &opts, bar)
 	if err != nil {
 		return report, err
+	}
+	for _, name := range opts.Omit {
+		if survey.has(name) {
+			return report, fmt.Errorf("sheets: %s: %w", shown.Quote(name), ErrOmitted)
+		}
 	}
 	report.Nodes, report.Attributes = survey.nodes+1, survey.attributes
 	report.Inferred, report.Misfits = survey.inferred(), survey.misfits()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -184,6 +185,11 @@ func (s *survey) join(surveyors []*surveyor, found []sheetFound) {
 			s.kinds = s.sheets[f.key].settle(s.kinds)
 		}
 	}
+}
+
+// has reports whether there are sheets of a name.
+func (s *survey) has(sheet string) bool {
+	return slices.ContainsFunc(s.all, func(k *kind) bool { return k.name == sheet })
 }
 
 // names returns all names in the order that they get in the data center.

@@ -12,6 +12,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets"
 	"lorefs/datacenter/sheets/pack"
+	"lorefs/datacenter/sheets/same"
 	"lorefs/datacenter/sheets/xmltext"
 	"lorefs/datacenter/sheets/xsd"
 	"lorefs/internal/app/output"
@@ -27,16 +28,33 @@ const packGarbage = 30
 // PackSheets packs the sheets of a folder into a data center, and checks what was written. show
 // is called with the progress.
 func PackSheets(ctx context.Context, dir, to string, o output.Options, opts pack.Options, show func(save.Progress)) (r pack.Report, err error) {
-	defer debug.SetGCPercent(debug.SetGCPercent(packGarbage))
 	shows := dcsave.ProgressOf(show)
+	check := func(file *os.File) error { return counted(ctx, file, *opts.Write.Key, &r, shows.Reading) }
 	opts.Progress = shows.Writing
-	err = output.Write(ctx, to, o,
-		func(out io.Writer) (err error) {
-			r, err = pack.Pack(ctx, pack.Dir(dir), out, opts)
-			return inFolder(dir, err)
-		},
-		func(file *os.File) error { return counted(ctx, file, *opts.Write.Key, &r, shows.Reading) })
+	err = packSheets(ctx, dir, to, o, opts, &r, check)
 	return r, err
+}
+
+// PackForNow packs the sheets of a folder into a data center that the caller opens at once. So
+// it does not check what was written.
+func PackForNow(ctx context.Context, dir, to string, opts pack.Options) error {
+	unchecked := func(*os.File) error { return nil }
+	return packSheets(ctx, dir, to, output.Options{NoBackup: true}, opts, &pack.Report{}, unchecked)
+}
+
+func packSheets(ctx context.Context, dir, to string, o output.Options, opts pack.Options, r *pack.Report, check func(*os.File) error) error {
+	defer debug.SetGCPercent(debug.SetGCPercent(packGarbage))
+	return output.Write(ctx, to, o, func(out io.Writer) (err error) {
+		*r, err = pack.Pack(ctx, pack.Dir(dir), out, opts)
+		return inFolder(dir, err)
+	}, check)
+}
+
+// SameSheets finds the sheets that a folder holds as the bytes of the data center, see
+// [same.Find].
+func (d *DataCenter) SameSheets(ctx context.Context, dir string, progress func(done, total int64)) (found same.Folders, all bool, err error) {
+	found, all, err = same.Find(ctx, d.sheets, pack.Dir(dir), progress)
+	return found, all, inFolder(dir, err)
 }
 
 // inFolder puts the path of a folder before an error that names a file below it.

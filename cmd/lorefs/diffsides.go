@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/pack"
+	"lorefs/datacenter/sheets/same"
+	"lorefs/internal/app/kinds"
+)
+
+// sides are the two data centers to compare. Folders of sheets are packed for that.
+type sides struct {
+	flags *sourceFlags
+	log   *slog.Logger
+	paths [2]string
+	// whole is set if folders have to be packed as a whole.
+	whole bool
+	files [2]*datacenter.File
+	// same are the sheets that a folder holds as the bytes of the other side. They are in
+	// only one of the files.
+	same   same.Folders
+	opened []*kinds.Source
+	// temp is the folder for packed sheets; empty if there is none.
+	temp string
+}
+
+// open opens both sides. If one is a folder of sheets, it takes types and keys that no schema
+// has from the other.
+func (s *sides) open(ctx context.Context) error {
+	if err := s.openFiles(ctx); err != nil {
+		return err
+	}
+	for i, path := range s.paths {
+		if s.files[i] != nil {
+			continue
+		}
+		var err error
+		if len(s.opened) == 1 && s.temp == "" {
+			err = s.beside(ctx, i)
+		} else {
+			s.files[i], err = s.packed(ctx, path, pack.Options{})
+		}
+		if ctx.Err() != nil {
+			return ctx.Err() // without the path, which tells nothing
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openFiles opens both data centers at once. Folders are left for later.
+func (s *sides) openFiles(ctx context.Context) error {
+	var (
+		wg      sync.WaitGroup
+		sources [2]*kinds.Source
+		errs    [2]error
+	)
+	p := &openings{bar: newProgress("inflating")}
+	for i, path := range s.paths {
+		wg.Go(func() { sources[i], errs[i] = s.openFile(ctx, path, p.of(i)) })
+	}
+	wg.Wait()
+	p.bar.finish()
+	for _, o := range sources {
+		if o != nil {
+			s.opened = append(s.opened, o)
+		}
+	}
+	for i, o := range sources {
+		if errs[i] != nil {
+			return errs[i]
+		}
+		if o == nil {
+			continue
+		}
+		d, err := dataCenterOf(o)
+		if err != nil {
+			return err
+		}
+		s.files[i] = d.File()
+	}
+	return nil
+}
+
+// openFile opens a data center. It returns nil for a folder.
+func (s *sides) openFile(ctx context.Context, path string, show func(done, total int64)) (*kinds.Source, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, kinds.Unreadable(path, err)
+	}
+	if info.IsDir() {
+		return nil, nil //nolint:nilnil // nil is for a folder
+	}
+	return openSource(ctx, path, s.flags, s.log, show)
+}
+
+// openings show the progress of opening both sides in one bar.
+type openings struct {
+	mu          sync.Mutex
+	bar         progress
+	done, total [2]int64 // guarded by mu
+}
+
+// of returns what shows the progress of one side.
+func (o *openings) of(side int) func(done, total int64) {
+	return func(done, total int64) {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.done[side], o.total[side] = done, total
+		o.bar.set(o.done[0]+o.done[1], o.total[0]+o.total[1])
+	}
+}
+
+// beside packs the folder on one side, without the sheets that it holds as the bytes of the
+// data center on the other side. On the left side the names in the folder decide in which
+// order differences are told, so there it packs all sheets unless all are the same.
+func (s *sides) beside(ctx context.Context, side int) error {
+	source := s.opened[0]
+	d, err := dataCenterOf(source)
+	if err != nil {
+		return err
+	}
+	dir := s.paths[side]
+	if !s.whole {
+		found, all, err := s.sameSheets(ctx, d, dir)
+		if err != nil {
+			return err
+		}
+		if all || side == 1 {
+			s.same = found
+		}
+	}
+	known, err := d.Schemas(ctx)
+	if err != nil {
+		return err
+	}
+	// From here on it is only asked for types and keys until all is packed.
+	budget := source.Blocks.SetBudget(min(int64(s.flags.cacheSize), knownCache))
+	defer source.Blocks.SetBudget(budget)
+	s.files[side], err = s.packed(ctx, dir, pack.Options{Template: known, Omit: s.same})
+	if errors.Is(err, pack.ErrOmitted) {
+		s.same = nil
+		s.files[side], err = s.packed(ctx, dir, pack.Options{Template: known})
+	}
+	return err
+}
+
+// sameSheets calls [kinds.DataCenter.SameSheets] with a progress bar.
+func (s *sides) sameSheets(ctx context.Context, d *kinds.DataCenter, dir string) (found same.Folders, all bool, err error) {
+	p := newCounter("sheets")
+	defer p.finish()
+	return d.SameSheets(ctx, dir, p.set)
+}
+
+// packed packs a folder of sheets into a temporary data center.
+func (s *sides) packed(ctx context.Context, dir string, opts pack.Options) (*datacenter.File, error) {
+	if s.temp == "" {
+		var err error
+		if s.temp, err = os.MkdirTemp("", "lorefs-diff-"); err != nil {
+			return nil, err
+		}
+	}
+	path := filepath.Join(s.temp, fmt.Sprintf("%d.dat", len(s.opened)))
+	if err := packForNow(ctx, dir, path, opts); err != nil {
+		return nil, err
+	}
+	flags := &sourceFlags{kind: kinds.DataCenterName, layout: "auto", cacheSize: s.flags.cacheSize, noCache: true}
+	o, err := openShown(ctx, path, flags, s.log)
+	if err != nil {
+		return nil, err
+	}
+	s.opened = append(s.opened, o)
+	d, err := dataCenterOf(o)
+	if err != nil {
+		return nil, err
+	}
+	return d.File(), nil
+}
+
+// packForNow calls [kinds.PackForNow] with a progress bar.
+func packForNow(ctx context.Context, dir, to string, opts pack.Options) error {
+	p := newProgress("packing")
+	defer p.finish()
+	keys := datacenter.DefaultKeys()
+	fast := 1
+	opts.Write = datacenter.WriteOptions{Level: &fast, Key: &keys[0]}
+	opts.Progress = p.set
+	return kinds.PackForNow(ctx, dir, to, opts)
+}
+
+// removeTemp removes the folder of packed sheets. It removes the files by themselves, since
+// os.RemoveAll can't where Windows has no POSIX deletion, as under wine.
+func (s *sides) removeTemp() error {
+	files, err := os.ReadDir(s.temp)
+	for _, f := range files {
+		err = errors.Join(err, os.Remove(filepath.Join(s.temp, f.Name())))
+	}
+	return errors.Join(err, os.Remove(s.temp))
+}
+
+func (s *sides) check() error {
+	for _, o := range s.opened {
+		if err := o.Check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *sides) close() error {
+	var errs []error
+	for _, o := range s.opened {
+		errs = append(errs, o.Close())
+	}
+	if s.temp != "" {
+		errs = append(errs, s.removeTemp())
+	}
+	return errors.Join(errs...)
+}
