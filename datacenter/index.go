@@ -29,8 +29,8 @@ type index struct {
 	// countErr says why the nodes could not be counted. A File that Open returned has
 	// neither a countErr nor an adlerErr.
 	countErr error
-	// noAdler is set if no checksum follows the data. Only Verify uses it; it is not
-	// remembered.
+	// noAdler is set if no checksum follows the data. Verify uses it. It is not remembered, and
+	// need not be for a splice, which adds the checksum.
 	noAdler bool
 	// adlerErr is set if the checksum of the data is wrong.
 	adlerErr error

@@ -18,6 +18,10 @@ var ErrWhole = errors.New("it has to be written as a whole")
 // is written as a whole, which leaves them out.
 const maxUnused = 50
 
+// largestWindow is the window of 32 KiB in a zlib header. A splice keeps the header, but its matches
+// may be as far as that.
+const largestWindow = 7
+
 // Splicer makes a new file from another one, f, by changing a few places of its inflated data. What
 // is given to it resembles what a Rewriter is given, but indexes and addresses are those of f. It is
 // for use by one goroutine.
@@ -120,6 +124,8 @@ func (f *File) checkSplice(opts WriteOptions) error {
 		return whole("a level of compression is asked for")
 	case f.countErr != nil || f.adlerErr != nil || f.noAdler || inFile != 0 || inflated != 0 || !ok || marker != 0:
 		return whole("it is damaged")
+	case f.zlib[0]>>4 != largestWindow:
+		return whole("its stream says that no match is farther than %d bytes", 1<<(8+f.zlib[0]>>4))
 	case !f.sorted:
 		return whole("its nodes are not in the order of their names")
 	case n < 2 || f.names[n-2] != RootName || f.names[n-1] != ValueName:
