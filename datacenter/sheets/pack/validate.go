@@ -59,7 +59,7 @@ func Validate(ctx context.Context, fsys iofs.FS, report func(Problem) error) err
 				select {
 				case to <- job:
 				case <-inner.Done():
-					return nil // what ended it is an error of another goroutine
+					return fmt.Errorf("sheets: %w", inner.Err()) // or that of another goroutine, which came first
 				}
 			}
 		}

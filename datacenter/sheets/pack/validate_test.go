@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	iofs "io/fs"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/fstest"
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
@@ -156,6 +159,39 @@ func TestValidateStops(t *testing.T) {
 	}
 	if err := pack.Validate(t.Context(), folder(nil), none); !errors.Is(err, pack.ErrNoSheets) {
 		t.Errorf("%v: want %v", err, pack.ErrNoSheets)
+	}
+}
+
+// cancelling cancels when a number of files have been opened.
+type cancelling struct {
+	fstest.MapFS
+	left   *atomic.Int64
+	cancel context.CancelFunc
+}
+
+func (c cancelling) Open(name string) (iofs.File, error) {
+	if strings.HasSuffix(name, ".xml") && c.left.Add(-1) == 0 {
+		c.cancel()
+	}
+	return c.MapFS.Open(name)
+}
+
+// TestValidateInterrupted ends the context in the middle: what was not checked must not pass for
+// valid.
+func TestValidateInterrupted(t *testing.T) {
+	sheets := map[string]string{"S/S.xsd": novadropSchema}
+	for i := range 60 {
+		sheets[fmt.Sprintf("S/S-%05d.xml", i)] = `<S id="1"><Node/></S>`
+	}
+	for opened := range int64(30) {
+		ctx, cancel := context.WithCancel(t.Context())
+		left := &atomic.Int64{}
+		left.Store(opened + 1)
+		err := pack.Validate(ctx, cancelling{folder(sheets), left, cancel}, func(pack.Problem) error { return nil })
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("after %d files: %v, want %v", opened+1, err, context.Canceled)
+		}
+		cancel()
 	}
 }
 
