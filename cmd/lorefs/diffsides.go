@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets/pack"
@@ -57,31 +56,21 @@ func (s *sides) open(ctx context.Context) error {
 	return nil
 }
 
-// openFiles opens both data centers at once. Folders are left for later.
+// openFiles opens the data centers. Folders are left for later.
 func (s *sides) openFiles(ctx context.Context) error {
-	var (
-		wg      sync.WaitGroup
-		sources [2]*kinds.Source
-		errs    [2]error
-	)
-	p := &openings{bar: newProgress("inflating")}
 	for i, path := range s.paths {
-		wg.Go(func() { sources[i], errs[i] = s.openFile(ctx, path, p.of(i)) })
-	}
-	wg.Wait()
-	p.bar.finish()
-	for _, o := range sources {
-		if o != nil {
-			s.opened = append(s.opened, o)
+		info, err := os.Stat(path)
+		if err != nil {
+			return kinds.Unreadable(path, err)
 		}
-	}
-	for i, o := range sources {
-		if errs[i] != nil {
-			return errs[i]
-		}
-		if o == nil {
+		if info.IsDir() {
 			continue
 		}
+		o, err := openShown(ctx, path, s.flags, s.log)
+		if err != nil {
+			return err
+		}
+		s.opened = append(s.opened, o)
 		d, err := dataCenterOf(o)
 		if err != nil {
 			return err
@@ -89,35 +78,6 @@ func (s *sides) openFiles(ctx context.Context) error {
 		s.files[i] = d.File()
 	}
 	return nil
-}
-
-// openFile opens a data center. It returns nil for a folder.
-func (s *sides) openFile(ctx context.Context, path string, show func(done, total int64)) (*kinds.Source, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, kinds.Unreadable(path, err)
-	}
-	if info.IsDir() {
-		return nil, nil //nolint:nilnil // nil is for a folder
-	}
-	return openSource(ctx, path, s.flags, s.log, show)
-}
-
-// openings show the progress of opening both sides in one bar.
-type openings struct {
-	mu          sync.Mutex
-	bar         progress
-	done, total [2]int64 // guarded by mu
-}
-
-// of returns what shows the progress of one side.
-func (o *openings) of(side int) func(done, total int64) {
-	return func(done, total int64) {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		o.done[side], o.total[side] = done, total
-		o.bar.set(o.done[0]+o.done[1], o.total[0]+o.total[1])
-	}
 }
 
 // beside packs the folder on one side, without the sheets that it holds as the bytes of the
