@@ -174,6 +174,9 @@ func smallWorld(t *testing.T, dir string, origin geometry.ZonePosition) string {
 // is flipped, the end is cut off, a range is zeroed, or the file is of another source.
 func TestSpoiledCache(t *testing.T) {
 	trials := 300
+	if testing.Short() {
+		trials = 45
+	}
 	if text := os.Getenv(cacheTrialsVar); text != "" {
 		var err error
 		if trials, err = strconv.Atoi(text); err != nil {
