@@ -75,9 +75,9 @@ func (p *place) ops() (names []string) {
 
 // before sets a function to be called before each operation.
 func (p *place) before(do func(op string) error) {
-	p.Before = nil
+	p.SetBefore(nil)
 	if do != nil {
-		p.Before = func(op disktest.Op) error { return do(op.Name) }
+		p.SetBefore(func(op disktest.Op) error { return do(op.Name) })
 	}
 }
 

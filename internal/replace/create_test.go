@@ -64,7 +64,7 @@ func TestCreateTooLate(t *testing.T) {
 		dir := filepath.Dir(oldFile(t))
 		path := filepath.Join(dir, "new.dat")
 		d := disktest.New()
-		d.Before = func(op disktest.Op) error {
+		d.SetBefore(func(op disktest.Op) error {
 			if op.Name != "link" {
 				return nil
 			}
@@ -73,7 +73,7 @@ func TestCreateTooLate(t *testing.T) {
 				err = errors.ErrUnsupported
 			}
 			return err
-		}
+		})
 		o := Options{Disk: d}
 		err := create(path, o)
 		if !errors.Is(err, iofs.ErrExist) {

@@ -30,12 +30,12 @@ func come(t *testing.T, path string, version int) {
 // before returns a disk that calls do before operations with a name.
 func before(name string, do func()) disk.FS {
 	d := disktest.New()
-	d.Before = func(op disktest.Op) error {
+	d.SetBefore(func(op disktest.Op) error {
 		if op.Name == name {
 			do()
 		}
 		return nil
-	}
+	})
 	return d
 }
 
@@ -189,7 +189,7 @@ func TestNotGivenBack(t *testing.T) {
 	path := oldFile(t)
 	d := disktest.New()
 	exchanges := 0
-	d.Before = func(op disktest.Op) error {
+	d.SetBefore(func(op disktest.Op) error {
 		if op.Name != "exchange" {
 			return nil
 		}
@@ -198,7 +198,7 @@ func TestNotGivenBack(t *testing.T) {
 		}
 		come(t, path, theirs)
 		return nil
-	}
+	})
 	o := Options{NoBackup: true, Disk: d}
 	if err := Replace(t.Context(), path, o, writeText(2), nil); !errors.Is(err, errInjected) {
 		t.Errorf("the error is %v", err)

@@ -194,7 +194,7 @@ func TestPrivateUntilComplete(t *testing.T) {
 // failing returns a disk on which operations with a name fail.
 func failing(name string, err error) disk.FS {
 	d := disktest.New()
-	d.Before = failingOps(name, err)
+	d.SetBefore(failingOps(name, err))
 	return d
 }
 
@@ -213,7 +213,7 @@ var noLinks = failing("link", syscall.EPERM)
 // and other before all of them.
 func at(nth int, do func() error, other func(op disktest.Op) error) *disktest.Disk {
 	d := disktest.New()
-	d.Before = func(op disktest.Op) error {
+	d.SetBefore(func(op disktest.Op) error {
 		if op.Changes() {
 			if nth--; nth == -1 {
 				if err := do(); err != nil {
@@ -225,7 +225,7 @@ func at(nth int, do func() error, other func(op disktest.Op) error) *disktest.Di
 			return nil
 		}
 		return other(op)
-	}
+	})
 	return d
 }
 
@@ -250,7 +250,7 @@ func systems() []system {
 func (s system) ops(t *testing.T) (ops []disktest.Op) {
 	t.Helper()
 	d := disktest.New()
-	d.Before = func(op disktest.Op) error {
+	d.SetBefore(func(op disktest.Op) error {
 		if op.Changes() {
 			ops = append(ops, op)
 		}
@@ -258,7 +258,7 @@ func (s system) ops(t *testing.T) (ops []disktest.Op) {
 			return s.before(op)
 		}
 		return nil
-	}
+	})
 	if err := Replace(t.Context(), oldFile(t), Options{Disk: d}, writeText(2), nil); err != nil {
 		t.Fatal(err)
 	}

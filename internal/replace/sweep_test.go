@@ -74,7 +74,7 @@ func TestSweepLive(t *testing.T) {
 	}
 	sweeps := 0
 	d := disktest.New()
-	d.Before = func(op disktest.Op) error {
+	d.SetBefore(func(op disktest.Op) error {
 		if op.Name == "create" || op.Name == "syncDir" {
 			return nil
 		}
@@ -84,7 +84,7 @@ func TestSweepLive(t *testing.T) {
 			t.Errorf("before %s of %s, %v was removed", op.Name, op.Path, removed)
 		}
 		return err
-	}
+	})
 	o := Options{Disk: d}
 	if err := Replace(t.Context(), path, o, writeText(2), nil); err != nil {
 		t.Fatal(err)

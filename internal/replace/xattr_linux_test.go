@@ -156,7 +156,7 @@ func TestAttributesAdded(t *testing.T) {
 	setAttribute(t, path, "user.note", []byte("mine"))
 	setAttribute(t, filepath.Dir(path), "system.posix_acl_default", listOf(7, 7, 7))
 	d := disktest.New()
-	d.Before = func(op disktest.Op) error {
+	d.SetBefore(func(op disktest.Op) error {
 		if op.Name == "link" {
 			return syscall.EPERM
 		}
@@ -164,7 +164,7 @@ func TestAttributesAdded(t *testing.T) {
 			setAttribute(t, op.Path, "user.added", []byte("theirs"))
 		}
 		return nil
-	}
+	})
 	o := Options{Disk: d}
 	if err := Replace(t.Context(), path, o, writeText(2), nil); err != nil {
 		t.Fatal(err)

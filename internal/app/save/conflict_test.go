@@ -89,14 +89,14 @@ func TestConflictElsewhere(t *testing.T) {
 			f := newFolder(t)
 			left := faults
 			d := disktest.New()
-			d.Before = func(now disktest.Op) error {
+			d.SetBefore(func(now disktest.Op) error {
 				isOp := now.Name == op || op == "link" && strings.HasPrefix(now.Name, "rename")
 				if !isOp || !strings.Contains(now.Path, ".conflict-") || faults == 1 && filepath.Dir(now.Path) != f.dir {
 					return nil
 				}
 				left--
 				return disktest.ErrFault
-			}
+			})
 			f.opts.Disk = d
 			f.mustOpen()
 			f.edit("a", "1")
@@ -134,7 +134,7 @@ func TestConflictAtLast(t *testing.T) {
 			f.mustOpen()
 			f.edit("a", "1")
 			placing := false
-			d.Before = func(op disktest.Op) error {
+			d.SetBefore(func(op disktest.Op) error {
 				if !op.Changes() || filepath.Dir(op.Path) != f.dir {
 					return nil
 				}
@@ -143,7 +143,7 @@ func TestConflictAtLast(t *testing.T) {
 					f.put("a", "mine")
 				}
 				return nil
-			}
+			})
 			c := f.conflict("a")
 			f.holds("a", "mine")
 			f.holds(filepath.Base(c.Path), "a.1")

@@ -167,7 +167,7 @@ func testCrashWhileEdited(t *testing.T, kind *Kind) {
 	w.edits("ab", "1")
 	w.sync()
 	edits := 0
-	w.Before = func(op disktest.Op) error {
+	w.SetBefore(func(op disktest.Op) error {
 		err := w.Step(op)
 		if op.Name == "write" && strings.Contains(op.Path, ".lorefs-") || op.Name == "rename" && strings.HasSuffix(op.Path, ".bak") {
 			edits++
@@ -177,14 +177,14 @@ func testCrashWhileEdited(t *testing.T, kind *Kind) {
 			}
 		}
 		return err
-	}
+	})
 	w.Sync(func() { w.mustSave("a") })
 	if edits != 2 || w.set.Pending() < 2 {
 		t.Errorf("%d edits were made during the save, %d are pending", edits, w.set.Pending())
 	}
 	w.edits("a", "4")
 	w.sync()
-	w.Before = w.Step
+	w.SetBefore(w.Step)
 	w.Sync(func() { w.mustSave("a") })
 	w.edits("ba", "5")
 	w.crash()
@@ -199,7 +199,7 @@ func TestCrashAfterFailures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newDying(t, Folders)
 			fails := savetest.Faults(w.path("a"))[name]
-			w.Before = func(op disktest.Op) error { return errors.Join(w.Step(op), fails(op)) }
+			w.SetBefore(func(op disktest.Op) error { return errors.Join(w.Step(op), fails(op)) })
 			w.mustOpen()
 			w.edits("ab", "1")
 			w.sync()
@@ -408,13 +408,13 @@ func testLaterOfFailedSave(t *testing.T, kind *Kind) {
 	full, unsynced := savetest.Failing("append S", 1), savetest.Unsynced(f.path("a"), 1)
 	edited := false
 	d := disktest.New()
-	d.Before = func(op disktest.Op) error {
+	d.SetBefore(func(op disktest.Op) error {
 		if op.Name == "write" && strings.Contains(op.Path, ".lorefs-") && !edited {
 			edited = true
 			f.edit("a", "2")
 		}
 		return errors.Join(full.Before(op), unsynced.Before(op))
-	}
+	})
 	f.opts.Disk = d
 	f.mustOpen()
 	f.edit("a", "1")

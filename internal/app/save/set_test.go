@@ -685,12 +685,12 @@ func testFault(t *testing.T, kind *Kind, nth int, way string) (unsynced bool) {
 			t.Fatal(err)
 		}
 	}
-	d.Before = func(disktest.Op) error {
+	d.SetBefore(func(disktest.Op) error {
 		if nth--; nth == -1 || nth < 0 && way == "dies" { // a dead process does nothing
 			return disktest.ErrFault
 		}
 		return nil
-	}
+	})
 	saved, err := f.save("a")
 	inPlace := IsInPlace(err)
 	switch {

@@ -18,7 +18,7 @@ import (
 // ErrFault is the error of an operation that was made to fail.
 var ErrFault = errors.New("a fault")
 
-// ErrSilent is an error for Before to return. It makes a short write return no error, as write(2) does.
+// ErrSilent is an error for the function of SetBefore. It makes a short write return no error, as write(2) does.
 var ErrSilent = errors.New("silent")
 
 // Op is an operation: create, open, read, write, truncate, sync, stat, close, link, rename,
@@ -38,13 +38,11 @@ func (o Op) Changes() bool {
 // sync of their folder, and bytes after a sync of their file. Files that it did not make count as
 // synced.
 type Disk struct {
-	// Before is called before each operation. If it returns an error, the operation fails with
-	// that.
-	Before func(op Op) error
 	// Short makes a write that fails write its first half.
 	Short bool
 
 	mu      sync.Mutex
+	before  func(op Op) error
 	ops     []Op
 	files   []*file
 	durable map[string]*file // by path
@@ -72,12 +70,29 @@ type unsynced struct {
 	data []byte
 }
 
-// do does an operation and records it, unless Before fails it.
+// SetBefore has a function called before each operation, or none if it is nil. If it returns an
+// error, the operation fails with that.
+func (d *Disk) SetBefore(before func(op Op) error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.before = before
+}
+
+// Before calls the function of SetBefore.
+func (d *Disk) Before(op Op) error {
+	d.mu.Lock()
+	before := d.before
+	d.mu.Unlock()
+	if before == nil {
+		return nil
+	}
+	return before(op)
+}
+
+// do does an operation and records it, unless what SetBefore set fails it.
 func (d *Disk) do(op Op, do func() error) error {
-	if d.Before != nil {
-		if err := d.Before(op); err != nil {
-			return err
-		}
+	if err := d.Before(op); err != nil {
+		return err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -86,7 +101,7 @@ func (d *Disk) do(op Op, do func() error) error {
 	return do()
 }
 
-// Ops returns all operations so far that did not fail by Before.
+// Ops returns all operations so far that the function of SetBefore did not fail.
 func (d *Disk) Ops() []Op {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -332,7 +347,7 @@ func writeAt(data, p []byte, off int) []byte {
 	return data
 }
 
-// Fail returns a Before that fails the first count operations for which is is true, as a full disk
+// Fail returns a function for SetBefore that fails the first count operations for which is is true, as a full disk
 // does.
 func Fail(count int, is func(op Op) bool) func(op Op) error {
 	var mu sync.Mutex
@@ -347,7 +362,7 @@ func Fail(count int, is func(op Op) bool) func(op Op) error {
 	}
 }
 
-// FailNth returns a Before that fails the nth operation that changes something, counted from 0, and
+// FailNth returns a function for SetBefore that fails the nth operation that changes something, counted from 0, and
 // stores it in met.
 func FailNth(nth int, met *Op) func(op Op) error {
 	var mu sync.Mutex

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"lorefs/internal/app/save/savetest"
@@ -108,7 +109,7 @@ func TestCrashAfterFailures(t *testing.T) {
 			w := newDying(t)
 			w.how.Repack = name == "sync" || name == "keep"
 			fails := savetest.Faults(w.path)[name]
-			w.Before = func(op disktest.Op) error { return errors.Join(w.Step(op), fails(op)) }
+			w.SetBefore(func(op disktest.Op) error { return errors.Join(w.Step(op), fails(op)) })
 			o := Options{Disk: w}
 			e := w.mustOpen(o)
 			w.edit(e, "A", "a1")
@@ -127,7 +128,10 @@ func TestCrashAfterFailures(t *testing.T) {
 			w.save(e)
 			w.edit(e, "D", "d2")
 			e.close()
-			const some = 4 // TestCrashAnywhere meets most of them
+			some := 4 // TestCrashAnywhere meets most of them
+			if testing.Short() {
+				some = 40
+			}
 			w.All(some, w.finish)
 		})
 	}
@@ -142,29 +146,53 @@ func TestCrashWhileEdited(t *testing.T) {
 	w.edit(e, "A", "a1", "D", "d1")
 	w.sync(e)
 	// C and D have other numbers in the new file.
-	meanwhile := [][]string{{"C", "c1", "E", "e1"}, {"E", "", "D", "d2"}, {"F", "f1"}}
-	w.Before = func(op disktest.Op) error {
+	meanwhile := &edits{list: [][]string{{"C", "c1", "E", "e1"}, {"E", "", "D", "d2"}, {"F", "f1"}}}
+	w.SetBefore(func(op disktest.Op) error {
 		err := w.Step(op)
 		isNew := strings.Contains(op.Path, ".lorefs-") || strings.HasSuffix(op.Path, ".bak")
-		if len(meanwhile) > 0 && isNew && (op.Name == "write" || op.Name == "sync" || op.Name == "rename") {
-			w.edit(e, meanwhile[0]...)
-			meanwhile = meanwhile[1:]
+		if isNew && (op.Name == "write" || op.Name == "sync" || op.Name == "rename") {
+			if next, ok := meanwhile.take(); ok {
+				w.edit(e, next...)
+			}
 		}
 		return err
-	}
+	})
 	w.edit(e, "B", "")
 	w.save(e)
-	if len(meanwhile) > 0 || e.Draft().Pending() == 0 {
-		t.Errorf("%v was not edited during the save, %d edits are pending", meanwhile, e.Draft().Pending())
+	if next, ok := meanwhile.take(); ok || e.Draft().Pending() == 0 {
+		t.Errorf("%v was not edited during the save, %d edits are pending", next, e.Draft().Pending())
 	}
 	w.edit(e, "C", "c2")
 	w.sync(e)
-	meanwhile = [][]string{{"A", "a2"}, {"C", ""}}
+	meanwhile.add([]string{"A", "a2"}, []string{"C", ""})
 	w.save(e)
 	w.edit(e, "A", "a3", "D", "d3")
 	e.close()
 	w.Closed()
 	w.All(1, w.finish)
+}
+
+// edits are still to be made. Operations in the background look for them, too.
+type edits struct {
+	mu   sync.Mutex
+	list [][]string
+}
+
+func (x *edits) add(list ...[]string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.list = append(x.list, list...)
+}
+
+// take returns the next edits.
+func (x *edits) take() (next []string, ok bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if len(x.list) == 0 {
+		return nil, false
+	}
+	next, x.list = x.list[0], x.list[1:]
+	return next, true
 }
 
 // TestSaveWhileEdited makes edits while many saves run.

@@ -15,6 +15,9 @@ import (
 // edits are kept.
 func TestSaveFails(t *testing.T) {
 	t.Run("spliced", func(t *testing.T) { testSavesFail(t, save.How{}) })
+	if testing.Short() {
+		return // TestCrashAfterFailures packs as well
+	}
 	t.Run("packed", func(t *testing.T) { testSavesFail(t, save.How{Repack: true}) })
 }
 
@@ -68,14 +71,14 @@ func testSaveFails(t *testing.T, how save.How, nth int, dies bool) error {
 	e := p.mustOpen(Options{Disk: d})
 	editBefore(e)
 	edited := model{"A": "a1", "C": "c0", "D": "d1"}
-	d.Before = func(disktest.Op) error {
+	d.SetBefore(func(disktest.Op) error {
 		if nth--; nth == -1 {
 			return disktest.ErrFault
 		}
 		return nil
-	}
+	})
 	r, err := e.save()
-	d.Before = nil
+	d.SetBefore(nil)
 	if err == nil { // the operation was one of the journal, or of a second name
 		p.want(p.path, edited)
 		e.close()

@@ -19,12 +19,12 @@ func TestReadWhilePutInPlace(t *testing.T) {
 	var e *editing
 	var seen error
 	d := disktest.New()
-	d.Before = func(op disktest.Op) error {
+	d.SetBefore(func(op disktest.Op) error {
 		if op.Name == "syncDir" {
 			seen = e.src.CheckNow()
 		}
 		return nil
-	}
+	})
 	e = p.mustOpen(Options{Disk: d})
 	e.mustSet("A", "a1")
 	e.mustSave()
@@ -64,12 +64,12 @@ func TestReplacedAtLast(t *testing.T) {
 			e := p.mustOpen(Options{Disk: d})
 			e.mustSet("A", "a1")
 			n := -1
-			d.Before = func(disktest.Op) error {
+			d.SetBefore(func(disktest.Op) error {
 				if n++; n == nth {
 					p.put(build(theirs, 0))
 				}
 				return nil
-			}
+			})
 			_, err := e.save()
 			c, ok := errors.AsType[*save.ConflictError](err)
 			if !ok {

@@ -25,13 +25,13 @@ func TestSplicedWrong(t *testing.T) {
 			defer e.close()
 			e.mustSet("A", "a1")
 			wrong := c.wrong
-			d.Before = func(op disktest.Op) error {
+			d.SetBefore(func(op disktest.Op) error {
 				if op.Name == "sync" && strings.HasPrefix(op.Path, p.dir) && wrong > 0 {
 					wrong--
 					return flip(op.Path)
 				}
 				return nil
-			}
+			})
 			_, err := e.save()
 			if p.spliced.Load() != 1 || wrong != 0 {
 				t.Errorf("%d files were spliced, %d are left to be wrong", p.spliced.Load(), wrong)

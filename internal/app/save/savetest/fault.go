@@ -19,13 +19,13 @@ func fault(op disktest.Op) error {
 // the source.
 func Failing(what string, times int) *disktest.Disk {
 	d := disktest.New()
-	d.Before = func(op disktest.Op) error {
+	d.SetBefore(func(op disktest.Op) error {
 		if what != journalOp(op) || times == 0 {
 			return nil
 		}
 		times--
 		return fault(op)
-	}
+	})
 	return d
 }
 
@@ -52,7 +52,7 @@ func journalOp(op disktest.Op) string {
 // fails the given number of times.
 func Unsynced(path string, times int) *disktest.Disk {
 	d := disktest.New()
-	d.Before = unsynced(path, times)
+	d.SetBefore(unsynced(path, times))
 	return d
 }
 

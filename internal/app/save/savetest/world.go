@@ -64,7 +64,7 @@ func NewWorld(t *testing.T, source, state string, first Model) *World {
 		Disk: disktest.New(source), t: t, source: source, state: state, models: []Model{first},
 		seen: map[string]bool{}, turn: make(chan struct{}, 1),
 	}
-	w.Before = w.Step
+	w.SetBefore(w.Step)
 	return w
 }
 
