@@ -33,7 +33,7 @@ func TestSaveShown(t *testing.T) {
 
 	// A terminal shows a bar for each stage.
 	x.edit("first")
-	commit := launch(t, "script", "-qec", "lorefs commit "+x.mnt, os.DevNull)
+	commit := launch(t, "script", "-qec", "lorefs commit --repack "+x.mnt, os.DevNull)
 	saving := x.awaitSaving()
 	if saving.Stage != "writing" || saving.Done > saving.Total || time.Since(saving.Since) > patience {
 		t.Errorf("the save is told as %+v", saving)
@@ -54,7 +54,7 @@ func TestSaveShown(t *testing.T) {
 
 	// Who is interrupted learns that the save goes on.
 	x.edit("second")
-	commit = launch(t, "lorefs", "commit", x.mnt)
+	commit = launch(t, "lorefs", "commit", "--repack", x.mnt)
 	x.awaitSaving()
 	if err := commit.cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
@@ -72,7 +72,7 @@ func TestSaveShown(t *testing.T) {
 
 	// The same at the end of a mount.
 	x.edit("third")
-	out := x.lorefs(exitOK, "unmount", "--lazy", x.mnt)
+	out := x.lorefs(exitOK, "unmount", "--lazy", "--repack", x.mnt)
 	x.says("unmount --lazy", out, "1 edit of "+x.path+": the save begins once no program uses the mount\n")
 	x.says("unmount --lazy", out, "lorefs status "+x.mnt+" shows how far the save is; afterwards lorefs journal list has what could not be saved\n")
 	x.awaitSaving()
