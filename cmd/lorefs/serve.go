@@ -112,7 +112,7 @@ func (m *mounting) start(ctx context.Context) (_ *mounted.Mount, err error) {
 		return nil, errors.Join(&commandError{code: exitMountpoint, err: err}, s.Close())
 	}
 	return mounted.New(s, server, mounted.Options{
-		Path: m.source, Dir: m.dir, Made: m.made, CacheSize: int64(m.flags.source.cacheSize), Logger: m.log,
+		Path: m.source, Dir: m.dir, Made: m.made, Logger: m.log,
 		Tell: errorText, Code: exitCode,
 	}), nil
 }

@@ -109,16 +109,17 @@ def check_heights(name, squares, pick, depth, got):
 def check_floors(name, squares, mesh):
     """Each floor of each cell has to be in a rectangle, and nothing else."""
     floors = sum(len({v[0] for v in cell}) for square in squares for cell in square)
-    area, corners = 0, []
+    area, vertices = 0, []
     for line in mesh.splitlines():
         if line[:2] == b"v ":
-            corners.append(line.split())
+            vertices.append(tuple(float(v) for v in line.split()[1:]))
         elif line[:2] == b"f ":
-            check(line == b"f -4 -3 -2 -1" and len(corners) == 4, name, line)
-            a, c = ([float(v) for v in corners[i][1:]] for i in (0, 2))
-            check(a[2] == c[2] and all((c[i] - a[i]) % 16 == 0 for i in (0, 1)), name, corners)
+            numbers = [int(v) for v in line.split()[1:]]
+            check(len(numbers) == 4 and all(-len(vertices) <= n < 0 for n in numbers), name, line)
+            a, b, c, d = (vertices[n] for n in numbers)
+            check(b == (c[0], a[1], a[2]) and d == (a[0], c[1], a[2]) and a[2] == c[2], name, line, a, b, c, d)
+            check(all(c[i] > a[i] and (c[i] - a[i]) % 16 == 0 for i in (0, 1)), name, line, a, c)
             area += (c[0] - a[0]) * (c[1] - a[1]) / 256
-            corners = []
         else:
             check(line[:2] in (b"# ", b"o "), name, line)
     check(area == floors, name, "has floors of", area, "cells, want", floors)

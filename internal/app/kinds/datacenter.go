@@ -14,6 +14,7 @@ import (
 	"lorefs/internal/jsonout"
 	"lorefs/internal/source"
 	"lorefs/nodes"
+	"lorefs/nodes/blockcache"
 	"lorefs/nodes/dctree"
 	"lorefs/nodes/keytree"
 	"lorefs/nodes/sheettree"
@@ -26,7 +27,9 @@ type DataCenter struct {
 	dc   *datacenter.File
 	// index is nil if no index is kept.
 	index *indexStore
-	log   *slog.Logger
+	// blocks is the cache of inflated blocks, of dc and of the files that are saved.
+	blocks *blockcache.Cache
+	log    *slog.Logger
 	// sheets are the sheets that are shown.
 	sheets *sheets.Source
 	// world is nil if no world is shown.
@@ -55,7 +58,7 @@ func openDataCenter(ctx context.Context, path string, o opening) (archive, error
 	if err != nil {
 		return nil, Unreadable(path, err)
 	}
-	d := &DataCenter{file: file, log: o.Logger}
+	d := &DataCenter{file: file, blocks: o.blocks, log: o.Logger}
 	opts := d.options(o)
 	if d.index = o.store(); d.index != nil {
 		opts.Index = d.index

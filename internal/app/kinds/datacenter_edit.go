@@ -10,7 +10,6 @@ import (
 	"lorefs/internal/app/save/dcsave"
 	"lorefs/internal/journal"
 	"lorefs/nodes"
-	"lorefs/nodes/blockcache"
 	"lorefs/nodes/dctree"
 	"lorefs/nodes/keytree"
 	"lorefs/nodes/overlay"
@@ -28,9 +27,6 @@ type dataCenterSession struct {
 	keys   *keytree.Tree
 	// names says which sheets a folder of sheets/ holds.
 	names *sheets.Source
-	// saved is the cache of blocks of the files that were saved. The last of these files
-	// stays open.
-	saved *blockcache.Cache
 	// layout is the layout to write.
 	layout datacenter.Layout
 }
@@ -59,7 +55,6 @@ func (d *DataCenter) edit(ctx context.Context, o EditOptions) (sessions []Sessio
 
 // session locks the file, and opens it for edits.
 func (d *DataCenter) session(ctx context.Context, o EditOptions) (_ *dataCenterSession, err error) {
-	saved := blockcache.New(baseCache)
 	var carry func(from, to *datacenter.File, names []string) error
 	if d.index != nil {
 		carry = func(from, to *datacenter.File, names []string) error {
@@ -69,9 +64,10 @@ func (d *DataCenter) session(ctx context.Context, o EditOptions) (_ *dataCenterS
 	dc, err := dcsave.Open(ctx, d.file, d.dc, dcsave.Options{
 		Carry: carry,
 		Write: datacenter.WriteOptions{Layout: o.Layout}, NoBackup: o.NoBackup, Salvage: o.Salvage, Logger: o.Logger,
+		Spare: sparing(d.blocks),
 		Reopen: func() datacenter.Options {
 			opts := datacenter.Options{
-				Keys: []datacenter.Key{d.dc.Key()}, Blocks: saved.View(), Logger: o.Logger,
+				Keys: []datacenter.Key{d.dc.Key()}, Blocks: d.blocks.View(), Logger: o.Logger,
 			}
 			if d.index != nil { // the next mount opens the new file
 				opts.Index = d.index
@@ -99,7 +95,7 @@ func (d *DataCenter) session(ctx context.Context, o EditOptions) (_ *dataCenterS
 		return nil, err
 	}
 	s := &dataCenterSession{
-		file: d.file.Path(), first: d.dc, dc: dc, keys: keys, names: d.sheets, saved: saved, layout: o.Layout,
+		file: d.file.Path(), first: d.dc, dc: dc, keys: keys, names: d.sheets, layout: o.Layout,
 	}
 	s.tree = dctree.NewEditable(tree, dc.Draft(), dctree.EditOptions{Sync: dc.Sync, Check: d.CheckFile})
 	s.sheets = sheettree.NewEditable(d.sheetTree(), dc.Draft(), sheettree.EditOptions{
@@ -179,15 +175,5 @@ func (s *dataCenterSession) Save(ctx context.Context, how save.How, show func(sa
 			return save.Report{}, err
 		}
 	}
-	defer s.saved.SetBudget(s.saved.SetBudget(reopenCache))
 	return s.dc.Save(ctx, how, show)
 }
-
-const (
-	// reopenCache is the size of the cache for reading back a file that was saved, once and
-	// in order.
-	reopenCache = 64 << 20
-	// baseCache is the size of the cache for reading that file later, while it is edited:
-	// few blocks, close to each other.
-	baseCache = 4 << 20
-)

@@ -115,7 +115,7 @@ func ReadBack(ctx context.Context, file *os.File, key datacenter.Key, progress f
 		return nil, err
 	}
 	g, err := datacenter.Open(ctx, file, info.Size(), datacenter.Options{
-		Keys: []datacenter.Key{key}, Blocks: blockcache.New(reopenCache).View(), Progress: progress,
+		Keys: []datacenter.Key{key}, Blocks: blockcache.New(savingCache).View(), Progress: progress,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading back what was written: %w", err)

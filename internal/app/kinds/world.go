@@ -12,6 +12,7 @@ import (
 
 	"lorefs/geometry"
 	"lorefs/nodes"
+	"lorefs/nodes/blockcache"
 	"lorefs/nodes/worldtree"
 )
 
@@ -22,6 +23,8 @@ type world struct {
 	dir  string
 	info iofs.FileInfo
 	tree *worldtree.Tree
+	// blocks is the cache of decoded files.
+	blocks *blockcache.Cache
 	// index is nil if no index is kept.
 	index *indexStore
 }
@@ -75,7 +78,7 @@ func newWorld(path string, o opening, opts worldtree.Options) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &world{dir: dir}
+	w := &world{dir: dir, blocks: o.blocks}
 	if w.info, err = os.Stat(dir); err != nil {
 		return nil, err
 	}

@@ -23,6 +23,8 @@ type worldSession struct {
 	at    string
 	files *save.Set
 	tree  *worldtree.Editable
+	// spare is that of [sparing].
+	spare func() (end func())
 	// replayed is the number of edits that a crash had left.
 	replayed int
 }
@@ -58,7 +60,7 @@ func (w *world) session(ctx context.Context, at string, o EditOptions) (*worldSe
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	session := &worldSession{dir: w.dir, at: at, files: s, tree: tree}
+	session := &worldSession{dir: w.dir, at: at, files: s, tree: tree, spare: sparing(w.blocks)}
 	if s.Replayed() > 0 {
 		session.replayed = int(tree.Pending())
 	}
@@ -109,6 +111,7 @@ func (s *worldSession) Loose() overlay.Loose       { return looseIn(s.at, s.tree
 // Save saves the files that were edited. It packs several at the same time, and replaces one
 // after the other.
 func (s *worldSession) Save(ctx context.Context, _ save.How, show func(save.Progress)) (save.Report, error) {
+	defer s.spare()()
 	began := time.Now()
 	var r save.Report
 	const steps = 2                                                   // a file is written, and checked

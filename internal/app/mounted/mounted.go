@@ -20,10 +20,8 @@ type Options struct {
 	// Path is the path of the source, and Dir the [daemon.Name] of the mount point.
 	Path, Dir string
 	// Made are the folders that were made for the mount point, see [daemon.Notes].
-	Made []string
-	// CacheSize is the size in bytes of the cache of decoded blocks.
-	CacheSize int64
-	Logger    *slog.Logger
+	Made   []string
+	Logger *slog.Logger
 	// Tell returns the text of an error for users, and Code the exit code of a command that
 	// fails with it.
 	Tell func(error) string

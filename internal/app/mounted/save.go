@@ -16,14 +16,6 @@ import (
 	"lorefs/internal/shown"
 )
 
-const (
-	// savingCache is the size of the cache of decoded blocks during a save.
-	savingCache = 64 << 20
-	// saveMemory is the memory limit of the process during a save: for the inflated new
-	// file, where each part of it went, and garbage.
-	saveMemory = 540 << 20
-)
-
 // saves has the results of the last save, and the progress of the one that runs.
 type saves struct {
 	// running is held while the editors save: each is to do that once at a time, and what the
@@ -171,14 +163,8 @@ func (m *Mount) save(ctx context.Context, how save.How) []*kinds.UnsavedError {
 	m.saves.running.Lock()
 	defer m.saves.running.Unlock()
 	m.saves.begin()
-	// Saving reads all of the source once or twice. Blocks that are kept for later would only
-	// take memory from the new file.
-	budget := m.source.Blocks.SetBudget(min(m.opts.CacheSize, savingCache))
-	limit := debug.SetMemoryLimit(saveMemory)
 	defer cores.Share()() // with those who write meanwhile
 	reports, failed := m.source.Save(ctx, how, m.saves.show)
-	debug.SetMemoryLimit(limit)
-	m.source.Blocks.SetBudget(budget)
 	debug.FreeOSMemory()
 	for _, err := range failed {
 		m.opts.Logger.Error("the edits were not saved", "err", err)

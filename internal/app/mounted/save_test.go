@@ -11,7 +11,6 @@ import (
 
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/save"
-	"lorefs/nodes/blockcache"
 	"lorefs/nodes/overlay"
 )
 
@@ -35,15 +34,13 @@ func (e *slowSession) Save(context.Context, save.How, func(save.Progress)) (save
 	return save.Report{}, nil
 }
 
-// Saves that are asked for at the same time run one after the other, and leave no limit behind.
+// Saves that are asked for at the same time run one after the other.
 func TestSaveOneAtATime(t *testing.T) {
-	const budget = 1 << 30
 	procs := runtime.GOMAXPROCS(0)
 	editor := &slowSession{goOn: make(chan struct{}), began: make(chan struct{}, 2)}
-	blocks := blockcache.New(budget)
 	m := &Mount{
-		opts:   Options{CacheSize: budget, Logger: slog.New(slog.DiscardHandler), Tell: error.Error},
-		source: &kinds.Source{Blocks: blocks, Sessions: []kinds.Session{editor}},
+		opts:   Options{Logger: slog.New(slog.DiscardHandler), Tell: error.Error},
+		source: &kinds.Source{Sessions: []kinds.Session{editor}},
 	}
 	var both sync.WaitGroup
 	for range 2 {
@@ -65,8 +62,5 @@ func TestSaveOneAtATime(t *testing.T) {
 	}
 	if now := m.saves.status(); now != nil || runtime.GOMAXPROCS(0) != procs {
 		t.Errorf("after the save, the status is %+v, and %d goroutines run at once", now, runtime.GOMAXPROCS(0))
-	}
-	if got := blocks.SetBudget(0); got != budget {
-		t.Errorf("%d bytes of blocks are kept, want %d", got, budget)
 	}
 }

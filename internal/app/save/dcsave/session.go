@@ -43,6 +43,9 @@ type Options struct {
 	// Carry is called when to is in place, which was made of from and differs from it in the sheets
 	// with the given names only. It may store what is known about the others. Default: nothing.
 	Carry func(from, to *datacenter.File, sheets []string) error
+	// Spare is called before a file is packed as a whole, and may free memory for that; what it
+	// returns is called when the file was checked. Default: nothing is called.
+	Spare func() (end func())
 	// Logger logs what was replayed and cleaned up. Default: nothing is logged.
 	Logger *slog.Logger
 	// Salvage uses the records before the damage in a damaged journal; see [save.Options].
@@ -96,6 +99,9 @@ func Open(ctx context.Context, src *source.File, dc *datacenter.File, opts Optio
 	}
 	if opts.Reopen == nil {
 		opts.Reopen = func() datacenter.Options { return datacenter.Options{} }
+	}
+	if opts.Spare == nil {
+		opts.Spare = func() (end func()) { return func() {} }
 	}
 	if opts.Write.Layout == datacenter.LayoutAuto {
 		opts.Write.Layout = dc.Layout()

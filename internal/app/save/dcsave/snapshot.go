@@ -43,6 +43,8 @@ type snapshot struct {
 	// if the file was packed.
 	maySplice bool
 	spliced   *datacenter.Spliced
+	// spared is called at the end of a save that needs memory for a whole file; it is nil in others.
+	spared func()
 	// written is what was written last. to is the file that was read back and checked; after a
 	// successful Rebase it is the earlier base.
 	written *edit.Written
@@ -128,10 +130,18 @@ func (w *snapshot) anotherWay(err error) error {
 
 // pack writes the file by packing the whole draft.
 func (w *snapshot) pack(ctx context.Context, to io.Writer) (err error) {
+	w.spare()
 	opts := w.s.opts.Write
 	opts.Progress = ProgressOf(w.s.show).Writing
 	w.written, err = w.Snapshot.Write(ctx, opts, to)
 	return err
+}
+
+// spare frees memory for a whole file.
+func (w *snapshot) spare() {
+	if w.spared == nil {
+		w.spared = w.s.opts.Spare()
+	}
 }
 
 // Check opens the new file and compares it with the draft. The file stays open, since Rebase bases
@@ -172,6 +182,7 @@ func (w *snapshot) checkSpliced(ctx context.Context, id save.Identity) error {
 		return err
 	}
 	if w.s.how.VerifyAll {
+		w.spare()
 		opts := w.options()
 		opts.Index = nil
 		all, err := datacenter.Open(ctx, w.to.from, w.to.from.Size(), opts)
@@ -254,6 +265,9 @@ func (w *snapshot) Index() error {
 // Close closes the snapshot, and the file that nothing is based on any more.
 func (w *snapshot) Close() {
 	w.Snapshot.Close()
+	if w.spared != nil {
+		w.spared()
+	}
 	w.s.reading.Lock()
 	defer w.s.reading.Unlock()
 	_ = w.to.close() // It was only read.
