@@ -384,10 +384,20 @@ func (n *item) moveAside(to *item, name string, at *item) {
 	to.put(n, name)
 }
 
+// pending reports whether the file is to be an attribute that a scratch file hides, and nothing
+// was written so far.
+func (n *item) pending() bool {
+	plain, _, _, _ := nameAt(n.name)
+	return !n.attr && !n.refused && !isScratchName(n.name) && n.parent.hidden[plain] != nil
+}
+
 func (n *item) moveFile(to *item, name string, at *item) error {
 	plain, err := to.newAttribute(name)
 	if err != nil {
 		return err
+	}
+	if n.pending() {
+		return nodes.ErrNotPermitted
 	}
 	own := n.typ
 	if n.attr {
