@@ -100,8 +100,15 @@ func TestManyReadersOfSmallCache(t *testing.T) {
 	ownFolders(t)
 	const cache, readers = 32 << 20, 32
 	mnt := t.TempDir()
-	runTool(t, "", "lorefs", "mount", "--cache-size", strconv.Itoa(cache), path, mnt)
 	t.Cleanup(func() { detachBelow(filepath.Dir(mnt)) })
+	mount := func() { runTool(t, "", "lorefs", "mount", "--cache-size", strconv.Itoa(cache), path, mnt) }
+	mount()
+	const mostToIndex = cache + 160<<20
+	if peak := peakMemory(t, mnt); peak > mostToIndex {
+		t.Errorf("at most %d MiB resident while the index is made, want %d", peak>>20, mostToIndex>>20)
+	}
+	runTool(t, "", "lorefs", "unmount", mnt)
+	mount()
 	script := fmt.Sprintf("files=$(ls | shuf); echo \"$files\" | timeout -s INT %d xargs -n 1 -P %d cat > /dev/null", *readSeconds, readers)
 	c := exec.CommandContext(t.Context(), "sh", "-c", script)
 	c.Dir = filepath.Join(mnt, "sheets", "SkillData") // the largest
