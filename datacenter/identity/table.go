@@ -238,10 +238,10 @@ func (a *attributeNames) reset() {
 
 // index returns the number of a name. A new name has the next number, or -1 if there are no new ones.
 func (a *attributeNames) index(name string) int {
+	if a.closed { // they are few
+		return slices.Index(a.list, name)
+	}
 	if len(a.list) == 0 {
-		if a.closed {
-			return -1
-		}
 		if a.indexes == nil {
 			a.indexes = map[string]int{}
 		}
@@ -253,9 +253,6 @@ func (a *attributeNames) index(name string) int {
 	if a.list[i] != name {
 		var ok bool
 		if i, ok = a.indexes[name]; !ok {
-			if a.closed {
-				return -1
-			}
 			i = len(a.list)
 			a.list, a.next = append(a.list, name), append(a.next, 0)
 			a.indexes[name] = i
