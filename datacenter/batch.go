@@ -50,8 +50,9 @@ func (n Node) storedChildren(i, end int, scratch []byte) ([]byte, error) {
 	return f.elements(off+int64(i*size), end-i, size, scratch)
 }
 
-// AppendAttributes appends what Attributes yields. It is faster.
-func (n Node) AppendAttributes(dst []Attribute) ([]Attribute, error) {
+// AppendAttributes appends what Attributes yields. It is faster. If wants is not nil, it leaves out
+// the attributes that wants refuses.
+func (n Node) AppendAttributes(dst []Attribute, wants func(Attribute) bool) ([]Attribute, error) {
 	f, count, from := n.file, int(n.raw.attrCount), len(dst)
 	if count == 0 {
 		return dst, nil
@@ -71,19 +72,23 @@ func (n Node) AppendAttributes(dst []Attribute) ([]Attribute, error) {
 			if err != nil || r.name <= prev || int(r.name) > len(f.names) || r.name == f.valueName && typ != String {
 				break
 			}
-			dst = append(dst, Attribute{file: f, addr: addr, name: r.name, typ: typ, bits: r.bits})
-			prev, b = r.name, b[size:]
+			a := Attribute{file: f, addr: addr, name: r.name, typ: typ, bits: r.bits}
+			if wants == nil || wants(a) {
+				dst = append(dst, a)
+			}
+			if prev, b = r.name, b[size:]; len(b) == 0 {
+				return dst, nil
+			}
 		}
-	}
-	if len(dst)-from == count {
-		return dst, nil
 	}
 	dst = dst[:from]
 	for a, err := range n.Attributes() { // it knows what is wrong
 		if err != nil {
 			return dst, err
 		}
-		dst = append(dst, a)
+		if wants == nil || wants(a) {
+			dst = append(dst, a)
+		}
 	}
 	return dst, nil
 }

@@ -109,7 +109,11 @@ func (d Difference) appendNode(dst []byte, sign byte, path string) []byte {
 }
 
 func (v Value) append(dst []byte, sign byte, path string) []byte {
-	dst = fmt.Appendf(dst, "%c %s = %s ", sign, spelled(path), v.Type)
+	dst = append(dst, sign, ' ')
+	dst = append(dst, spelled(path)...)
+	dst = append(dst, " = "...)
+	dst = append(dst, v.Type...)
+	dst = append(dst, ' ')
 	if v.Type == typeString {
 		dst = strconv.AppendQuote(dst, v.Text)
 	} else {

@@ -51,8 +51,8 @@ type Change struct {
 // added or removed is listed once, and nothing below it, except nodes of the base that were
 // moved to a new node. What can't be read from the base any more counts as changed.
 func (s *Snapshot) Changes() []Change {
-	var list []Change
 	v := newSurvey(s)
+	list := make([]Change, 0, len(v.nodes))
 	v.changes(func(c Change) {
 		if c.Stored {
 			base, err := s.numberOf(c.Node)

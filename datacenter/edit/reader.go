@@ -1,6 +1,8 @@
 package edit
 
 import (
+	"sync"
+
 	"lorefs/datacenter"
 )
 
@@ -10,7 +12,9 @@ import (
 type Reader struct {
 	s *Snapshot
 	nameTable
-	nodes map[Number]readNode
+	// nodes returns the draft nodes. It collects them when it is called first: who asks for no node
+	// doesn't need them.
+	nodes func() map[Number]readNode
 }
 
 // readNode is a draft node as it was.
@@ -20,20 +24,22 @@ type readNode struct {
 	state  nodeState
 }
 
-// Reader returns a Reader, which takes time and memory for each draft node.
+// Reader returns a Reader. Once it is asked for a node, it takes time and memory for each draft node.
 func (s *Snapshot) Reader() *Reader {
-	r := &Reader{s: s, nameTable: s.indexed(), nodes: map[Number]readNode{}}
-	r.add(s.root, 0)
-	return r
+	return &Reader{s: s, nameTable: s.indexed(), nodes: sync.OnceValue(func() map[Number]readNode {
+		nodes := map[Number]readNode{}
+		s.readNodes(nodes, s.root, 0)
+		return nodes
+	})}
 }
 
-// add adds a draft node with its subtree.
-func (r *Reader) add(n *draftNode, parent Number) {
-	x := readNode{n, parent, r.s.stateOf(n)}
-	r.nodes[n.number] = x
+// readNodes adds a draft node with its subtree.
+func (s *Snapshot) readNodes(nodes map[Number]readNode, n *draftNode, parent Number) {
+	x := readNode{n, parent, s.stateOf(n)}
+	nodes[n.number] = x
 	for i := range x.state.kids {
 		if k := &x.state.kids[i]; k.node != nil && !k.dead {
-			r.add(k.node, n.number)
+			s.readNodes(nodes, k.node, n.number)
 		}
 	}
 }
@@ -55,13 +61,13 @@ func (r *Reader) Number(n Number) (Number, error) {
 
 // Touched reports whether a number has a draft node.
 func (r *Reader) Touched(n Number) bool {
-	_, ok := r.nodes[n]
+	_, ok := r.nodes()[n]
 	return ok
 }
 
 // Node describes a draft node. ok is false if there is none with the number.
 func (r *Reader) Node(n Number) (info Node, ok bool) {
-	x, ok := r.nodes[n]
+	x, ok := r.nodes()[n]
 	if !ok {
 		return info, false
 	}
@@ -80,7 +86,7 @@ func (r *Reader) Node(n Number) (info Node, ok bool) {
 
 // Attribute returns an attribute of a draft node.
 func (r *Reader) Attribute(n Number, name string) (Entry, bool) {
-	x, known := r.nodes[n], r.index[name]
+	x, known := r.nodes()[n], r.index[name]
 	for i := range x.state.attrs {
 		if a := &x.state.attrs[i]; !a.dead && a.name == known {
 			return r.attributeEntry(x.draftNode, &x.state, i), true
@@ -91,7 +97,7 @@ func (r *Reader) Attribute(n Number, name string) (Entry, bool) {
 
 // Attributes returns the attributes of a draft node. ok is false if there is no such node.
 func (r *Reader) Attributes(n Number) (attributes []Entry, ok bool) {
-	x, ok := r.nodes[n]
+	x, ok := r.nodes()[n]
 	if !ok {
 		return nil, false
 	}
@@ -101,7 +107,7 @@ func (r *Reader) Attributes(n Number) (attributes []Entry, ok bool) {
 // OrderedChildren returns the children of a draft node in the order in which they would be
 // written. ok is false if there is no such draft node.
 func (r *Reader) OrderedChildren(n Number) (children []Entry, ok bool, err error) {
-	x, ok := r.nodes[n]
+	x, ok := r.nodes()[n]
 	if !ok {
 		return nil, false, nil
 	}

@@ -229,7 +229,7 @@ func (r *reverter) holding(n Number, upTo int) int {
 
 // target adds what is to be as in the base.
 func (r *reverter) target(t Target) error {
-	i, there := r.at[t.Node]
+	i, there := r.at(t.Node)
 	switch {
 	case !there:
 		return r.untouched(t.Node)
@@ -294,7 +294,7 @@ func (r *reverter) follow() {
 		}
 		for k := range x.kids {
 			c := &x.kids[k]
-			if n, there := r.at[c.number]; there && (c.node != nil || c.dead && c.stored) {
+			if n, there := r.at(c.number); there && (c.node != nil || c.dead && c.stored) {
 				r.include(n)
 			}
 			if g, ok := r.gone[kidAt{i, k}]; ok {
@@ -407,7 +407,7 @@ func (r *reverter) moves(removed []Edit) (edits []Edit) {
 		k := &p.kids[home.kid]
 		if at, taken := p.n.kidAt[childKey{k.name, k.ordinal}]; taken {
 			other := &p.kids[at]
-			if o, draft := r.at[other.number]; draft && o != i && r.in[o] && !away[other.number] {
+			if o, draft := r.at(other.number); draft && o != i && r.in[o] && !away[other.number] {
 				spare--
 				edits = append(edits, Edit{
 					Op: MoveNode, Node: other.number, Parent: p.n.number, Name: r.s.name(k.name),

@@ -14,9 +14,9 @@ import (
 // the base.
 type survey struct {
 	s *Snapshot
-	// nodes are the draft nodes, each one before those below it. at finds them.
-	nodes []surveyed
-	at    map[Number]int
+	// nodes are the draft nodes, each one before those below it. places finds them, see at.
+	nodes  []surveyed
+	places map[Number]int
 	// homes has the places that nodes have in the base, if they are somewhere else now and
 	// the parent that they have in the base is a draft node.
 	homes map[Number]kidAt
@@ -48,7 +48,7 @@ func newSurvey(s *Snapshot) *survey {
 	about := len(s.d.nodes)
 	s.d.mu.RUnlock()
 	v := &survey{
-		s: s, nodes: make([]surveyed, 0, about), at: make(map[Number]int, about),
+		s: s, nodes: make([]surveyed, 0, about),
 		homes: map[Number]kidAt{}, reordered: map[siblingsAt]map[Number]bool{},
 	}
 	v.add(s.root, -1, -1)
@@ -58,7 +58,7 @@ func newSurvey(s *Snapshot) *survey {
 			if !c.dead || !c.stored {
 				continue
 			}
-			if _, there := v.at[c.number]; there {
+			if _, there := v.at(c.number); there {
 				v.homes[c.number] = kidAt{i, k}
 			}
 		}
@@ -68,7 +68,6 @@ func newSurvey(s *Snapshot) *survey {
 
 func (v *survey) add(n *draftNode, parent, kid int) {
 	i := len(v.nodes)
-	v.at[n.number] = i
 	v.nodes = append(v.nodes, surveyed{n: n, nodeState: v.s.at(n), parent: parent, kid: kid})
 	kids := v.nodes[i].kids
 	for k := range kids {
@@ -77,6 +76,19 @@ func (v *survey) add(n *draftNode, parent, kid int) {
 		}
 	}
 	v.nodes[i].end = len(v.nodes)
+}
+
+// at returns the place in nodes of the draft node with a number. Where only values were edited,
+// nobody asks for one.
+func (v *survey) at(n Number) (i int, ok bool) {
+	if v.places == nil {
+		v.places = make(map[Number]int, len(v.nodes))
+		for i := range v.nodes {
+			v.places[v.nodes[i].n.number] = i
+		}
+	}
+	i, ok = v.places[n]
+	return i, ok
 }
 
 // isNew reports whether the base does not have a node.
@@ -88,7 +100,7 @@ func (v *survey) isGone(x *surveyed, kid int) bool {
 	if !k.dead || !k.stored {
 		return false
 	}
-	_, there := v.at[k.number]
+	_, there := v.at(k.number)
 	return !there
 }
 
@@ -198,7 +210,8 @@ func (v *survey) keysOf(c *draftChild) string {
 		}
 		return b.String()
 	}
-	x := &v.nodes[v.at[c.number]]
+	i, _ := v.at(c.number)
+	x := &v.nodes[i]
 	for _, name := range v.s.definition(x.key) {
 		key(name, v.value(x, name))
 	}

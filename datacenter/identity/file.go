@@ -96,7 +96,7 @@ func (f *File) Named(n datacenter.Node, names []string, visit func(name string, 
 	if err := f.ctx.Err(); err != nil {
 		return err
 	}
-	list, err := n.AppendAttributes(f.attributes[:0])
+	list, err := n.AppendAttributes(f.attributes[:0], nil)
 	f.attributes = nil // visit may come back here
 	for i := range list {
 		a := &list[i]
@@ -121,6 +121,8 @@ func (f *File) rows(nodes []datacenter.Node) rows {
 type fileRows struct {
 	*File
 	nodes []datacenter.Node
+	// wants refuses the attributes that a table has no use for. It is nil if it has use for all.
+	wants func(datacenter.Attribute) bool
 }
 
 // numbered is the number of a name in the attributeNames of a round.
@@ -139,17 +141,26 @@ func (f *fileRows) read(dst []cell, row int, names *attributeNames) (_ []cell, e
 			f.numbers = make([]numbered, 1<<16)
 		}
 		f.round++
+		f.wants = nil
+		if names.closed {
+			f.wants = func(a datacenter.Attribute) bool { return f.number(a, names) >= 0 }
+		}
 	}
-	f.attributes, err = f.nodes[row].AppendAttributes(f.attributes[:0])
+	f.attributes, err = f.nodes[row].AppendAttributes(f.attributes[:0], f.wants)
 	for i := range f.attributes {
 		a := &f.attributes[i]
-		n := &f.numbers[a.NameIndex()]
-		if n.round != f.round {
-			*n = numbered{f.round, int32(names.index(a.Name()))}
-		}
-		dst = append(dst, cell{name: int(n.number), typ: a.Type(), raw: uint64(a.Bits())})
+		dst = append(dst, cell{name: f.number(*a, names), typ: a.Type(), raw: uint64(a.Bits())})
 	}
 	return dst, err
+}
+
+// number returns the number of an attribute's name.
+func (f *fileRows) number(a datacenter.Attribute, names *attributeNames) int {
+	n := &f.numbers[a.NameIndex()]
+	if n.round != f.round {
+		*n = numbered{f.round, int32(names.index(a.Name()))}
+	}
+	return int(n.number)
 }
 
 // hash implements rows.

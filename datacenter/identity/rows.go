@@ -9,7 +9,7 @@ import (
 // rows are nodes whose attributes a table compares.
 type rows interface {
 	// read appends the attributes of a row, the first of which is read first. names gives their
-	// names numbers.
+	// names numbers; attributes whose names have none are left out.
 	read(dst []cell, row int, names *attributeNames) ([]cell, error)
 	// hash returns a hash of the value of cell i of the row that was read last, or 0 if it can't
 	// be used in a path.
@@ -50,6 +50,9 @@ func (t *treeRows[N]) read(dst []cell, row int, names *attributeNames) ([]cell, 
 	from := len(dst)
 	err := t.tree.Attributes(t.nodes[row], func(name string, typ datacenter.Type, text []byte) {
 		c := cell{name: names.index(name), typ: typ}
+		if c.name < 0 {
+			return
+		}
 		if Sayable(typ, text) {
 			c.raw = t.hashOf(typ, text) | 1
 		}

@@ -124,6 +124,7 @@ func (t *table) survey(wanted []string, rank int) (differing []string, err error
 		t.columns = append(t.columns, column{name, t.values[i*t.count : (i+1)*t.count]})
 		list = append(list, surveyed{counts: rankOf(name) <= rank})
 	}
+	names.closed = rank < 0 // no other name counts
 	defer func() { t.surveyed = list }()
 	for row := range t.count {
 		cells, err := t.rows.read(t.cells[:0], row, names)
@@ -219,7 +220,9 @@ func (a *surveyed) see(typ datacenter.Type) {
 // attributeNames numbers names of attributes. It is quick where nodes have the same attributes
 // in the same order, as siblings mostly do.
 type attributeNames struct {
-	list    []string
+	list []string
+	// closed says that there are no new names.
+	closed  bool
 	indexes map[string]int
 	// next has for each name the index of the one that was asked for after it, and last is the
 	// index of the last one.
@@ -230,11 +233,14 @@ type attributeNames struct {
 // reset forgets all names.
 func (a *attributeNames) reset() {
 	clear(a.indexes)
-	a.list, a.next = a.list[:0], a.next[:0]
+	a.list, a.next, a.closed = a.list[:0], a.next[:0], false
 }
 
-// index returns the number of a name. A new name has the next number.
+// index returns the number of a name. A new name has the next number, or -1 if there are no new ones.
 func (a *attributeNames) index(name string) int {
+	if a.closed { // they are few
+		return slices.Index(a.list, name)
+	}
 	if len(a.list) == 0 {
 		if a.indexes == nil {
 			a.indexes = map[string]int{}

@@ -108,7 +108,7 @@ func (e *encoder) attributes(dst []byte, n item, el *element) ([]byte, error) {
 func (e *encoder) storedTag(dst []byte, n item, el *element) ([]byte, error) {
 	value := e.voc.Value
 	var err error
-	if e.attrs, err = n.node.AppendAttributes(e.attrs[:0]); err != nil {
+	if e.attrs, err = n.node.AppendAttributes(e.attrs[:0], nil); err != nil {
 		return dst, err
 	}
 	for _, a := range e.attrs {

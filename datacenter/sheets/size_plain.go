@@ -16,7 +16,7 @@ func (m *measurer) plainTag(n item, el *element, parent bool) (size int, ok bool
 	if name.Escaped || n.node.Flags() != 0 || keys != el.keys {
 		return 0, false, nil
 	}
-	if e.attrs, err = n.node.AppendAttributes(e.attrs[:0]); err != nil {
+	if e.attrs, err = n.node.AppendAttributes(e.attrs[:0], nil); err != nil {
 		return 0, false, err
 	}
 	size = len("<") + len(name.Element) + len(" />")

@@ -10,10 +10,20 @@ import (
 
 // Text returns s with everything escaped that must not reach a terminal. It is one line.
 func Text(s string) string {
-	if !strings.ContainsFunc(s, isEscaped) && utf8.ValidString(s) {
+	if isPlain(s) || !strings.ContainsFunc(s, isEscaped) && utf8.ValidString(s) {
 		return s
 	}
 	return string(appendText(nil, []byte(s), isEscaped))
+}
+
+// isPlain reports whether s is ASCII with nothing to escape, as almost all texts are.
+func isPlain(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c >= 0x7f {
+			return false
+		}
+	}
+	return true
 }
 
 // maxQuoted is how much of a text an error quotes, in the quoted form. More would not help,

@@ -42,7 +42,7 @@ type place struct{ n, of int }
 
 // dataCenterEdit is one edit of a draft.
 type dataCenterEdit struct {
-	edit.Change
+	*edit.Change
 	// at are numbers in the base of where the edit is: of its node, and of the nearest node
 	// above that the base has if the node was made or moved.
 	at []edit.Number
@@ -51,15 +51,18 @@ type dataCenterEdit struct {
 // newDataCenterEdits lists the edits of a snapshot.
 func newDataCenterEdits(ctx context.Context, s *edit.Snapshot, found foundPaths) (*dataCenterEdits, error) {
 	l := &dataCenterEdits{
-		ctx: ctx, reader: s.Reader(), changing: map[edit.Number][]string{}, places: map[edit.Number]map[edit.Number]place{},
+		ctx: ctx, reader: s.Reader(), places: map[edit.Number]map[edit.Number]place{},
 	}
 	l.base = l.reader.Base()
 	l.found = found(l.base)
 	if err := l.addFinder(); err != nil {
 		return nil, err
 	}
-	for _, c := range s.Changes() {
-		e := dataCenterEdit{Change: c}
+	changes := s.Changes()
+	l.changes, l.changing = make([]dataCenterEdit, len(changes)), make(map[edit.Number][]string, len(changes))
+	for i := range changes {
+		c, e := &changes[i], &l.changes[i]
+		e.Change = c
 		if c.Stored {
 			e.at = append(e.at, c.Base)
 		}
@@ -73,7 +76,6 @@ func newDataCenterEdits(ctx context.Context, s *edit.Snapshot, found foundPaths)
 		if c.Name != "" {
 			l.changing[c.Base] = append(l.changing[c.Base], c.Name)
 		}
-		l.changes = append(l.changes, e)
 	}
 	// The locator is quick if numbers ascend.
 	slices.SortStableFunc(l.changes, func(a, b dataCenterEdit) int { return cmp.Compare(a.at[0], b.at[0]) })

@@ -67,7 +67,12 @@ func editableSample(t *testing.T, dir string) *kinds.Source {
 	if _, err := sample.Write(dir); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(dir, sample.DataCenterName)
+	return openToEdit(t, filepath.Join(dir, sample.DataCenterName))
+}
+
+// openToEdit opens a data center for edits.
+func openToEdit(t *testing.T, path string) *kinds.Source {
+	t.Helper()
 	k, err := kinds.Find(path, "")
 	if err != nil {
 		t.Fatal(err)
