@@ -90,34 +90,99 @@ func putInt64(b []byte, n int, v int64) int {
 
 // putFloat writes a finite float, as short as it can be.
 func putFloat(b []byte, n int, f float32) int {
-	// At most six digits make no two decimal numbers the same float. So if such a number is
-	// this one, it is the shortest, but for zeros at its end.
-	const most = 1e6
-	if math.Abs(float64(f)) < most {
-		if i := int32(f); float32(i) == f && (i != 0 || !math.Signbit(float64(f))) {
-			return putInt32(b, n, i)
-		}
-		for decimals, power := 1, 10.0; decimals <= 3; decimals, power = decimals+1, 10*power {
-			if i := int64(math.Round(float64(f) * power)); i != 0 && -most < i && i < most && float32(float64(i)/power) == f {
-				return putDecimal(b, n, int32(i), uint32(power), decimals)
-			}
-		}
+	bits := math.Float32bits(f)
+	if i := int32(f); float32(i) == f && -plainMost < i && i < plainMost && bits != negativeZero {
+		return putInt32(b, n, i)
+	}
+	if abs := math.Abs(float64(f)); plainLeast <= abs && abs < plainMost {
+		return putFraction(b, n, bits)
 	}
 	return len(strconv.AppendFloat(b[:n], float64(f), 'g', -1, 32))
 }
 
-// putDecimal writes v divided by a power of ten, with as many decimals as that has zeros.
-func putDecimal(b []byte, n int, v int32, power uint32, decimals int) int {
-	u := uint32(v)
-	if v < 0 {
-		b[n] = '-'
-		n, u = n+1, -u
+// Floats from plainLeast up to plainMost are written without an exponent.
+const (
+	plainLeast, plainMost = 1e-4, 1e6
+
+	negativeZero = 1 << 31
+	mantissaBits = 23
+	// plainFrom is the exponent, as it is in the bits, of the floats around plainLeast.
+	plainFrom = 127 - 14
+)
+
+// scale says with how many decimals the floats of an exponent are numbered. A float is a
+// mantissa m, of 24 bits, multiplied by 2^e. With so many decimals, 1 to 10 numbers are nearer
+// to it than to any other float.
+type scale struct {
+	decimals int
+	// five is 5 to the power of decimals, and power is 10 to it.
+	five, power uint64
+	// shift is how many bits of 4*m*five are behind the point.
+	shift int
+}
+
+// scales has two scales for each exponent from plainFrom on: that of its floats, and that of
+// the least of them, a power of two. The float below that one is only half as far.
+var scales = func() (t [14 + 20][2]scale) {
+	for i := range t {
+		e := plainFrom + i - 127 - mantissaBits // at most -4
+		for k, width := range []float64{1, 0.75} {
+			s := scale{five: 1, power: 1}
+			for math.Ldexp(width, e)*float64(s.power) < 1 {
+				s.decimals, s.five, s.power = s.decimals+1, 5*s.five, 10*s.power
+			}
+			s.shift = 2 - e - s.decimals
+			t[i][k] = s
+		}
 	}
-	n = putUint32(b, n, u/power)
+	return t
+}()
+
+// putFraction writes a float that is not whole, from plainLeast up to plainMost: of the shortest
+// numbers that are read as it, the nearest. It does so as Raffaello Giulietti's Schubfach, but
+// such floats are small enough for whole numbers of 64 bits, which are exact.
+func putFraction(b []byte, n int, bits uint32) int {
+	m := uint64(bits&(1<<mantissaBits-1) | 1<<mantissaBits)
+	below, isPower := uint64(2), 0
+	if m == 1<<mantissaBits {
+		below, isPower = 1, 1
+	}
+	s := &scales[bits>>mantissaBits&0xff-plainFrom][isPower]
+	// All from low to high is read as this float, as ties go to even mantissas.
+	odd := m & 1
+	low, v, high := (4*m-below)*s.five+odd, 4*m*s.five, (4*m+2)*s.five-odd
+	u, decimals, power := v>>s.shift, s.decimals, s.power
+	tens := u / 10
+	up := (10*tens+10)<<s.shift <= high
+	if up {
+		tens++
+	}
+	if up || (10*tens)<<s.shift >= low {
+		// There is one multiple of ten at most, so it is the shortest.
+		u, decimals, power = tens, decimals-1, power/10
+		for u%10 == 0 {
+			u, decimals, power = u/10, decimals-1, power/10
+		}
+	} else if u<<s.shift < low || isUpper(v-u<<s.shift, s.shift, u&1 == 1 || isPower == 1) {
+		u++
+	}
+	if bits&negativeZero != 0 {
+		b[n] = '-'
+		n++
+	}
+	whole := u / power
+	n = putUint32(b, n, uint32(whole))
 	b[n] = '.'
 	n++
-	putDigits(b[n:n+decimals], u%power)
+	putDigits(b[n:n+decimals], uint32(u-whole*power))
 	return n + decimals
+}
+
+// isUpper reports whether a number is rounded up whose last bits, those behind the point, are
+// rest. half is whether that is so if they are just one half.
+func isUpper(rest uint64, bits int, half bool) bool {
+	middle := uint64(1) << (bits - 1)
+	return rest > middle || rest == middle && half
 }
 
 // putDouble writes a finite number, as short as it can be.

@@ -42,6 +42,8 @@ func TestNumbers(t *testing.T) {
 		if f := math.Float32frombits(r.Uint32()); f == f && !math.IsInf(float64(f), 0) {
 			float(f)
 		}
+		// Those without an exponent, that is of -14 to 19.
+		float(math.Float32frombits(r.Uint32()&^(0xff<<23) | uint32(113+r.IntN(34))<<23))
 		// Short decimal numbers, their neighbours, and what is just too long.
 		f := float32(r.IntN(2_000_002)-1_000_001) / float32(math.Pow10(r.IntN(6)))
 		for _, f := range []float32{f, math.Nextafter32(f, 1e9), float32(r.IntN(1<<25)) / 1024} {
@@ -50,6 +52,14 @@ func TestNumbers(t *testing.T) {
 	}
 	for _, f := range []float32{0, float32(math.Copysign(0, -1)), 999_999, 1e6, -1e6, 1e21, 1e-3, 1e-4, 1e-5, math.MaxFloat32, math.SmallestNonzeroFloat32} {
 		float(f)
+	}
+	// The float below a power of two is only half as far as the one above, and some have two
+	// shortest numbers that are equally near.
+	for e := range 255 {
+		f := math.Float32frombits(uint32(e) << 23)
+		for _, f := range []float32{f, -f, math.Nextafter32(f, 0), math.Nextafter32(f, 1)} {
+			float(f)
+		}
 	}
 	integers := []uint64{0}
 	for n, power := 0, uint64(1); n < 20; n, power = n+1, 10*power {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -317,8 +318,20 @@ func (l *Log) add(off int64, code uint16) error {
 			return err
 		}
 	}
-	l.index = append(l.index, uint64(off)<<codeBits|uint64(code))
+	l.index = append(roomToGo(l.index, off, l.size), uint64(off)<<codeBits|uint64(code))
 	return nil
+}
+
+// roomToGo makes room in a list that is full, for the entries up to the end of the data if they
+// come as they came up to off, but for at most three times as many as there are. So a list of
+// millions is copied a few times, and a file that goes on otherwise costs no more than it has.
+func roomToGo[T any](list []T, off, size int64) []T {
+	n := len(list)
+	if n < cap(list) || off <= 0 || off >= size {
+		return list
+	}
+	expected := float64(size-off) / float64(off) * float64(n)
+	return slices.Grow(list, int(min(expected, 3*float64(n)))+1)
 }
 
 // readAt fills p from off.

@@ -100,16 +100,16 @@ func (l *Log) addBlock(w *window, off int64, head []byte, size int) error {
 		if l.info.Old && size < packetHeader+oldTail {
 			return badf(off, "a packet of %d bytes in an old log: want at least 6", size)
 		}
-		l.mark()
+		l.mark(off)
 		return l.add(off, code)
 	}
 	return nil
 }
 
-// mark notes the time of the next packet and those behind it, if it is another one.
-func (l *Log) mark() {
+// mark notes the time of the packet at off and those behind it, if it is another one.
+func (l *Log) mark(off int64) {
 	if n := len(l.times); l.stamped && (n == 0 || l.times[n-1].millis != l.millis) {
-		l.times = append(l.times, timeMark{len(l.index), l.millis})
+		l.times = append(roomToGo(l.times, off, l.size), timeMark{len(l.index), l.millis})
 	}
 }
 

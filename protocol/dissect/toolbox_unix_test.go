@@ -6,9 +6,11 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,13 +22,14 @@ import (
 	"time"
 
 	"lorefs/internal/cores"
+	"lorefs/internal/testneeds"
 	"lorefs/protocol"
 	"lorefs/protocol/capture"
 	"lorefs/protocol/dissect"
 )
 
-// What BenchmarkToolbox reads: a recorded session, a folder of definitions and maps, and a
-// checkout of tera-toolbox.
+// What BenchmarkToolbox reads: a checkout of tera-toolbox, and a recorded session with a folder of
+// definitions and maps. Without a session it makes that of vectorSession.
 const (
 	sessionVar     = "LOREFS_SESSION"
 	definitionsVar = "LOREFS_DEFINITIONS"
@@ -39,8 +42,11 @@ const (
 // "cpu-x" what that would be on as many idle cores as there are.
 func BenchmarkToolbox(b *testing.B) {
 	session, definitions, toolbox := os.Getenv(sessionVar), os.Getenv(definitionsVar), os.Getenv(toolboxVar)
-	if session == "" || definitions == "" || toolbox == "" {
-		b.Skipf("set %s, %s and %s", sessionVar, definitionsVar, toolboxVar)
+	if toolbox == "" {
+		b.Skipf("set %s", toolboxVar)
+	}
+	if session == "" {
+		session, definitions = vectorSession(b)
 	}
 	const packets = 200_000
 	lib, err := protocol.OpenLibrary(os.DirFS(definitions), protocol.LibraryOptions{})
@@ -70,6 +76,51 @@ func BenchmarkToolbox(b *testing.B) {
 	}
 	b.ReportMetric(median(wall), "x")
 	b.ReportMetric(median(cpu), "cpu-x")
+}
+
+// vectorSession writes a session with one packet of each definition of the reference, of the
+// highest version of each, and a folder with these definitions and the map of the session. Its
+// packets are those that the reference itself made, with random values. Their codes are changed
+// so that no two names have one.
+func vectorSession(b *testing.B) (session, definitions string) {
+	b.Helper()
+	definitions = filepath.Join(b.TempDir(), "definitions")
+	if err := os.CopyFS(definitions, os.DirFS(testneeds.Fixture(b, "packets/tera-toolbox"))); err != nil {
+		b.Fatal(err)
+	}
+	vectors, err := os.ReadFile(testneeds.Fixture(b, "packets/vectors/tera-toolbox.jsonl"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	packets := make(map[string][]byte) // by name
+	versions := make(map[string]int)
+	for line := range bytes.Lines(vectors) {
+		var v struct{ Def, Hex string }
+		if err := json.Unmarshal(line, &v); err != nil {
+			b.Fatal(err)
+		}
+		d, _ := protocol.ParseFileName(v.Def)
+		if packets[d.Name] != nil && d.Version < versions[d.Name] {
+			continue
+		}
+		if packets[d.Name], err = hex.DecodeString(v.Hex); err != nil {
+			b.Fatal(err)
+		}
+		versions[d.Name] = d.Version
+	}
+	var list []capture.Packet
+	var names bytes.Buffer
+	for code, name := range slices.Sorted(maps.Keys(packets)) {
+		data := packets[name]
+		binary.LittleEndian.PutUint16(data[2:], uint16(code))
+		fmt.Fprintln(&names, name, code)
+		list = append(list, capture.Packet{Data: data, From: capture.FromServer})
+	}
+	const revision = "1"
+	if err := os.WriteFile(filepath.Join(definitions, "protocol."+revision+".map"), names.Bytes(), 0o600); err != nil {
+		b.Fatal(err)
+	}
+	return writeSession(b, capture.Info{Revision: revision}, list, len(list)), definitions
 }
 
 func median(list []float64) float64 { return slices.Sorted(slices.Values(list))[len(list)/2] }
