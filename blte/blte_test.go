@@ -2,6 +2,7 @@ package blte_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/md5"
 	"encoding/hex"
 	"errors"
@@ -20,7 +21,7 @@ import (
 )
 
 func read(file []byte, opts blte.Options) ([]byte, error) {
-	r, err := blte.NewReader(bytes.NewReader(file), int64(len(file)), opts)
+	r, err := blte.NewReader(context.Background(), bytes.NewReader(file), int64(len(file)), opts)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +62,7 @@ func TestSamples(t *testing.T) {
 func TestReadAt(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for _, s := range bltetest.Samples(t) {
-		r, err := blte.NewReader(bytes.NewReader(s.File), int64(len(s.File)), blte.Options{Keys: bltetest.Keys()})
+		r, err := blte.NewReader(t.Context(), bytes.NewReader(s.File), int64(len(s.File)), blte.Options{Keys: bltetest.Keys()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,11 +87,11 @@ type counter struct {
 	loads map[uint64]int
 }
 
-func (c *counter) Block(n uint64, load func(uint64) ([]byte, error)) ([]byte, error) {
+func (c *counter) Block(ctx context.Context, n uint64, load func(context.Context, uint64) ([]byte, error)) ([]byte, error) {
 	c.mu.Lock()
 	c.loads[n]++
 	c.mu.Unlock()
-	return load(n)
+	return load(ctx, n)
 }
 
 func TestOnlyTheChunksThatAReadNeeds(t *testing.T) {
@@ -114,7 +115,7 @@ func TestOnlyTheChunksThatAReadNeeds(t *testing.T) {
 		{0, 0, nil},
 	} {
 		cache := &counter{loads: map[uint64]int{}}
-		r, err := blte.NewReader(bytes.NewReader(file), int64(len(file)), blte.Options{Blocks: cache, FirstBlock: 70})
+		r, err := blte.NewReader(t.Context(), bytes.NewReader(file), int64(len(file)), blte.Options{Blocks: cache, FirstBlock: 70})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +137,7 @@ func TestReadPlainAt(t *testing.T) {
 	text, noise := bltetest.Text(1000), bltetest.Noise(500, 1)
 	file := bltetest.Build(t, blte.WriteOptions{}, blte.Chunk{Content: noise, Mode: blte.ModeZlib}, blte.Chunk{Content: text}, blte.Chunk{Content: noise})
 	content := slices.Concat(noise, text, noise)
-	r, err := blte.NewReader(bytes.NewReader(file), int64(len(file)), blte.Options{})
+	r, err := blte.NewReader(t.Context(), bytes.NewReader(file), int64(len(file)), blte.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +159,7 @@ func TestReadPlainAt(t *testing.T) {
 		{-1, 1, false},
 	} {
 		p := make([]byte, c.n)
-		if ok := r.ReadPlainAt(p, int64(c.off)); ok != c.ok || ok && !bytes.Equal(p, content[c.off:c.off+c.n]) {
+		if ok := r.ReadPlainAt(t.Context(), p, int64(c.off)); ok != c.ok || ok && !bytes.Equal(p, content[c.off:c.off+c.n]) {
 			t.Errorf("%d bytes at %d: %v", c.n, c.off, ok)
 		}
 	}
@@ -183,7 +184,7 @@ func TestLargeChunks(t *testing.T) {
 			if got, err := read(file, opts); err != nil || !bytes.Equal(got, content) {
 				t.Errorf("%s: %v", name, err)
 			}
-			r, err := blte.NewReader(bytes.NewReader(file), int64(len(file)), opts)
+			r, err := blte.NewReader(t.Context(), bytes.NewReader(file), int64(len(file)), opts)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -221,7 +222,7 @@ func TestLargeChunkChanges(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := blte.NewReader(bytes.NewReader(file), int64(len(file)), blte.Options{Key: key[:]})
+		r, err := blte.NewReader(t.Context(), bytes.NewReader(file), int64(len(file)), blte.Options{Key: key[:]})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -247,7 +248,7 @@ func TestLargeChunkChanges(t *testing.T) {
 
 func TestParallelReads(t *testing.T) {
 	for _, s := range bltetest.Samples(t) {
-		r, err := blte.NewReader(bytes.NewReader(s.File), int64(len(s.File)), blte.Options{Keys: bltetest.Keys()})
+		r, err := blte.NewReader(t.Context(), bytes.NewReader(s.File), int64(len(s.File)), blte.Options{Keys: bltetest.Keys()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -335,7 +336,7 @@ func TestMissingKey(t *testing.T) {
 		t, blte.WriteOptions{}, blte.Chunk{Content: bltetest.Text(50)},
 		blte.Chunk{Content: bltetest.Text(60), Encrypt: secret, Key: bltetest.Key()}, blte.Chunk{Content: bltetest.Text(70)},
 	)
-	r, err := blte.NewReader(bytes.NewReader(file), int64(len(file)), blte.Options{Keys: bltetest.Keys()})
+	r, err := blte.NewReader(t.Context(), bytes.NewReader(file), int64(len(file)), blte.Options{Keys: bltetest.Keys()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -350,16 +351,16 @@ func TestMissingKey(t *testing.T) {
 	if n, err := r.ReadAt(p[:70], 110); n != 70 || err != nil {
 		t.Errorf("behind the chunk: %d bytes, %v", n, err)
 	}
-	if name, missing, err := r.MissingKey(); name != bltetest.SecretName || !missing || err != nil {
+	if name, missing, err := r.MissingKey(t.Context()); name != bltetest.SecretName || !missing || err != nil {
 		t.Errorf("MissingKey: %v, %v, %v", name, missing, err)
 	}
 	keys := bltetest.Keys()
 	keys[bltetest.SecretName] = bltetest.Key()
-	r, err = blte.NewReader(bytes.NewReader(file), int64(len(file)), blte.Options{Keys: keys})
+	r, err = blte.NewReader(t.Context(), bytes.NewReader(file), int64(len(file)), blte.Options{Keys: keys})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if name, missing, err := r.MissingKey(); missing || err != nil {
+	if name, missing, err := r.MissingKey(t.Context()); missing || err != nil {
 		t.Errorf("MissingKey with the key: %v, %v, %v", name, missing, err)
 	}
 }
@@ -367,11 +368,11 @@ func TestMissingKey(t *testing.T) {
 // countingBlocks is a cache that keeps everything, and shows what was put into it.
 type countingBlocks map[uint64][]byte
 
-func (c countingBlocks) Block(n uint64, load func(uint64) ([]byte, error)) ([]byte, error) {
+func (c countingBlocks) Block(ctx context.Context, n uint64, load func(context.Context, uint64) ([]byte, error)) ([]byte, error) {
 	if b, ok := c[n]; ok {
 		return b, nil
 	}
-	b, err := load(n)
+	b, err := load(ctx, n)
 	if err == nil {
 		c[n] = b
 	}
@@ -386,14 +387,14 @@ func TestDecrypted(t *testing.T) {
 		asked, refuse := 0, true
 		blocks := countingBlocks{}
 		var whole bytes.Buffer
-		r, err := blte.NewReader(bytes.NewReader(s.File), int64(len(s.File)), blte.Options{
+		r, err := blte.NewReader(t.Context(), bytes.NewReader(s.File), int64(len(s.File)), blte.Options{
 			Keys: bltetest.Keys(), Blocks: blocks, Size: int64(len(s.Content)),
-			Decrypted: func(r *blte.Reader) error {
+			Decrypted: func(ctx context.Context, r *blte.Reader) error {
 				if asked++; refuse {
 					return errRefused
 				}
 				for i := range r.Header().Chunks {
-					if err := r.CopyChunk(&whole, i); err != nil {
+					if err := r.CopyChunk(ctx, &whole, i); err != nil {
 						return err
 					}
 				}
@@ -445,7 +446,7 @@ func TestErrorsOfReadingAreNotTheFiles(t *testing.T) {
 	file := bltetest.Samples(t)[0].File
 	for _, from := range []int64{0, 20, 100} {
 		var err error
-		r, err := blte.NewReader(failing{bytes.NewReader(file), from}, int64(len(file)), blte.Options{})
+		r, err := blte.NewReader(t.Context(), failing{bytes.NewReader(file), from}, int64(len(file)), blte.Options{})
 		if err == nil {
 			_, err = r.ReadAt(make([]byte, 10), 0)
 		}
@@ -523,7 +524,7 @@ func FuzzReader(f *testing.F) {
 	part, _, _ := partial(f)
 	f.Add(part)
 	f.Fuzz(func(t *testing.T, file []byte) {
-		r, err := blte.NewReader(bytes.NewReader(file), int64(len(file)), blte.Options{Keys: bltetest.Keys()})
+		r, err := blte.NewReader(t.Context(), bytes.NewReader(file), int64(len(file)), blte.Options{Keys: bltetest.Keys()})
 		if err != nil || r.Size() > 1<<24 {
 			return
 		}
@@ -537,8 +538,8 @@ func FuzzReader(f *testing.F) {
 			t.Fatal("read again it is something else")
 		}
 		filled := make([]byte, len(whole))
-		m, filledErr := r.ReadFilledAt(filled, 0)
-		gaps, gapsErr := r.Gaps()
+		m, filledErr := r.ReadFilledAt(t.Context(), filled, 0)
+		gaps, gapsErr := r.Gaps(t.Context())
 		switch {
 		case m < n || !bytes.Equal(filled[:n], whole[:n]):
 			t.Fatal("with zeros for what lacks a key it is something else before that")

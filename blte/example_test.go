@@ -2,6 +2,7 @@ package blte_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -22,7 +23,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	for _, keys := range []blte.KeyRing{{name: key}, {}} {
-		r, err := blte.NewReader(bytes.NewReader(file), int64(len(file)), blte.Options{Keys: keys})
+		r, err := blte.NewReader(context.Background(), bytes.NewReader(file), int64(len(file)), blte.Options{Keys: keys})
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package blte
 
 import (
+	"context"
 	"errors"
 	"io"
 	"sync"
@@ -44,20 +45,22 @@ func (g *gaps) add(i int, err error) {
 	}
 }
 
-// ReadFilledAt is ReadAt with zeros for the content of chunks whose key is not known. No
+// ReadFilledAt is ReadAtContext with zeros for the content of chunks whose key is not known. No
 // Options.Blocks gets such zeros. If Options.Decrypted fails for want of a key, other
 // decrypted chunks are returned without that check.
-func (r *Reader) ReadFilledAt(p []byte, off int64) (int, error) { return r.readAt(p, off, true) }
+func (r *Reader) ReadFilledAt(ctx context.Context, p []byte, off int64) (int, error) {
+	return r.readAt(ctx, p, off, true)
+}
 
 // Filled reports whether ReadFilledAt has returned such zeros.
 func (r *Reader) Filled() bool { return r.filled.Load() }
 
 // fillChunk copies the content of chunk i from byte at on, or zeros.
-func (r *Reader) fillChunk(p []byte, i int, at int64) (int, error) {
-	content, err := r.chunk(i)
+func (r *Reader) fillChunk(ctx context.Context, p []byte, i int, at int64) (int, error) {
+	content, err := r.chunk(ctx, i)
 	if errors.Is(err, ErrNoKey) && !isGap(i, err) { // the missing key is that of another chunk
-		content, err = r.unproven.Block(uint64(i), func(uint64) ([]byte, error) {
-			content, _, err := r.loadChunk(i)
+		content, err = r.unproven.Block(ctx, uint64(i), func(ctx context.Context, _ uint64) ([]byte, error) {
+			content, _, err := r.loadChunk(ctx, i)
 			return content, err
 		})
 	}
@@ -86,14 +89,15 @@ func isGap(i int, err error) bool {
 // Gaps returns the parts of the content that ReadFilledAt fills with zeros, in order;
 // neighbours with the same missing key are one. It reads the beginning of each chunk, and
 // decodes those that may have encrypted ones inside.
-func (r *Reader) Gaps() (all []Gap, err error) {
+func (r *Reader) Gaps(ctx context.Context) (all []Gap, err error) {
+	src := readat.Bound(ctx, r.src)
 	for i := range r.head.Chunks {
 		c := &r.head.Chunks[i]
 		if c.DecodedSize == 0 {
 			continue
 		}
 		var mode [1]byte
-		if err := readat.Full(r.src, mode[:], c.Off); err != nil {
+		if err := readat.Full(src, mode[:], c.Off); err != nil {
 			return nil, r.fail(i, err)
 		}
 		if mode[0] != ModeEncrypted && mode[0] != ModeFrame {
@@ -101,7 +105,7 @@ func (r *Reader) Gaps() (all []Gap, err error) {
 		}
 		err := r.gaps.of(i)
 		if err == nil {
-			err = r.CopyChunk(io.Discard, i)
+			err = r.CopyChunk(ctx, io.Discard, i)
 		}
 		missing, ok := errors.AsType[*KeyError](err)
 		switch {

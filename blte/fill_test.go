@@ -2,6 +2,7 @@ package blte_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"math/rand/v2"
@@ -77,11 +78,11 @@ func partial(t testing.TB) (file, content []byte, gaps []blte.Gap) {
 // the cache serves a reader that does not fill.
 func TestFilled(t *testing.T) {
 	file, content, want := partial(t)
-	for what, proof := range map[string]func(*blte.Reader) error{
+	for what, proof := range map[string]func(context.Context, *blte.Reader) error{
 		"no proof": nil,
-		"proof": func(r *blte.Reader) error {
+		"proof": func(ctx context.Context, r *blte.Reader) error {
 			for i := range r.Header().Chunks {
-				if err := r.CopyChunk(io.Discard, i); err != nil {
+				if err := r.CopyChunk(ctx, io.Discard, i); err != nil {
 					return err
 				}
 			}
@@ -91,7 +92,7 @@ func TestFilled(t *testing.T) {
 		cache := countingBlocks{}
 		opts := blte.Options{Keys: bltetest.Keys(), Blocks: cache, FirstBlock: 1000, Decrypted: proof}
 		open := func() *blte.Reader {
-			r, err := blte.NewReader(bytes.NewReader(file), int64(len(file)), opts)
+			r, err := blte.NewReader(t.Context(), bytes.NewReader(file), int64(len(file)), opts)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -99,19 +100,19 @@ func TestFilled(t *testing.T) {
 		}
 		r := open()
 		got := make([]byte, len(content)+1)
-		if n, err := r.ReadFilledAt(got, 0); n != len(content) || err != io.EOF || !bytes.Equal(got[:n], content) { //nolint:errorlint // io.ReaderAt
+		if n, err := r.ReadFilledAt(t.Context(), got, 0); n != len(content) || err != io.EOF || !bytes.Equal(got[:n], content) { //nolint:errorlint // io.ReaderAt
 			t.Errorf("%s: %d bytes, %v", what, n, err)
 		}
 		random := rand.New(rand.NewPCG(1, 2))
 		for off := range int64(len(content)) {
 			p := got[:1+random.IntN(300)]
-			n, err := r.ReadFilledAt(p, off)
+			n, err := r.ReadFilledAt(t.Context(), p, off)
 			end := min(int(off)+len(p), len(content))
 			if !bytes.Equal(p[:n], content[off:end]) || (err != nil) != (n < len(p)) {
 				t.Fatalf("%s: offset %d: %d bytes, %v", what, off, n, err)
 			}
 		}
-		gaps, err := open().Gaps()
+		gaps, err := open().Gaps(t.Context())
 		if err != nil || !slices.Equal(gaps, want) {
 			t.Errorf("%s: %v, %v, want %v", what, gaps, err, want)
 		}
@@ -137,12 +138,12 @@ func TestFilledDamage(t *testing.T) {
 	for i, c := range h.Chunks {
 		bad := bytes.Clone(file)
 		bad[c.Off+c.EncodedSize-1] ^= 1
-		r, err := blte.NewReader(bytes.NewReader(bad), int64(len(bad)), blte.Options{Keys: bltetest.Keys()})
+		r, err := blte.NewReader(t.Context(), bytes.NewReader(bad), int64(len(bad)), blte.Options{Keys: bltetest.Keys()})
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := make([]byte, len(content))
-		n, err := r.ReadFilledAt(got, 0)
+		n, err := r.ReadFilledAt(t.Context(), got, 0)
 		if c.DecodedSize == 0 {
 			continue // nothing of it is read
 		}
@@ -161,12 +162,12 @@ func TestFilledClaims(t *testing.T) {
 		want string
 	}{{3, ""}, {1032 * len(chunk), ""}, {1032*len(chunk) + 1, "can't become the stated"}, {1 << 30, "can't become the stated"}, {1<<32 - 1, "more than the"}} {
 		file := bltetest.Table([][]byte{chunk}, []int{c.size})
-		r, err := blte.NewReader(bytes.NewReader(file), int64(len(file)), blte.Options{})
+		r, err := blte.NewReader(t.Context(), bytes.NewReader(file), int64(len(file)), blte.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := []byte{1, 2}
-		n, err := r.ReadFilledAt(got, int64(c.size)-2)
+		n, err := r.ReadFilledAt(t.Context(), got, int64(c.size)-2)
 		switch {
 		case c.want == "" && (n != 2 || err != nil || got[0]|got[1] != 0):
 			t.Errorf("%d: %d bytes, % x, %v", c.size, n, got, err)
@@ -177,12 +178,12 @@ func TestFilledClaims(t *testing.T) {
 	// Without a table the size comes from elsewhere, and so may be wrong, too.
 	file := bltetest.Build(t, blte.WriteOptions{NoTable: true}, blte.Chunk{Content: []byte("abc"), Encrypt: secret, Key: bltetest.Key()})
 	for size, ok := range map[int64]bool{3: true, 1 << 20: false} {
-		r, err := blte.NewReader(bytes.NewReader(file), int64(len(file)), blte.Options{Size: size})
+		r, err := blte.NewReader(t.Context(), bytes.NewReader(file), int64(len(file)), blte.Options{Size: size})
 		if err != nil {
 			t.Fatal(err)
 		}
 		got := []byte{7, 7, 7}
-		if n, err := r.ReadFilledAt(got, 0); (n == 3 && err == nil && bytes.Equal(got, make([]byte, 3))) != ok {
+		if n, err := r.ReadFilledAt(t.Context(), got, 0); (n == 3 && err == nil && bytes.Equal(got, make([]byte, 3))) != ok {
 			t.Errorf("%d: %d bytes, % x, %v", size, n, got, err)
 		}
 	}

@@ -1,10 +1,12 @@
 package blte
 
 import (
+	"context"
 	"crypto/md5"
 	"io"
 	"sync"
 
+	"lorefs/internal/flight"
 	"lorefs/internal/readat"
 )
 
@@ -15,45 +17,67 @@ const maxHeld = 8 << 20
 // largeChunks are the plain chunks that are read in place. The first read checks a chunk's
 // MD5, later reads check the checksum of each piece.
 type largeChunks struct {
-	mu sync.Mutex // held while a chunk is checked, so that it is checked once
+	checks flight.Group[int, *readat.Checked]
+
+	mu sync.Mutex // guards content; never held while a chunk is checked
 	// content has the chunks that were looked at; nil means that the chunk is decoded as a
 	// whole.
 	content map[int]*readat.Checked
 }
 
+func (l *largeChunks) get(i int) (content *readat.Checked, known bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	content, known = l.content[i]
+	return content, known
+}
+
+func (l *largeChunks) put(i int, content *readat.Checked) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.content == nil {
+		l.content = map[int]*readat.Checked{}
+	}
+	l.content[i] = content
+}
+
 // inPlace returns the content of chunk i if it is read in place, else nil. It checks the
 // chunk if that has not been done.
-func (r *Reader) inPlace(i int) (*readat.Checked, error) {
-	c := &r.head.Chunks[i]
-	if c.EncodedSize <= maxHeld {
+func (r *Reader) inPlace(ctx context.Context, i int) (*readat.Checked, error) {
+	if r.head.Chunks[i].EncodedSize <= maxHeld {
 		return nil, nil
 	}
-	r.large.mu.Lock()
-	defer r.large.mu.Unlock()
-	if content, known := r.large.content[i]; known {
+	if content, known := r.large.get(i); known {
 		return content, nil
 	}
+	return r.large.checks.Do(ctx, i, func(ctx context.Context) (*readat.Checked, error) {
+		// Another caller may have checked it between our look and our turn.
+		if content, known := r.large.get(i); known {
+			return content, nil
+		}
+		content, err := r.look(ctx, i)
+		if err == nil {
+			r.large.put(i, content)
+		}
+		return content, err
+	})
+}
+
+// look returns the content of large chunk i if it is plain, and nil if not.
+func (r *Reader) look(ctx context.Context, i int) (*readat.Checked, error) {
 	var mode [1]byte
-	if err := readat.Full(r.src, mode[:], c.Off); err != nil {
+	if err := readat.Full(readat.Bound(ctx, r.src), mode[:], r.head.Chunks[i].Off); err != nil {
 		return nil, r.fail(i, err)
 	}
-	var content *readat.Checked
-	if mode[0] == ModePlain {
-		var err error
-		if content, err = r.checkLarge(i); err != nil {
-			return nil, err
-		}
+	if mode[0] != ModePlain {
+		return nil, nil
 	}
-	if r.large.content == nil {
-		r.large.content = map[int]*readat.Checked{}
-	}
-	r.large.content[i] = content
-	return content, nil
+	return r.checkLarge(ctx, i)
 }
 
 // checkLarge checks the size and the sums of a plain chunk, as decodeSummed does, and the
 // key of a file without table, as checkWhole does.
-func (r *Reader) checkLarge(i int) (*readat.Checked, error) {
+func (r *Reader) checkLarge(ctx context.Context, i int) (*readat.Checked, error) {
 	c := &r.head.Chunks[i]
 	size := c.EncodedSize - 1
 	if c.DecodedSize >= 0 && c.DecodedSize != size {
@@ -69,7 +93,7 @@ func (r *Reader) checkLarge(i int) (*readat.Checked, error) {
 	}
 	// The mode in the file may have changed since it was read.
 	encoded.Write([]byte{ModePlain})
-	content, err := readat.Check(io.NewSectionReader(r.src, c.Off+1, size), size, check)
+	content, err := readat.Check(ctx, readat.Section{Src: r.src, Off: c.Off + 1, Size: size}, size, check)
 	if err != nil {
 		return nil, r.fail(i, err)
 	}

@@ -1,6 +1,7 @@
 package blte
 
 import (
+	"context"
 	"crypto/md5"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"lorefs/internal/cache"
+	"lorefs/internal/flight"
 	"lorefs/internal/readat"
 )
 
@@ -37,34 +39,32 @@ type Options struct {
 	// wrong key would go unnoticed without this check. Decrypted may read the file by
 	// CopyChunk. If it fails, reads return its error and the next read calls it again,
 	// unless a key is missing. It is not called if the table has the MD5s of decoded chunks. Default: no check.
-	Decrypted func(*Reader) error
+	Decrypted func(context.Context, *Reader) error
 }
 
 // Reader reads the decoded content of a file. It is safe for parallel use.
 type Reader struct {
-	src  io.ReaderAt
-	head *Header
-	size int64
-	opts Options
+	src io.ReaderAt
+	// waits says that src may have to be waited for.
+	waits bool
+	head  *Header
+	size  int64
+	opts  Options
 	// load is loadBlock as a value. It is made once, so that reads allocate nothing.
-	load  func(n uint64) ([]byte, error)
+	load  func(ctx context.Context, n uint64) ([]byte, error)
 	large largeChunks
 	gaps  gaps
 	// unproven and filled are for ReadFilledAt.
 	unproven lastBlock
 	filled   atomic.Bool
-	asked    struct {
-		mu   sync.Mutex // held while Options.Decrypted runs
-		done bool
-		// noKey is the error of Decrypted if a key is missing, which stays so.
-		noKey error
-	}
+	asked    asked
 }
 
 // NewReader opens the file in the first size bytes of src and reads its header. If the file
-// has no table and its size is not known, it also decodes the only chunk.
-func NewReader(src io.ReaderAt, size int64, opts Options) (*Reader, error) {
-	head, err := ReadHeader(src, size)
+// has no table and its size is not known, it also decodes the only chunk. If src is a
+// readat.Waiting, reads of it end with the context that they are for.
+func NewReader(ctx context.Context, src io.ReaderAt, size int64, opts Options) (*Reader, error) {
+	head, err := ReadHeader(readat.Bound(ctx, src), size)
 	if err != nil {
 		return nil, err
 	}
@@ -75,12 +75,13 @@ func NewReader(src io.ReaderAt, size int64, opts Options) (*Reader, error) {
 		opts.Blocks = &lastBlock{}
 	}
 	r := &Reader{src: src, head: head, size: head.DecodedSize, opts: opts}
+	_, r.waits = src.(readat.Waiting)
 	r.load = r.loadBlock
-	return r, r.check()
+	return r, r.check(ctx)
 }
 
 // check compares the file with the key and size of the options.
-func (r *Reader) check() error {
+func (r *Reader) check(ctx context.Context) error {
 	known := r.opts.Size > 0
 	if r.head.Table {
 		if !hasPrefix(r.head.Key, r.opts.Key) {
@@ -96,11 +97,11 @@ func (r *Reader) check() error {
 		r.head.Chunks[0].DecodedSize = r.size
 		return nil
 	}
-	if large, err := r.inPlace(0); large != nil || err != nil {
+	if large, err := r.inPlace(ctx, 0); large != nil || err != nil {
 		r.size = r.head.Chunks[0].EncodedSize - 1
 		return err
 	}
-	content, err := r.chunk(0)
+	content, err := r.chunk(ctx, 0)
 	r.size = int64(len(content))
 	return err
 }
@@ -118,15 +119,22 @@ func (r *Reader) Header() *Header { return r.head }
 // ReadAt reads the decoded file. It stops before the first byte of a chunk that can't be
 // decoded, with a *FormatError that says which chunk and where. If the key of a chunk is
 // not known the error matches ErrNoKey.
-func (r *Reader) ReadAt(p []byte, off int64) (int, error) { return r.readAt(p, off, false) }
+func (r *Reader) ReadAt(p []byte, off int64) (int, error) {
+	return r.ReadAtContext(context.Background(), p, off)
+}
 
-func (r *Reader) readAt(p []byte, off int64, fill bool) (int, error) {
+// ReadAtContext is ReadAt, and ends with an error when ctx ends.
+func (r *Reader) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
+	return r.readAt(ctx, p, off, false)
+}
+
+func (r *Reader) readAt(ctx context.Context, p []byte, off int64, fill bool) (int, error) {
 	if off < 0 {
 		return 0, errors.New("blte: negative offset")
 	}
 	done := 0
 	for i := r.find(off); done < len(p) && i < len(r.head.Chunks); i++ {
-		n, err := r.readChunk(p[done:], i, off+int64(done)-r.head.Chunks[i].DecodedOff, fill)
+		n, err := r.readChunk(ctx, p[done:], i, off+int64(done)-r.head.Chunks[i].DecodedOff, fill)
 		done += n
 		if err != nil {
 			return done, err
@@ -139,22 +147,22 @@ func (r *Reader) readAt(p []byte, off int64, fill bool) (int, error) {
 }
 
 // readChunk copies the content of chunk i from byte at on. fill is for ReadFilledAt.
-func (r *Reader) readChunk(p []byte, i int, at int64, fill bool) (int, error) {
-	large, err := r.inPlace(i)
+func (r *Reader) readChunk(ctx context.Context, p []byte, i int, at int64, fill bool) (int, error) {
+	large, err := r.inPlace(ctx, i)
 	if err != nil {
 		return 0, err
 	}
 	if large == nil {
 		if fill {
-			return r.fillChunk(p, i, at)
+			return r.fillChunk(ctx, p, i, at)
 		}
-		content, err := r.chunk(i)
+		content, err := r.chunk(ctx, i)
 		if err != nil {
 			return 0, err
 		}
 		return copy(p, content[min(at, int64(len(content))):]), nil
 	}
-	n, err := large.ReadAt(p, at)
+	n, err := large.ReadAtContext(ctx, p, at)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return n, r.fail(i, err)
 	}
@@ -165,7 +173,7 @@ func (r *Reader) readChunk(p []byte, i int, at int64, fill bool) (int, error) {
 // them are in one chunk of mode N. It checks no MD5: it is for callers with checksums of
 // smaller parts, since a plain chunk may be as large as the file. If it returns false, the
 // content of p is undefined.
-func (r *Reader) ReadPlainAt(p []byte, off int64) bool {
+func (r *Reader) ReadPlainAt(ctx context.Context, p []byte, off int64) bool {
 	i := r.find(off)
 	if off < 0 || i >= len(r.head.Chunks) {
 		return false
@@ -176,10 +184,11 @@ func (r *Reader) ReadPlainAt(p []byte, off int64) bool {
 		return false
 	}
 	var mode [1]byte
-	if readat.Full(r.src, mode[:], c.Off) != nil || mode[0] != ModePlain {
+	src := readat.Bound(ctx, r.src)
+	if readat.Full(src, mode[:], c.Off) != nil || mode[0] != ModePlain {
 		return false
 	}
-	return readat.Full(r.src, p, c.Off+1+at) == nil
+	return readat.Full(src, p, c.Off+1+at) == nil
 }
 
 // find returns the number of the chunk with byte off, or the number of chunks.
@@ -196,28 +205,32 @@ func (r *Reader) find(off int64) int {
 	})
 }
 
-func (r *Reader) chunk(i int) ([]byte, error) {
+func (r *Reader) chunk(ctx context.Context, i int) ([]byte, error) {
 	if err := r.gaps.of(i); err != nil {
 		return nil, err
 	}
-	return r.opts.Blocks.Block(r.opts.FirstBlock+uint64(i), r.load)
+	if !r.waits {
+		// Loading takes a moment, and would take longer in a goroutine that can be left.
+		ctx = context.Background()
+	}
+	return r.opts.Blocks.Block(ctx, r.opts.FirstBlock+uint64(i), r.load)
 }
 
 // CopyChunk reads, checks and decodes chunk i, and writes its content to w. It does not
 // call Options.Decrypted, and keeps no chunk. It also accepts chunks without content.
-func (r *Reader) CopyChunk(w io.Writer, i int) error {
-	large, err := r.inPlace(i)
+func (r *Reader) CopyChunk(ctx context.Context, w io.Writer, i int) error {
+	large, err := r.inPlace(ctx, i)
 	if err != nil {
 		return err
 	}
 	if large != nil {
-		_, err := io.CopyBuffer(w, io.NewSectionReader(large, 0, large.Size()), make([]byte, readat.PieceSize))
+		_, err := io.CopyBuffer(w, io.NewSectionReader(readat.Bound(ctx, large), 0, large.Size()), make([]byte, readat.PieceSize))
 		if err != nil {
 			return r.fail(i, err)
 		}
 		return nil
 	}
-	content, _, err := r.loadChunk(i)
+	content, _, err := r.loadChunk(ctx, i)
 	if err == nil {
 		_, err = w.Write(content)
 	}
@@ -232,13 +245,13 @@ const maxPooled = 1 << 20
 var encodedBuffers = sync.Pool{New: func() any { return new([maxPooled]byte) }}
 
 // loadBlock loads the chunk of block n for the cache, unless Options.Decrypted fails.
-func (r *Reader) loadBlock(n uint64) ([]byte, error) {
-	if err := r.unprovable(int(n - r.opts.FirstBlock)); err != nil {
+func (r *Reader) loadBlock(ctx context.Context, n uint64) ([]byte, error) {
+	if err := r.unprovable(ctx, int(n-r.opts.FirstBlock)); err != nil {
 		return nil, err
 	}
-	content, mode, err := r.loadChunk(int(n - r.opts.FirstBlock))
+	content, mode, err := r.loadChunk(ctx, int(n-r.opts.FirstBlock))
 	if err == nil && (mode == ModeEncrypted || mode == ModeFrame) {
-		err = r.askDecrypted()
+		err = r.askDecrypted(ctx)
 	}
 	if err != nil {
 		return nil, err
@@ -248,49 +261,70 @@ func (r *Reader) loadBlock(n uint64) ([]byte, error) {
 
 // unprovable returns the error of Options.Decrypted for chunk i, if that is known before the
 // chunk is loaded.
-func (r *Reader) unprovable(i int) error {
-	r.asked.mu.Lock()
-	err := r.asked.noKey
-	r.asked.mu.Unlock()
+func (r *Reader) unprovable(ctx context.Context, i int) error {
+	_, err := r.asked.answer()
 	if err == nil {
 		return nil
 	}
 	var mode [1]byte
-	if readErr := readat.Full(r.src, mode[:], r.head.Chunks[i].Off); readErr != nil || mode[0] != ModeEncrypted && mode[0] != ModeFrame || isGap(i, err) {
+	if readErr := readat.Full(readat.Bound(ctx, r.src), mode[:], r.head.Chunks[i].Off); readErr != nil || mode[0] != ModeEncrypted && mode[0] != ModeFrame || isGap(i, err) {
 		return nil
 	}
 	return err
 }
 
-func (r *Reader) askDecrypted() error {
+// asked is what Options.Decrypted said of a file.
+type asked struct {
+	calls flight.Group[struct{}, struct{}]
+
+	mu   sync.Mutex // guards the fields below; never held while Options.Decrypted runs
+	done bool
+	// noKey is the error if a key is missing, which stays so.
+	noKey error
+}
+
+func (a *asked) answer() (done bool, noKey error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.done, a.noKey
+}
+
+func (r *Reader) askDecrypted(ctx context.Context) error {
 	if r.opts.Decrypted == nil || r.head.Long {
 		return nil
 	}
-	r.asked.mu.Lock()
-	defer r.asked.mu.Unlock()
-	if r.asked.done {
-		return r.asked.noKey
+	if done, err := r.asked.answer(); done {
+		return err
 	}
-	err := r.opts.Decrypted(r)
-	if errors.Is(err, ErrNoKey) {
-		r.asked.noKey = err
-	}
-	r.asked.done = err == nil || r.asked.noKey != nil
+	_, err := r.asked.calls.Do(ctx, struct{}{}, func(ctx context.Context) (struct{}, error) {
+		// Another caller may have asked between our look and our turn.
+		if done, err := r.asked.answer(); done {
+			return struct{}{}, err
+		}
+		err := r.opts.Decrypted(ctx, r)
+		r.asked.mu.Lock()
+		defer r.asked.mu.Unlock()
+		if errors.Is(err, ErrNoKey) {
+			r.asked.noKey = err
+		}
+		r.asked.done = err == nil || r.asked.noKey != nil
+		return struct{}{}, err
+	})
 	return err
 }
 
 // loadChunk reads, checks and decodes chunk i.
-func (r *Reader) loadChunk(i int) (content []byte, mode byte, err error) {
+func (r *Reader) loadChunk(ctx context.Context, i int) (content []byte, mode byte, err error) {
 	c := &r.head.Chunks[i]
 	if c.EncodedSize > maxPooled {
 		raw := make([]byte, c.EncodedSize)
-		content, err = r.decodeChunk(i, raw)
+		content, err = r.decodeChunk(ctx, i, raw)
 		return content, raw[0], err
 	}
 	buf := encodedBuffers.Get().(*[maxPooled]byte)
 	defer encodedBuffers.Put(buf)
 	raw := buf[:c.EncodedSize]
-	content, err = r.decodeChunk(i, raw)
+	content, err = r.decodeChunk(ctx, i, raw)
 	if err == nil && (raw[0] == ModePlain || raw[0] == ModeFrame) {
 		// content may lie in the buffer, which the next load takes.
 		content = append(make([]byte, 0, len(content)), content...)
@@ -299,8 +333,8 @@ func (r *Reader) loadChunk(i int) (content []byte, mode byte, err error) {
 }
 
 // decodeChunk reads chunk i into raw and decodes it. The content may share memory with raw.
-func (r *Reader) decodeChunk(i int, raw []byte) ([]byte, error) {
-	if err := readat.Full(r.src, raw, r.head.Chunks[i].Off); err != nil {
+func (r *Reader) decodeChunk(ctx context.Context, i int, raw []byte) ([]byte, error) {
+	if err := readat.Full(readat.Bound(ctx, r.src), raw, r.head.Chunks[i].Off); err != nil {
 		return nil, r.fail(i, err)
 	}
 	if !r.head.Table && len(r.opts.Key) > 0 {
@@ -344,12 +378,13 @@ func (r *Reader) fail(i int, err error) error {
 // MissingKey looks for a chunk whose key is not known, and returns the key's name. It reads
 // only the beginning of each chunk, and can't look into encrypted chunks or files in
 // chunks.
-func (r *Reader) MissingKey() (KeyName, bool, error) {
+func (r *Reader) MissingKey(ctx context.Context) (KeyName, bool, error) {
 	var b [20]byte
+	src := readat.Bound(ctx, r.src)
 	for i := range r.head.Chunks {
 		c := &r.head.Chunks[i]
 		raw := b[:min(int64(len(b)), c.EncodedSize)]
-		if err := readat.Full(r.src, raw, c.Off); err != nil {
+		if err := readat.Full(src, raw, c.Off); err != nil {
 			return 0, false, r.fail(i, err)
 		}
 		if raw[0] != ModeEncrypted {
@@ -368,21 +403,35 @@ func (r *Reader) MissingKey() (KeyName, bool, error) {
 
 // lastBlock is the default BlockCache.
 type lastBlock struct {
-	mu   sync.Mutex // held while loading, so that a chunk is loaded once
+	loads flight.Group[uint64, []byte]
+
+	mu   sync.Mutex // guards the fields below; never held while a chunk is loaded
 	held bool
 	n    uint64
 	b    []byte
 }
 
-func (l *lastBlock) Block(n uint64, load func(n uint64) ([]byte, error)) ([]byte, error) {
+func (l *lastBlock) Block(ctx context.Context, n uint64, load func(ctx context.Context, n uint64) ([]byte, error)) ([]byte, error) {
+	if b, ok := l.get(n); ok {
+		return b, nil
+	}
+	return l.loads.Do(ctx, n, func(ctx context.Context) ([]byte, error) {
+		// Another caller may have loaded it between our miss and our turn.
+		if b, ok := l.get(n); ok {
+			return b, nil
+		}
+		b, err := load(ctx, n)
+		if err == nil {
+			l.mu.Lock()
+			l.held, l.n, l.b = true, n, b
+			l.mu.Unlock()
+		}
+		return b, err
+	})
+}
+
+func (l *lastBlock) get(n uint64) ([]byte, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.held && l.n == n {
-		return l.b, nil
-	}
-	b, err := load(n)
-	if err == nil {
-		l.held, l.n, l.b = true, n, b
-	}
-	return b, err
+	return l.b, l.held && l.n == n
 }

@@ -58,7 +58,7 @@ func TestRootNotParsed(t *testing.T) {
 				want = "of vfs"
 			}
 			st := openBuilt(t, g)
-			list, err := st.Files()
+			list, err := st.Files(t.Context())
 			if err != nil || len(list) != 1 || list[0].Name != want {
 				t.Errorf("%s: %+v, %v; want %s", name, list, err, want)
 			}

@@ -2,6 +2,7 @@ package casc_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"path"
@@ -20,7 +21,9 @@ import (
 // reading is a cache that keeps nothing.
 type reading struct{}
 
-func (reading) Block(n uint64, load func(uint64) ([]byte, error)) ([]byte, error) { return load(n) }
+func (reading) Block(ctx context.Context, n uint64, load func(context.Context, uint64) ([]byte, error)) ([]byte, error) {
+	return load(ctx, n)
+}
 
 // idxName returns the index file of a bucket of an install that was just made.
 func idxName(bucket int) string { return fmt.Sprintf("Data/data/%02x00000002.idx", bucket) }
@@ -69,7 +72,7 @@ func TestRawChanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := heap()
-	c, err := st.OpenName("raw")
+	c, err := st.OpenName(t.Context(), "raw")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,11 +88,11 @@ func TestRawChanges(t *testing.T) {
 	if n, err := c.ReadAt(p, 30<<20+500); n > 0 || err == nil || !strings.Contains(err.Error(), "data.000 at ") {
 		t.Errorf("written over: %d, %v", n, err)
 	}
-	if _, err := st.OpenName("raw"); err == nil || !strings.Contains(err.Error(), "neither BLTE nor of this MD5") {
+	if _, err := st.OpenName(t.Context(), "raw"); err == nil || !strings.Contains(err.Error(), "neither BLTE nor of this MD5") {
 		t.Errorf("opened again: %v", err)
 	}
 	files[name][at+30<<20] ^= 1
-	if got, err := c.ReadAll(1 << 30); err != nil || !bytes.Equal(got, content) {
+	if got, err := c.ReadAll(t.Context(), 1<<30); err != nil || !bytes.Equal(got, content) {
 		t.Errorf("put back: %d bytes, %v", len(got), err)
 	}
 	runtime.KeepAlive(st)
@@ -113,7 +116,7 @@ func TestCutIndex(t *testing.T) {
 			continue
 		}
 		for _, s := range g.Stored {
-			_, err := st.OpenEncoded(s.EKey[:])
+			_, err := st.OpenEncoded(t.Context(), s.EKey[:])
 			absent := errors.Is(err, casc.ErrNotLocal)
 			if casc.Bucket(s.EKey.Short()) == bucket {
 				own++
@@ -144,7 +147,7 @@ func TestMisplacedEntry(t *testing.T) {
 	files[idxName(next)] = write.Idx(next, append(allIdx(t, parseIdx(t, files[idxName(next)])), idxEntries(1, 1)...), nil)
 	files[idxName(last)] = write.Idx(last, append(allIdx(t, parseIdx(t, files[idxName(last)])), at), nil)
 	st := openCut(t, g, files, next)
-	if _, err := st.OpenEncoded(s.EKey[:]); err != nil || !st.Has(s.EKey[:]) {
+	if _, err := st.OpenEncoded(t.Context(), s.EKey[:]); err != nil || !st.Has(s.EKey[:]) {
 		t.Error(err)
 	}
 }
@@ -160,7 +163,7 @@ func TestVerifyCutIndex(t *testing.T) {
 		if st == nil {
 			continue
 		}
-		all, err := st.Files()
+		all, err := st.Files(t.Context())
 		if err != nil {
 			continue // the root is in this bucket
 		}
@@ -186,7 +189,7 @@ func TestVerifyCutIndex(t *testing.T) {
 			t.Errorf("bucket %x: the index is not told of", bucket)
 		}
 		for i := range all {
-			_, err := st.Open(&all[i])
+			_, err := st.Open(t.Context(), &all[i])
 			if failed := err != nil && !errors.Is(err, casc.ErrNotLocal) && !errors.Is(err, blte.ErrNoKey); failed != lost[all[i].Name] {
 				t.Errorf("bucket %x: %s: told of is %v, opening it: %v", bucket, all[i].Name, lost[all[i].Name], err)
 			}

@@ -67,7 +67,7 @@ func TestCloseAfterUpdate(t *testing.T) {
 				if s.Absent {
 					continue
 				}
-				c, err := st.OpenEncoded(s.EKey[:])
+				c, err := st.OpenEncoded(t.Context(), s.EKey[:])
 				if err != nil {
 					t.Fatal(err)
 				}

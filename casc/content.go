@@ -1,6 +1,7 @@
 package casc
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -27,29 +28,31 @@ type part struct {
 
 // decoded is the content of an encoded file.
 type decoded interface {
-	io.ReaderAt
+	readat.Waiting
 	Size() int64
-	MissingKey() (blte.KeyName, bool, error)
-	Gaps() ([]blte.Gap, error)
+	MissingKey(ctx context.Context) (blte.KeyName, bool, error)
+	Gaps(ctx context.Context) ([]blte.Gap, error)
 	Filled() bool
-	ReadPlainAt(p []byte, off int64) bool
+	ReadPlainAt(ctx context.Context, p []byte, off int64) bool
 }
 
 // filled has zeros for chunks whose key is not known.
 type filled struct{ *blte.Reader }
 
-func (f filled) ReadAt(p []byte, off int64) (int, error) { return f.ReadFilledAt(p, off) }
+func (f filled) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
+	return f.ReadFilledAt(ctx, p, off)
+}
 
 // raw is the content of a file that is stored plain, not as BLTE.
 type raw struct{ *readat.Checked }
 
-func (raw) MissingKey() (blte.KeyName, bool, error) { return 0, false, nil }
+func (raw) MissingKey(context.Context) (blte.KeyName, bool, error) { return 0, false, nil }
 
-func (raw) Gaps() ([]blte.Gap, error) { return nil, nil }
+func (raw) Gaps(context.Context) ([]blte.Gap, error) { return nil, nil }
 
 func (raw) Filled() bool { return false }
 
-func (raw) ReadPlainAt([]byte, int64) bool { return false }
+func (raw) ReadPlainAt(context.Context, []byte, int64) bool { return false }
 
 func newContent(d decoded) *Content {
 	c := &Content{}
@@ -68,6 +71,11 @@ func (c *Content) Size() int64 { return c.size }
 // ReadAt reads the content. It stops with an error before the first byte that can't be
 // decoded or does not match its checksum.
 func (c *Content) ReadAt(p []byte, off int64) (int, error) {
+	return c.ReadAtContext(context.Background(), p, off)
+}
+
+// ReadAtContext is ReadAt, and ends with an error when ctx ends.
+func (c *Content) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
 	if off < 0 {
 		return 0, errors.New("casc: negative offset")
 	}
@@ -75,7 +83,7 @@ func (c *Content) ReadAt(p []byte, off int64) (int, error) {
 	for i := c.find(off); done < len(p) && i < len(c.parts); i++ {
 		at := &c.parts[i]
 		from := off + int64(done) - at.off
-		n, err := at.ReadAt(p[done:min(int64(len(p)), int64(done)+at.size-from)], at.at+from)
+		n, err := at.ReadAtContext(ctx, p[done:min(int64(len(p)), int64(done)+at.size-from)], at.at+from)
 		done += n
 		if err != nil && !errors.Is(err, io.EOF) {
 			return done, fmt.Errorf("casc: %w", err)
@@ -88,14 +96,14 @@ func (c *Content) ReadAt(p []byte, off int64) (int, error) {
 }
 
 // ReadPlainAt is blte.Reader.ReadPlainAt, for bytes of one span.
-func (c *Content) ReadPlainAt(p []byte, off int64) bool {
+func (c *Content) ReadPlainAt(ctx context.Context, p []byte, off int64) bool {
 	i := c.find(off)
 	if off < 0 || i == len(c.parts) {
 		return false
 	}
 	at := &c.parts[i]
 	from := off - at.off
-	return from+int64(len(p)) <= at.size && at.ReadPlainAt(p, at.at+from)
+	return from+int64(len(p)) <= at.size && at.ReadPlainAt(ctx, p, at.at+from)
 }
 
 // find returns the number of the part with byte off, or the number of parts.
@@ -105,9 +113,9 @@ func (c *Content) find(off int64) int {
 
 // MissingKey looks for an encrypted chunk whose key is not known, and returns the key's
 // name.
-func (c *Content) MissingKey() (blte.KeyName, bool, error) {
+func (c *Content) MissingKey(ctx context.Context) (blte.KeyName, bool, error) {
 	for i := range c.parts {
-		if name, missing, err := c.parts[i].MissingKey(); missing || err != nil {
+		if name, missing, err := c.parts[i].MissingKey(ctx); missing || err != nil {
 			return name, missing, err
 		}
 	}
@@ -116,10 +124,10 @@ func (c *Content) MissingKey() (blte.KeyName, bool, error) {
 
 // Gaps returns the parts of the content, in order, that lack an encryption key: with
 // Options.FillMissingKeys zeros are read there. It may have to decode the file.
-func (c *Content) Gaps() (all []blte.Gap, err error) {
+func (c *Content) Gaps(ctx context.Context) (all []blte.Gap, err error) {
 	for i := range c.parts {
 		at := &c.parts[i]
-		gaps, err := at.Gaps()
+		gaps, err := at.Gaps(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("casc: %w", err)
 		}
@@ -139,12 +147,12 @@ func (c *Content) Filled() bool {
 }
 
 // ReadAll reads the whole content, which may have at most limit bytes.
-func (c *Content) ReadAll(limit int64) ([]byte, error) {
+func (c *Content) ReadAll(ctx context.Context, limit int64) ([]byte, error) {
 	if c.size > limit {
 		return nil, fmt.Errorf("casc: %d bytes, more than the %d that are read", c.size, limit)
 	}
 	b := make([]byte, c.size)
-	if n, err := c.ReadAt(b, 0); err != nil {
+	if n, err := c.ReadAtContext(ctx, b, 0); err != nil {
 		return nil, fmt.Errorf("byte %d of %d: %w", n, c.size, err)
 	}
 	return b, nil

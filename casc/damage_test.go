@@ -127,14 +127,14 @@ func TestWhatIsSaid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = st.Content(s.CKey)
+	_, err = st.Content(t.Context(), s.CKey)
 	where := fmt.Sprintf("encoding key %v, data.000 at %#x: ", s.EKey, at-36)
 	want := "byte 0 of 7: casc: " + where + "blte: offset 0x24: chunk 0: the MD5 is " + sum.String() + ", the table has " + write.Key(chunk).String()
 	if err == nil || err.Error() != want {
 		t.Errorf("chunk: %v, want %s", err, want)
 	}
 	damaged["Data/data/data.000"][at-2] ^= 1
-	_, err = st.Content(s.CKey)
+	_, err = st.Content(t.Context(), s.CKey)
 	head := write.Key(damaged["Data/data/data.000"][at-36 : at])
 	want = "casc: content key " + s.CKey.String() + ": " + where + "blte: offset 0x0: header: the encoding key is " +
 		head.String() + ", expected " + s.EKey.String()
@@ -175,7 +175,7 @@ func TestNoBuild(t *testing.T) {
 			continue
 		}
 		if err == nil {
-			_, err = st.Files()
+			_, err = st.Files(t.Context())
 		}
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
@@ -286,16 +286,16 @@ func TestTVFSOddNested(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := st.Files()
+	all, err := st.Files(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	said := map[string]string{}
 	for _, f := range all {
-		c, err := st.Open(&f)
+		c, err := st.Open(t.Context(), &f)
 		if err == nil {
 			var text []byte
-			text, err = c.ReadAll(1000)
+			text, err = c.ReadAll(t.Context(), 1000)
 			said[f.Name] = string(text)
 		}
 		if err != nil {

@@ -2,6 +2,7 @@ package casc
 
 import (
 	"bytes"
+	"context"
 	"errors"
 )
 
@@ -20,10 +21,10 @@ type EncodedFile struct {
 
 // EncodedFile looks up a file by its encoding key, or at least the first ShortKeySize bytes of
 // it. It reads nothing of the file. An error says why a part of the answer is missing.
-func (s *Storage) EncodedFile(prefix []byte) (f EncodedFile, err error) {
+func (s *Storage) EncodedFile(ctx context.Context, prefix []byte) (f EncodedFile, err error) {
 	f.KeySize = copy(f.EKey[:], prefix)
 	var errs []error
-	switch e, err := s.encoding.FindEncoded(prefix); {
+	switch e, err := s.encoding.FindEncoded(ctx, prefix); {
 	case err == nil:
 		f.EKey, f.KeySize, f.Spec, f.Size = e.EKey, len(e.EKey), e.Spec, e.Size
 	case !errors.Is(err, ErrNotFound):
@@ -41,8 +42,8 @@ func (s *Storage) EncodedFile(prefix []byte) (f EncodedFile, err error) {
 // ContentKeyOf returns the content key of the file whose encoding key begins with prefix, or
 // the zero key if none is known. It reads all of the encoding file. An error means that a part
 // of that can't be read.
-func (s *Storage) ContentKeyOf(prefix []byte) (Key, error) {
-	keys, err := s.encoding.contentKeys(func(ekey Key) bool { return bytes.HasPrefix(ekey[:], prefix) })
+func (s *Storage) ContentKeyOf(ctx context.Context, prefix []byte) (Key, error) {
+	keys, err := s.encoding.contentKeys(ctx, func(ekey Key) bool { return bytes.HasPrefix(ekey[:], prefix) })
 	if ckey, ok := keys.find(prefix); ok {
 		return ckey, nil
 	}

@@ -2,6 +2,7 @@ package casc
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -81,9 +82,9 @@ func (t *pageTable) sum(i int) []byte   { return t.refs[i*pageRefSize+16:][:16] 
 func (t *pageTable) offset(i int) int64 { return t.off + int64(i)*int64(t.size) }
 
 // NewEncoding opens the decoded encoding file in the first size bytes of r.
-func NewEncoding(r io.ReaderAt, size int64) (*Encoding, error) {
+func NewEncoding(ctx context.Context, r io.ReaderAt, size int64) (*Encoding, error) {
 	head := make([]byte, min(size, encodingHeaderSize))
-	if err := readat.Full(r, head, 0); err != nil {
+	if err := readat.Full(readat.Bound(ctx, r), head, 0); err != nil {
 		return nil, fmt.Errorf("casc: encoding: reading the header: %w", err)
 	}
 	c := cursor.New(head)
@@ -102,11 +103,11 @@ func NewEncoding(r io.ReaderAt, size int64) (*Encoding, error) {
 	}
 	e := &Encoding{r: r}
 	e.content.size, e.encoded.size = int(cPage)<<10, int(ePage)<<10
-	return e, e.open(size, int64(specs), int64(cPages), int64(ePages))
+	return e, e.open(ctx, size, int64(specs), int64(cPages), int64(ePages))
 }
 
 // open checks that the parts fit, and reads everything but the pages.
-func (e *Encoding) open(size, specs, cPages, ePages int64) error {
+func (e *Encoding) open(ctx context.Context, size, specs, cPages, ePages int64) error {
 	e.content.off = encodingHeaderSize + specs + cPages*pageRefSize
 	e.encoded.off = e.content.off + cPages*int64(e.content.size) + ePages*pageRefSize
 	end := e.encoded.off + ePages*int64(e.encoded.size)
@@ -129,7 +130,7 @@ func (e *Encoding) open(size, specs, cPages, ePages int64) error {
 		{e.encoded.refs, e.encoded.off - int64(len(e.encoded.refs))},
 		{own, end},
 	} {
-		if err := readat.Full(e.r, part.b, part.off); err != nil {
+		if err := readat.Full(readat.Bound(ctx, e.r), part.b, part.off); err != nil {
 			return fmt.Errorf("casc: encoding: reading the contents: %w", err)
 		}
 	}
@@ -169,17 +170,17 @@ func (e *Encoding) Spec(i int) string {
 // chunk of the encoding file, but each page has an MD5 of its own, so reading and checking
 // one page is enough.
 type plainReader interface {
-	ReadPlainAt(p []byte, off int64) bool
+	ReadPlainAt(ctx context.Context, p []byte, off int64) bool
 }
 
 // page returns page i of a table. It reads the page and checks its MD5 unless it is kept.
-func (e *Encoding) page(t *pageTable, i int) ([]byte, error) {
+func (e *Encoding) page(ctx context.Context, t *pageTable, i int) ([]byte, error) {
 	slot := &t.slots[i%len(t.slots)]
 	if p := slot.Load(); p != nil && p.n == i {
 		return p.data, nil
 	}
 	data := make([]byte, t.size)
-	if err := e.readPage(t, i, data); err != nil {
+	if err := e.readPage(ctx, t, i, data); err != nil {
 		return nil, err
 	}
 	slot.Store(&loadedPage{i, data})
@@ -187,14 +188,14 @@ func (e *Encoding) page(t *pageTable, i int) ([]byte, error) {
 }
 
 // readPage reads page i of a table into data, and checks its MD5.
-func (e *Encoding) readPage(t *pageTable, i int, data []byte) error {
+func (e *Encoding) readPage(ctx context.Context, t *pageTable, i int, data []byte) error {
 	off := t.offset(i)
-	if r, ok := e.r.(plainReader); ok && r.ReadPlainAt(data, off) {
+	if r, ok := e.r.(plainReader); ok && r.ReadPlainAt(ctx, data, off) {
 		if sum := keyOf(data); bytes.Equal(sum[:], t.sum(i)) {
 			return nil
 		}
 	}
-	if err := readat.Full(e.r, data, off); err != nil {
+	if err := readat.Full(readat.Bound(ctx, e.r), data, off); err != nil {
 		return fmt.Errorf("casc: encoding: offset %#x: reading page %d: %w", off, i, err)
 	}
 	if sum := keyOf(data); !bytes.Equal(sum[:], t.sum(i)) {
@@ -205,11 +206,11 @@ func (e *Encoding) readPage(t *pageTable, i int, data []byte) error {
 
 // pages reads pages from to to of a table, one after another into the same bytes. It does
 // not keep them, so that reading all pages does not push out those that are kept.
-func (e *Encoding) pages(t *pageTable, from, to int) iter.Seq2[tablePage, error] {
+func (e *Encoding) pages(ctx context.Context, t *pageTable, from, to int) iter.Seq2[tablePage, error] {
 	return func(yield func(tablePage, error) bool) {
 		data := make([]byte, t.size)
 		for i := max(from, 0); i < min(to, t.len()); i++ {
-			if err := e.readPage(t, i, data); err != nil {
+			if err := e.readPage(ctx, t, i, data); err != nil {
 				yield(tablePage{}, err)
 				return
 			}
@@ -234,8 +235,8 @@ func (t *pageTable) find(prefix []byte) int {
 
 // Find looks for a content key. If the encoding file does not have it, the error matches
 // ErrNotFound.
-func (e *Encoding) Find(ckey Key) (ContentEntry, error) {
-	row, _, err := e.FindRow(ckey)
+func (e *Encoding) Find(ctx context.Context, ckey Key) (ContentEntry, error) {
+	row, _, err := e.FindRow(ctx, ckey)
 	if err != nil {
 		return ContentEntry{}, err
 	}
@@ -244,13 +245,13 @@ func (e *Encoding) Find(ckey Key) (ContentEntry, error) {
 
 // FindEncoded looks for an encoding key. prefix is the key or its first bytes. If it is not
 // there the error matches ErrNotFound.
-func (e *Encoding) FindEncoded(prefix []byte) (EncodedEntry, error) {
+func (e *Encoding) FindEncoded(ctx context.Context, prefix []byte) (EncodedEntry, error) {
 	prefix = prefix[:min(len(prefix), len(Key{}))]
 	for i := max(e.encoded.find(prefix), 0); i < e.encoded.len(); i++ {
 		if bytes.Compare(e.encoded.first(i)[:len(prefix)], prefix) > 0 {
 			break
 		}
-		page, err := e.page(&e.encoded, i)
+		page, err := e.page(ctx, &e.encoded, i)
 		if err != nil {
 			return EncodedEntry{}, err
 		}

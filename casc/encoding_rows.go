@@ -2,6 +2,7 @@ package casc
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"iter"
@@ -69,9 +70,9 @@ func (t *pageTable) bounds(i int) (from, to Key, last bool) {
 }
 
 // FindRow is Find, but returns the row and its place. The row stays valid.
-func (e *Encoding) FindRow(ckey Key) (ContentRow, RowNumber, error) {
+func (e *Encoding) FindRow(ctx context.Context, ckey Key) (ContentRow, RowNumber, error) {
 	if i := e.content.find(ckey[:]); i >= 0 {
-		page, err := e.page(&e.content, i)
+		page, err := e.page(ctx, &e.content, i)
 		if err != nil {
 			return nil, RowNumber{}, err
 		}
@@ -91,9 +92,9 @@ func (e *Encoding) FindRow(ckey Key) (ContentRow, RowNumber, error) {
 
 // Row returns the row at a place. If there is none the error matches ErrNotFound. The row
 // stays valid.
-func (e *Encoding) Row(at RowNumber) (ContentRow, error) {
+func (e *Encoding) Row(ctx context.Context, at RowNumber) (ContentRow, error) {
 	if at.Page >= 0 && at.Page < e.content.len() {
-		page, err := e.page(&e.content, at.Page)
+		page, err := e.page(ctx, &e.content, at.Page)
 		if err != nil {
 			return nil, err
 		}
@@ -110,9 +111,9 @@ func (e *Encoding) Row(at RowNumber) (ContentRow, error) {
 
 // ContentRows yields the rows of the pages from from up to, but without, to, in order. It
 // checks the pages and keeps none.
-func (e *Encoding) ContentRows(from, to int) iter.Seq2[ContentRow, error] {
+func (e *Encoding) ContentRows(ctx context.Context, from, to int) iter.Seq2[ContentRow, error] {
 	return func(yield func(ContentRow, error) bool) {
-		for page, err := range e.pages(&e.content, from, to) {
+		for page, err := range e.pages(ctx, &e.content, from, to) {
 			if err != nil {
 				yield(nil, err)
 				return
@@ -127,9 +128,9 @@ func (e *Encoding) ContentRows(from, to int) iter.Seq2[ContentRow, error] {
 }
 
 // EncodedRows is ContentRows for encoding keys.
-func (e *Encoding) EncodedRows(from, to int) iter.Seq2[EncodedRow, error] {
+func (e *Encoding) EncodedRows(ctx context.Context, from, to int) iter.Seq2[EncodedRow, error] {
 	return func(yield func(EncodedRow, error) bool) {
-		for page, err := range e.pages(&e.encoded, from, to) {
+		for page, err := range e.pages(ctx, &e.encoded, from, to) {
 			if err != nil {
 				yield(EncodedRow{}, err)
 				return
@@ -145,9 +146,9 @@ func (e *Encoding) EncodedRows(from, to int) iter.Seq2[EncodedRow, error] {
 }
 
 // Contents yields all content keys in order.
-func (e *Encoding) Contents() iter.Seq2[ContentEntry, error] {
+func (e *Encoding) Contents(ctx context.Context) iter.Seq2[ContentEntry, error] {
 	return func(yield func(ContentEntry, error) bool) {
-		for row, err := range e.ContentRows(0, math.MaxInt) {
+		for row, err := range e.ContentRows(ctx, 0, math.MaxInt) {
 			if err != nil {
 				yield(ContentEntry{}, err)
 				return
@@ -160,9 +161,9 @@ func (e *Encoding) Contents() iter.Seq2[ContentEntry, error] {
 }
 
 // Encoded yields all encoding keys in order.
-func (e *Encoding) Encoded() iter.Seq2[EncodedEntry, error] {
+func (e *Encoding) Encoded(ctx context.Context) iter.Seq2[EncodedEntry, error] {
 	return func(yield func(EncodedEntry, error) bool) {
-		for row, err := range e.EncodedRows(0, math.MaxInt) {
+		for row, err := range e.EncodedRows(ctx, 0, math.MaxInt) {
 			if err != nil {
 				yield(EncodedEntry{}, err)
 				return
@@ -227,14 +228,14 @@ func (s *KeySet) Has(key ShortKey) bool {
 // Encrypted returns the encoded files that may have encrypted chunks: their ESpec names
 // keys, or can't be parsed, or is on a page that can't be read. The errors are those of
 // pages.
-func (e *Encoding) Encrypted() (set *KeySet, faults []error) {
+func (e *Encoding) Encrypted(ctx context.Context) (set *KeySet, faults []error) {
 	suspect := e.suspectSpecs()
 	if !slices.Contains(suspect, true) {
 		return nil, nil
 	}
 	set = &KeySet{keys: map[ShortKey]struct{}{}}
 	for page := range e.EncodedPages() {
-		for row, err := range e.EncodedRows(page, page+1) {
+		for row, err := range e.EncodedRows(ctx, page, page+1) {
 			if err != nil {
 				faults = append(faults, err)
 				set.ranges = append(set.ranges, e.encodedRange(page))

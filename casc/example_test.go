@@ -1,6 +1,7 @@
 package casc_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log"
@@ -26,13 +27,13 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer storage.Close()
-	for f, err := range storage.Walk() {
+	for f, err := range storage.Walk(context.Background()) {
 		if err != nil {
 			log.Fatal(err)
 		}
 		fmt.Println(f.Name)
 	}
-	file, err := storage.OpenName("Tables/Items.csv")
+	file, err := storage.OpenName(context.Background(), "Tables/Items.csv")
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -68,11 +68,11 @@ func TestFillMissingKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer st.Close()
-		f, err := st.OpenContent(s.CKey)
+		f, err := st.OpenContent(t.Context(), s.CKey)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		gaps, err := f.Gaps()
+		gaps, err := f.Gaps(t.Context())
 		if err != nil || !slices.Equal(gaps, c.want) {
 			t.Errorf("%s: gaps %v, %v", name, gaps, err)
 		}
@@ -87,21 +87,21 @@ func TestFillMissingKeys(t *testing.T) {
 			}
 		}
 		// What the storage reads for itself has no zeros.
-		if got, err := st.Content(s.CKey); len(c.want) > 0 && len(c.forms) == 1 && !errors.Is(err, blte.ErrNoKey) {
+		if got, err := st.Content(t.Context(), s.CKey); len(c.want) > 0 && len(c.forms) == 1 && !errors.Is(err, blte.ErrNoKey) {
 			t.Errorf("%s: not filled: %d bytes, %v", name, len(got), err)
 		}
 		if len(c.forms) > 1 {
 			continue
 		}
-		spans, err := st.OpenName("spans")
+		spans, err := st.OpenName(t.Context(), "spans")
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := spans.ReadAll(1 << 20)
+		got, err := spans.ReadAll(t.Context(), 1<<20)
 		if want := append([]byte("head"), want[90:390]...); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s: spans: %q, %v", name, got, err)
 		}
-		if gaps, err := spans.Gaps(); err != nil || gaps[0] != (blte.Gap{Off: 15, Size: gaps[0].Size, Key: bltetest.SecretName}) || gaps[0].Size < 249 {
+		if gaps, err := spans.Gaps(t.Context()); err != nil || gaps[0] != (blte.Gap{Off: 15, Size: gaps[0].Size, Key: bltetest.SecretName}) || gaps[0].Size < 249 {
 			t.Errorf("%s: gaps of spans: %v, %v", name, gaps, err)
 		}
 	}
@@ -122,7 +122,7 @@ func TestFillNothingElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	if list, err := st.Files(); !errors.Is(err, blte.ErrNoKey) {
+	if list, err := st.Files(t.Context()); !errors.Is(err, blte.ErrNoKey) {
 		t.Errorf("%d files, %v", len(list), err)
 	}
 	told := false
@@ -152,11 +152,11 @@ func TestFilledAsCascLib(t *testing.T) {
 			if err != nil || ckey.IsZero() {
 				continue
 			}
-			c, err := st.OpenContent(ckey)
+			c, err := st.OpenContent(t.Context(), ckey)
 			if err != nil {
 				continue // CascLib lists spans of files by their keys, too
 			}
-			gaps, err := c.Gaps()
+			gaps, err := c.Gaps(t.Context())
 			if err != nil {
 				t.Fatalf("%s: %s: %v", kind, row.name, err)
 			}

@@ -47,17 +47,17 @@ func TestTwoForms(t *testing.T) {
 		g, content, keys := twoForms(t, damage)
 		readable := !damage[0] || !damage[1]
 		st := openBuilt(t, g)
-		list, err := st.Files()
+		list, err := st.Files(t.Context())
 		if readable != (err == nil && len(list) == 2) {
 			t.Errorf("%v: %+v, %v", damage, list, err)
 		}
-		if m, err := st.Install(); readable != (err == nil) || readable && len(m.Entries) != 1 {
+		if m, err := st.Install(t.Context()); readable != (err == nil) || readable && len(m.Entries) != 1 {
 			t.Errorf("%v: install manifest: %v", damage, err)
 		}
-		c, err := st.OpenContent(write.Key(content))
+		c, err := st.OpenContent(t.Context(), write.Key(content))
 		var got []byte
 		if err == nil {
-			got, err = c.ReadAll(1 << 20)
+			got, err = c.ReadAll(t.Context(), 1<<20)
 		}
 		if readable != (err == nil && bytes.Equal(got, content)) {
 			t.Errorf("%v: %d bytes, %v", damage, len(got), err)
@@ -120,13 +120,13 @@ func TestFormsPassedOver(t *testing.T) {
 		}
 		g.Root(g.Add(write.TextRoot([]casc.File{{Name: "a", CKey: write.Key(content)}})))
 		st := openBuilt(t, g)
-		if info, err := st.StatContent(write.Key(content), -1); err != nil || info.State != c.state || info.Size != int64(len(content)) {
+		if info, err := st.StatContent(t.Context(), write.Key(content), -1); err != nil || info.State != c.state || info.Size != int64(len(content)) {
 			t.Errorf("%s: %+v, %v, want %v", name, info, err, c.state)
 		}
-		f, err := st.OpenName("a")
+		f, err := st.OpenName(t.Context(), "a")
 		var got []byte
 		if err == nil {
-			got, err = f.ReadAll(1 << 20)
+			got, err = f.ReadAll(t.Context(), 1<<20)
 		}
 		switch {
 		case c.want == "":

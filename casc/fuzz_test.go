@@ -41,22 +41,22 @@ func FuzzEncoding(f *testing.F) {
 	b.Add([]byte("x"))
 	b.Add([]byte("y"))
 	f.Add(write.Encoding(b.Stored))
-	f.Fuzz(func(_ *testing.T, data []byte) {
-		e, err := casc.NewEncoding(bytes.NewReader(data), int64(len(data)))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		e, err := casc.NewEncoding(t.Context(), bytes.NewReader(data), int64(len(data)))
 		if err != nil {
 			return
 		}
-		for c, err := range e.Contents() {
+		for c, err := range e.Contents(t.Context()) {
 			if err != nil {
 				break
 			}
-			_, _ = e.Find(c.CKey)
+			_, _ = e.Find(t.Context(), c.CKey)
 		}
-		for c, err := range e.Encoded() {
+		for c, err := range e.Encoded(t.Context()) {
 			if err != nil {
 				break
 			}
-			_, _ = e.FindEncoded(c.EKey[:])
+			_, _ = e.FindEncoded(t.Context(), c.EKey[:])
 		}
 	})
 }

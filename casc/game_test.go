@@ -2,6 +2,7 @@ package casc_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -35,7 +36,7 @@ func (g game) options(tb testing.TB) casc.Options {
 
 // check reads all files of a storage and returns what is wrong.
 func (g game) check(st *casc.Storage) error {
-	files, err := st.Files()
+	files, err := st.Files(context.Background())
 	if err != nil {
 		return err
 	}
@@ -69,17 +70,17 @@ func (g game) checkFile(st *casc.Storage, f *casc.File) error {
 	case want == nil:
 		state, cause = casc.StateNotLocal, casc.ErrNotLocal
 	}
-	info, err := st.Stat(f)
+	info, err := st.Stat(context.Background(), f)
 	if err != nil {
 		return err
 	}
 	if info.State != state || want != nil && info.Size != int64(len(want)) {
 		return fmt.Errorf("%+v, want %v of %d bytes", info, state, len(want))
 	}
-	c, err := st.Open(f)
+	c, err := st.Open(context.Background(), f)
 	if err == nil {
 		var got []byte
-		if got, err = c.ReadAll(1 << 20); err == nil && !bytes.Equal(got, want) {
+		if got, err = c.ReadAll(context.Background(), 1<<20); err == nil && !bytes.Equal(got, want) {
 			return errWrong
 		}
 	}

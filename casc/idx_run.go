@@ -2,6 +2,7 @@ package casc
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -33,7 +34,7 @@ type idxRun struct {
 	src    io.ReaderAt
 	blocks blte.BlockCache
 	first  uint64 // of its blocks
-	load   func(n uint64) ([]byte, error)
+	load   func(ctx context.Context, n uint64) ([]byte, error)
 }
 
 // newIdxRun describes the entries at off of a file. src and the fields below it must be set
@@ -47,10 +48,13 @@ func newIdxRun(off int64, entries []byte) *idxRun {
 	return r
 }
 
-func (r *idxRun) block(i int) ([]byte, error) { return r.blocks.Block(r.first+uint64(i), r.load) }
+// block returns a block. It needs no context, because the index is a local file.
+func (r *idxRun) block(i int) ([]byte, error) {
+	return r.blocks.Block(context.Background(), r.first+uint64(i), r.load)
+}
 
 // loadBlock reads a block by its number in the cache.
-func (r *idxRun) loadBlock(n uint64) ([]byte, error) {
+func (r *idxRun) loadBlock(_ context.Context, n uint64) ([]byte, error) {
 	i := int(n - r.first)
 	b := make([]byte, min(idxBlock, r.len-i*idxBlock)*idxEntrySize)
 	off := r.off + int64(i*idxBlock*idxEntrySize)

@@ -39,13 +39,13 @@ func TestInstallForOthers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		m, err := st.Download()
+		m, err := st.Download(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
 		listed := map[casc.Key]bool{}
 		for e := range m.Entries() {
-			row, err := st.Encoding().FindEncoded(e.EKey[:])
+			row, err := st.Encoding().FindEncoded(t.Context(), e.EKey[:])
 			if err != nil || row.Size != e.Size || listed[e.EKey] {
 				t.Errorf("%v of %d bytes is listed: %+v, %v", e.EKey, e.Size, row, err)
 			}

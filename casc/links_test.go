@@ -86,7 +86,7 @@ func TestDeadLinks(t *testing.T) {
 	if n := strings.Count(told, "a link leads nowhere"); n != 5 || len(st.Problems()) != 5 {
 		t.Errorf("%d links: %s", n, told)
 	}
-	if files, err := st.Files(); err != nil || len(files) != len(g.Want) {
+	if files, err := st.Files(t.Context()); err != nil || len(files) != len(g.Want) {
 		t.Errorf("%d files, %v", len(files), err)
 	}
 	if st.DiskSize() == 0 {

@@ -231,15 +231,15 @@ func TestEncodingFlips(t *testing.T) {
 	for i := 0; i < len(data); i += 37 {
 		bad := bytes.Clone(data)
 		bad[i] ^= 1 << (i % 8)
-		e, err := casc.NewEncoding(bytes.NewReader(bad), int64(len(bad)))
+		e, err := casc.NewEncoding(t.Context(), bytes.NewReader(bad), int64(len(bad)))
 		if err != nil {
 			continue
 		}
 		for _, s := range b.Stored {
-			if got, err := e.Find(s.CKey); err == nil && (got.Size != s.Size || len(got.EKeys) != 1 || got.EKeys[0] != s.EKey) {
+			if got, err := e.Find(t.Context(), s.CKey); err == nil && (got.Size != s.Size || len(got.EKeys) != 1 || got.EKeys[0] != s.EKey) {
 				t.Fatalf("byte %d flipped: %+v", i, got)
 			}
-			if got, err := e.FindEncoded(s.EKey[:]); err == nil && (got.Size != int64(len(s.Encoded)) || got.EKey != s.EKey) {
+			if got, err := e.FindEncoded(t.Context(), s.EKey[:]); err == nil && (got.Size != int64(len(s.Encoded)) || got.EKey != s.EKey) {
 				t.Fatalf("byte %d flipped: %+v", i, got)
 			}
 		}
@@ -267,13 +267,13 @@ func TestEncodingErrors(t *testing.T) {
 		"cut":     {good[:500], "casc: encoding: offset 0x9: 8 bytes of specs, 1 and 1 pages end at 8286, the file at 500"},
 		"specs":   {patch(21, 7), "casc: encoding: offset 0x1d: the last spec has no end"},
 	} {
-		_, err := casc.NewEncoding(bytes.NewReader(c.data), int64(len(c.data)))
+		_, err := casc.NewEncoding(t.Context(), bytes.NewReader(c.data), int64(len(c.data)))
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}
 	e := openEncoding(t, patch(22+8+32+100, 1))
-	if _, err := e.Find(s.CKey); err == nil || !strings.HasPrefix(err.Error(), "casc: encoding: offset 0x3e: page 0 has the MD5") {
+	if _, err := e.Find(t.Context(), s.CKey); err == nil || !strings.HasPrefix(err.Error(), "casc: encoding: offset 0x3e: page 0 has the MD5") {
 		t.Errorf("page: %v", err)
 	}
 }
@@ -357,11 +357,11 @@ func TestOverwatchAssets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := st.OpenName("ContentManifestFiles/Win_SPWin_RCN/00000000000000AB")
+	c, err := st.OpenName(t.Context(), "ContentManifestFiles/Win_SPWin_RCN/00000000000000AB")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b, err := c.ReadAll(100); err != nil || string(b) != "asset" {
+	if b, err := c.ReadAll(t.Context(), 100); err != nil || string(b) != "asset" {
 		t.Errorf("%q, %v", b, err)
 	}
 	if p := st.Problems(); len(p) != 1 || !strings.HasPrefix(p[0].Error(), "content manifest bad.cmf: casc: content manifest") {

@@ -44,11 +44,11 @@ func readX(t *testing.T, files write.Files, opts casc.Options) (string, *casc.St
 	if err != nil {
 		return "", nil, err
 	}
-	c, err := st.OpenName("x")
+	c, err := st.OpenName(t.Context(), "x")
 	if err != nil {
 		return "", st, err
 	}
-	b, err := c.ReadAll(1000)
+	b, err := c.ReadAll(t.Context(), 1000)
 	return string(b), st, err
 }
 

@@ -2,6 +2,7 @@ package casc
 
 import (
 	"bytes"
+	"context"
 	"crypto/md5"
 	"fmt"
 	"slices"
@@ -17,21 +18,21 @@ const maxProven = 1 << 14
 // prove compares the content of a file with encrypted chunks with its content key, before
 // any of it is returned. The other checksums cover only encrypted bytes. It reads the whole
 // file, once. A file without a known content key passes. ckey may be zero.
-func (s *Storage) prove(r *blte.Reader, key []byte, ckey Key) error {
+func (s *Storage) prove(ctx context.Context, r *blte.Reader, key []byte, ckey Key) error {
 	id := encodingKeyOf(key)
 	if s.proven.Contains(id) {
 		return nil
 	}
 	if ckey.IsZero() {
 		var err error
-		if ckey, err = s.contentKeyOf(key); err != nil {
+		if ckey, err = s.contentKeyOf(ctx, key); err != nil {
 			return err
 		}
 	}
 	if !ckey.IsZero() {
 		h := md5.New()
 		for i := range r.Header().Chunks {
-			if err := r.CopyChunk(h, i); err != nil {
+			if err := r.CopyChunk(ctx, h, i); err != nil {
 				return err
 			}
 		}
@@ -56,34 +57,55 @@ func compareContent(sum, ckey Key, decrypted bool) error {
 
 // contentKeyOf returns the content key of a file that may be encrypted, or zero if there is
 // none.
-func (s *Storage) contentKeyOf(key []byte) (Key, error) {
+func (s *Storage) contentKeyOf(ctx context.Context, key []byte) (Key, error) {
 	if s.encoding == nil {
 		return Key{}, nil // the encoding file itself
 	}
-	if ckey, ok := s.encryptedKeys().find(key); ok {
+	keys, err := s.encryptedKeys(ctx)
+	if err != nil {
+		return Key{}, err
+	}
+	if ckey, ok := keys.find(key); ok {
 		return ckey, nil
 	}
 	// Its ESpec does not say that it is encrypted, or can't be read.
-	return s.ContentKeyOf(key)
+	return s.ContentKeyOf(ctx, key)
 }
 
-// encryptedKeys returns the content keys of files that may be encrypted, when they are
-// first needed. Files on damaged pages are left out.
-func (s *Storage) encryptedKeys() contentKeys {
-	s.encrypted.once.Do(func() {
-		set, faults := s.encoding.Encrypted()
-		if !set.IsEmpty() {
-			var err error
-			s.encrypted.keys, err = s.encoding.contentKeys(func(ekey Key) bool { return set.Has(ekey.Short()) })
-			if err != nil {
-				faults = append(faults, err)
-			}
+// encryptedKeys returns the content keys of files that may be encrypted. It makes the list
+// when it is first needed. Files on damaged pages are left out.
+func (s *Storage) encryptedKeys(ctx context.Context) (contentKeys, error) {
+	if keys := s.encrypted.keys.Load(); keys != nil {
+		return *keys, nil
+	}
+	return s.encrypted.makes.Do(ctx, struct{}{}, func(ctx context.Context) (contentKeys, error) {
+		// Another caller may have made it between our look and our turn.
+		if keys := s.encrypted.keys.Load(); keys != nil {
+			return *keys, nil
+		}
+		keys, faults := s.findEncrypted(ctx)
+		if err := ctx.Err(); err != nil {
+			return nil, err // pages may be left out that are not damaged
 		}
 		for _, err := range faults {
 			s.warn(err)
 		}
+		s.encrypted.keys.Store(&keys)
+		return keys, nil
 	})
-	return s.encrypted.keys
+}
+
+// findEncrypted reads the encoding file for encryptedKeys. The faults are those of pages.
+func (s *Storage) findEncrypted(ctx context.Context) (keys contentKeys, faults []error) {
+	set, faults := s.encoding.Encrypted(ctx)
+	if set.IsEmpty() {
+		return nil, faults
+	}
+	keys, err := s.encoding.contentKeys(ctx, func(ekey Key) bool { return set.Has(ekey.Short()) })
+	if err != nil {
+		faults = append(faults, err)
+	}
+	return keys, faults
 }
 
 // contentKeys are content keys of encoded files, sorted by encoding key.
@@ -96,9 +118,9 @@ type contentKey struct {
 
 // contentKeys returns the content keys of the encoded files that want accepts. It leaves
 // out pages that can't be read, and returns the first such error too.
-func (e *Encoding) contentKeys(want func(ekey Key) bool) (keys contentKeys, first error) {
+func (e *Encoding) contentKeys(ctx context.Context, want func(ekey Key) bool) (keys contentKeys, first error) {
 	for page := range e.ContentPages() {
-		for row, err := range e.ContentRows(page, page+1) {
+		for row, err := range e.ContentRows(ctx, page, page+1) {
 			if err != nil {
 				if first == nil {
 					first = err

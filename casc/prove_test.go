@@ -22,7 +22,7 @@ func wrongKey(t *testing.T, file, content []byte) blte.KeyRing {
 		var key blte.EncryptionKey
 		binary.LittleEndian.PutUint32(key[:], i)
 		ring := blte.KeyRing{bltetest.KeyName: key}
-		r, err := blte.NewReader(bytes.NewReader(file), int64(len(file)), blte.Options{Keys: ring})
+		r, err := blte.NewReader(t.Context(), bytes.NewReader(file), int64(len(file)), blte.Options{Keys: ring})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -62,10 +62,10 @@ func TestWrongKey(t *testing.T) {
 		}
 		short := s.EKey.Short()
 		for what, open := range map[string]func() (*casc.Content, error){
-			"name":         func() (*casc.Content, error) { return st.OpenName("secret") },
-			"content key":  func() (*casc.Content, error) { return st.OpenContent(s.CKey) },
-			"encoding key": func() (*casc.Content, error) { return st.OpenEncoded(s.EKey[:]) },
-			"short key":    func() (*casc.Content, error) { return st.OpenEncoded(short[:]) },
+			"name":         func() (*casc.Content, error) { return st.OpenName(t.Context(), "secret") },
+			"content key":  func() (*casc.Content, error) { return st.OpenContent(t.Context(), s.CKey) },
+			"encoding key": func() (*casc.Content, error) { return st.OpenEncoded(t.Context(), s.EKey[:]) },
+			"short key":    func() (*casc.Content, error) { return st.OpenEncoded(t.Context(), short[:]) },
 		} {
 			c, err := open()
 			if err != nil {
@@ -92,11 +92,11 @@ func TestWrongKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 {
-			c, err := right.OpenEncoded(s.EKey[:])
+			c, err := right.OpenEncoded(t.Context(), s.EKey[:])
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err := c.ReadAll(1 << 20); err != nil || !bytes.Equal(got, content) {
+			if got, err := c.ReadAll(t.Context(), 1<<20); err != nil || !bytes.Equal(got, content) {
 				t.Errorf("%s, with the right key: %d bytes, %v", spec, len(got), err)
 			}
 		}
@@ -113,7 +113,7 @@ func TestProvenOnce(t *testing.T) {
 	name, at := find(files, s.Encoded)
 	p := make([]byte, 10)
 	for i := range 2 {
-		c, err := st.OpenContent(s.CKey)
+		c, err := st.OpenContent(t.Context(), s.CKey)
 		if err != nil {
 			t.Fatal(err)
 		}

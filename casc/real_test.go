@@ -15,7 +15,7 @@ import (
 
 func openEncoding(t testing.TB, data []byte) *casc.Encoding {
 	t.Helper()
-	e, err := casc.NewEncoding(bytes.NewReader(data), int64(len(data)))
+	e, err := casc.NewEncoding(t.Context(), bytes.NewReader(data), int64(len(data)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,26 +37,26 @@ func TestRealEncodings(t *testing.T) {
 			}
 		}
 		contents, last := 0, casc.Key{}
-		for c, err := range e.Contents() {
+		for c, err := range e.Contents(t.Context()) {
 			if err != nil || c.CKey.Compare(last) <= 0 || len(c.EKeys) == 0 {
 				t.Fatalf("%s: %+v, %v", file, c, err)
 			}
 			last = c.CKey
 			contents++
-			if got, err := e.Find(c.CKey); err != nil || got.CKey != c.CKey || got.Size != c.Size {
+			if got, err := e.Find(t.Context(), c.CKey); err != nil || got.CKey != c.CKey || got.Size != c.Size {
 				t.Fatalf("%s: finding %v: %+v, %v", file, c.CKey, got, err)
 			}
 		}
 		encoded := 0
 		last = casc.Key{}
-		for c, err := range e.Encoded() {
+		for c, err := range e.Encoded(t.Context()) {
 			if err != nil || c.EKey.Compare(last) <= 0 || c.Spec == "" {
 				t.Fatalf("%s: %+v, %v", file, c, err)
 			}
 			last = c.EKey
 			encoded++
 			for _, n := range []int{9, 16} {
-				if got, err := e.FindEncoded(c.EKey[:n]); err != nil || got != c {
+				if got, err := e.FindEncoded(t.Context(), c.EKey[:n]); err != nil || got != c {
 					t.Fatalf("%s: finding %x: %+v, %v", file, c.EKey[:n], got, err)
 				}
 			}
@@ -65,10 +65,10 @@ func TestRealEncodings(t *testing.T) {
 			t.Errorf("%s: %d content keys, %d encoding keys", file, contents, encoded)
 		}
 		for _, k := range []casc.Key{{}, {0: 0xff, 1: 0xff}} {
-			if _, err := e.Find(k); !errors.Is(err, casc.ErrNotFound) {
+			if _, err := e.Find(t.Context(), k); !errors.Is(err, casc.ErrNotFound) {
 				t.Errorf("%s: %v: %v", file, k, err)
 			}
-			if _, err := e.FindEncoded(k[:]); !errors.Is(err, casc.ErrNotFound) {
+			if _, err := e.FindEncoded(t.Context(), k[:]); !errors.Is(err, casc.ErrNotFound) {
 				t.Errorf("%s: %v: %v", file, k, err)
 			}
 		}

@@ -21,7 +21,7 @@ func TestTVFSFlags(t *testing.T) {
 		g.Fill(t)
 		g.Ref("vfs-root", g.Add(write.TVFSOf(flags, g.Files())))
 		st := openBuilt(t, g)
-		files, err := st.Files()
+		files, err := st.Files(t.Context())
 		if err != nil || len(files) != len(g.Want) || len(st.Problems()) > 0 {
 			t.Errorf("flags %#x: %d of %d files, %v, %v", flags, len(files), len(g.Want), err, st.Problems())
 		}
@@ -46,7 +46,7 @@ func TestTVFSUnknown(t *testing.T) {
 	data[9] |= 0x20
 	g.Ref("vfs-root", g.Add(data))
 	st := openBuilt(t, g)
-	files, err := st.Files()
+	files, err := st.Files(t.Context())
 	if err != nil || len(files) != len(g.Want) {
 		t.Errorf("%d of %d files, %v", len(files), len(g.Want), err)
 	}
@@ -163,9 +163,9 @@ func TestBadLines(t *testing.T) {
 				}
 				g.Root(g.Add([]byte(before + bad + "\n" + strings.Join(lines[at:], ""))))
 				st := openBuilt(t, g)
-				files, err := st.Files()
-				if err != nil || len(files) != len(g.Want) || st.Kind() != kind {
-					t.Errorf("%s, %q in line %d: %d of %d files of kind %s, %v", kind, bad, at, len(files), len(g.Want), st.Kind(), err)
+				files, err := st.Files(t.Context())
+				if err != nil || len(files) != len(g.Want) || st.Kind(t.Context()) != kind {
+					t.Errorf("%s, %q in line %d: %d of %d files of kind %s, %v", kind, bad, at, len(files), len(g.Want), st.Kind(t.Context()), err)
 				}
 				p := st.Problems()
 				if e, ok := errors.AsType[*casc.FormatError](errors.Join(p...)); len(p) != 1 || !ok || e.Off != int64(len(before)) {
@@ -196,11 +196,11 @@ func TestManyBadLines(t *testing.T) {
 
 func readName(t *testing.T, st *casc.Storage, name string) string {
 	t.Helper()
-	c, err := st.OpenName(name)
+	c, err := st.OpenName(t.Context(), name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := c.ReadAll(1 << 20)
+	b, err := c.ReadAll(t.Context(), 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"lorefs/blte"
+	"lorefs/internal/flight"
 )
 
 // Options are the options of Open. The zero value is right for an install of one product.
@@ -80,9 +81,8 @@ type Storage struct {
 	}
 	// files are the files of the root, read when first asked for.
 	files struct {
-		once sync.Once
-		list []File
-		err  error
+		reads flight.Group[struct{}, rootFiles]
+		now   atomic.Pointer[rootFiles]
 	}
 	names nameIndex
 	specs specCache
@@ -90,8 +90,8 @@ type Storage struct {
 	// content keys for that.
 	proven    *lru.Cache[encodingKey, struct{}]
 	encrypted struct {
-		once sync.Once
-		keys contentKeys
+		makes flight.Group[struct{}, contentKeys]
+		keys  atomic.Pointer[contentKeys]
 	}
 	blocks blockNumbers
 	update update
@@ -110,6 +110,7 @@ func OpenPath(dir string, opts Options) (*Storage, error) {
 // or a mirror. The files of fsys must implement io.ReaderAt. The root is read when it is
 // first needed.
 func Open(fsys iofs.FS, opts Options) (*Storage, error) {
+	ctx := context.Background() // nobody has to wait for a folder
 	objects, err := newFolder(fsys)
 	if err != nil {
 		return nil, err
@@ -121,7 +122,7 @@ func Open(fsys iofs.FS, opts Options) (*Storage, error) {
 	if s.proven, err = lru.New[encodingKey, struct{}](maxProven); err != nil {
 		panic(fmt.Sprintf("casc: BUG: %v", err))
 	}
-	for _, step := range []func() error{s.findBuild, s.readConfigs, s.checkProduct, s.readKeys, s.openArchives, s.openEncoding} {
+	for _, step := range []func() error{s.findBuild, s.readConfigs, s.checkProduct, s.readKeys, s.openArchives, func() error { return s.openEncoding(ctx) }} {
 		if err := step(); err != nil {
 			return nil, errors.Join(err, s.Close())
 		}
@@ -238,7 +239,7 @@ func (s *Storage) openArchives() (err error) {
 	return nil
 }
 
-func (s *Storage) openEncoding() error {
+func (s *Storage) openEncoding(ctx context.Context) error {
 	ref, err := s.BuildConfig.Ref("encoding")
 	if err != nil {
 		return err
@@ -247,11 +248,11 @@ func (s *Storage) openEncoding() error {
 		return config.bad(0, "the build configuration has no encoding key of the encoding file")
 	}
 	f := &encodingFile{storage: s, ref: ref}
-	c, err := f.open()
+	c, err := f.open(ctx)
 	if err != nil {
 		return fmt.Errorf("encoding file: %w", err)
 	}
-	if s.encoding, err = NewEncoding(f, c.Size()); err != nil {
+	if s.encoding, err = NewEncoding(ctx, f, c.Size()); err != nil {
 		return fmt.Errorf("encoding file: %w", err)
 	}
 	return nil
@@ -265,8 +266,8 @@ type encodingFile struct {
 	now     atomic.Pointer[Content]
 }
 
-func (f *encodingFile) open() (*Content, error) {
-	d, err := f.storage.open(encoded{key: f.ref.EKey[:], ckey: f.ref.CKey, access: access{blocks: f.storage.opts.Blocks}})
+func (f *encodingFile) open(ctx context.Context) (*Content, error) {
+	d, err := f.storage.open(ctx, encoded{key: f.ref.EKey[:], ckey: f.ref.CKey, access: access{blocks: f.storage.opts.Blocks}})
 	if err != nil {
 		return nil, fmt.Errorf("casc: %w", err)
 	}
@@ -277,18 +278,25 @@ func (f *encodingFile) open() (*Content, error) {
 
 // ReadAt reads the file, and opens it again if its old place is gone.
 func (f *encodingFile) ReadAt(p []byte, off int64) (int, error) {
-	n, err := f.now.Load().ReadAt(p, off)
-	if err == nil || errors.Is(err, io.EOF) {
+	return f.ReadAtContext(context.Background(), p, off)
+}
+
+// ReadAtContext implements readat.Waiting.
+func (f *encodingFile) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
+	n, err := f.now.Load().ReadAtContext(ctx, p, off)
+	if err == nil || errors.Is(err, io.EOF) || ctx.Err() != nil {
 		return n, err
 	}
 	if _, refresh := f.storage.Refresh(); refresh != nil {
 		return n, err
 	}
-	c, open := f.open()
+	c, open := f.open(ctx)
 	if open != nil {
 		return n, err
 	}
-	return c.ReadAt(p, off)
+	return c.ReadAtContext(ctx, p, off)
 }
 
-func (f *encodingFile) ReadPlainAt(p []byte, off int64) bool { return f.now.Load().ReadPlainAt(p, off) }
+func (f *encodingFile) ReadPlainAt(ctx context.Context, p []byte, off int64) bool {
+	return f.now.Load().ReadPlainAt(ctx, p, off)
+}

@@ -1,67 +1,93 @@
 package casc
 
 import (
+	"context"
 	"fmt"
 	"hash/maphash"
 	"strings"
 	"sync"
 )
 
-// Content reads a whole file by its content key. It makes a Storage a Loader. It does not
-// cache chunks, because tables may be larger than any cache.
-func (s *Storage) Content(ckey Key) ([]byte, error) {
-	c, err := s.openContent(ckey, access{})
+// Content reads a whole file by its content key. It does not cache chunks, because tables
+// may be larger than any cache.
+func (s *Storage) Content(ctx context.Context, ckey Key) ([]byte, error) {
+	c, err := s.openContent(ctx, ckey, access{})
 	if err != nil {
 		return nil, err
 	}
-	return c.ReadAll(maxTable)
+	return c.ReadAll(ctx, maxTable)
 }
 
 // Encoded reads a whole file by its encoding key, as OpenEncoded does. It does not cache
 // chunks.
-func (s *Storage) Encoded(prefix []byte) ([]byte, error) {
-	c, err := s.openEncoded(prefix, access{})
+func (s *Storage) Encoded(ctx context.Context, prefix []byte) ([]byte, error) {
+	c, err := s.openEncoded(ctx, prefix, access{})
 	if err != nil {
 		return nil, err
 	}
-	return c.ReadAll(maxTable)
+	return c.ReadAll(ctx, maxTable)
 }
 
 // referred reads what the build configuration refers to, in the form that it names or else
 // in another.
-func (s *Storage) referred(ref Ref) ([]byte, error) {
+func (s *Storage) referred(ctx context.Context, ref Ref) ([]byte, error) {
 	if ref.EKey.IsZero() {
-		return s.Content(ref.CKey)
+		return s.Content(ctx, ref.CKey)
 	}
-	data, err := s.Encoded(ref.EKey[:])
+	data, err := s.Encoded(ctx, ref.EKey[:])
 	if err == nil {
 		return data, nil
 	}
-	if other, otherErr := s.Content(ref.CKey); otherErr == nil {
+	if other, otherErr := s.Content(ctx, ref.CKey); otherErr == nil {
 		return other, nil
 	}
 	return nil, err
 }
 
+// rootFiles are the files of the root.
+type rootFiles struct {
+	list []File
+	err  error
+}
+
 // Files returns the files that the root names, in its order. Files without names get them
 // from the list file. The first call reads the root; the list must not be changed. If the
 // root is damaged, Files returns an error and the files before the damage.
-func (s *Storage) Files() ([]File, error) {
-	s.files.once.Do(s.readFiles)
-	return s.files.list, s.files.err
+func (s *Storage) Files(ctx context.Context) ([]File, error) {
+	files := s.files.now.Load()
+	if files != nil {
+		return files.list, files.err
+	}
+	read, err := s.files.reads.Do(ctx, struct{}{}, func(ctx context.Context) (rootFiles, error) {
+		// Another caller may have read them between our look and our turn.
+		if files := s.files.now.Load(); files != nil {
+			return *files, nil
+		}
+		read := s.readFiles(ctx)
+		if err := ctx.Err(); err != nil {
+			return rootFiles{}, err
+		}
+		s.files.now.Store(&read)
+		return read, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return read.list, read.err
 }
 
-func (s *Storage) readFiles() {
-	for f, err := range s.Walk() {
+func (s *Storage) readFiles(ctx context.Context) (files rootFiles) {
+	for f, err := range s.Walk(ctx) {
 		if err != nil {
-			s.files.err = err
-			return
+			files.err = err
+			return files
 		}
 		if f.Name == "" {
 			f.Name = cleanName(s.opts.Names.Name(&f))
 		}
-		s.files.list = append(s.files.list, f)
+		files.list = append(files.list, f)
 	}
+	return files
 }
 
 // Manifests returns the files that the build configuration refers to and that users may
@@ -126,8 +152,8 @@ func (x *nameIndex) build(files []File) {
 // Lookup finds the file with a name: an exact match, or else one that differs only in case.
 // Slashes may be backslashes. If there are several it takes the lowest ContentFlags.Rank
 // and then the first in PreferredLocale or, failing that, in its Fallback. If there is none the error matches ErrNotFound.
-func (s *Storage) Lookup(name string) (File, error) {
-	files, err := s.Files()
+func (s *Storage) Lookup(ctx context.Context, name string) (File, error) {
+	files, err := s.Files(ctx)
 	if err != nil {
 		return File{}, err
 	}
@@ -182,26 +208,32 @@ func (s *Storage) PreferredLocale() Locale {
 }
 
 // Install reads the install manifest. If the build has none the error matches ErrNotFound.
-func (s *Storage) Install() (*Install, error) { return readManifest(s, "install", ParseInstall) }
+func (s *Storage) Install(ctx context.Context) (*Install, error) {
+	return readManifest(ctx, s, "install", ParseInstall)
+}
 
 // Download reads the download manifest, as Install does.
-func (s *Storage) Download() (*Download, error) { return readManifest(s, "download", ParseDownload) }
+func (s *Storage) Download(ctx context.Context) (*Download, error) {
+	return readManifest(ctx, s, "download", ParseDownload)
+}
 
 // SizeManifest reads the size manifest, as Install does.
-func (s *Storage) SizeManifest() (*SizeManifest, error) {
-	return readManifest(s, "size", ParseSizeManifest)
+func (s *Storage) SizeManifest(ctx context.Context) (*SizeManifest, error) {
+	return readManifest(ctx, s, "size", ParseSizeManifest)
 }
 
 // PatchIndex reads the patch index, as Install does.
-func (s *Storage) PatchIndex() (*PatchIndex, error) {
-	return readManifest(s, "patch-index", ParsePatchIndex)
+func (s *Storage) PatchIndex(ctx context.Context) (*PatchIndex, error) {
+	return readManifest(ctx, s, "patch-index", ParsePatchIndex)
 }
 
 // Patch reads the patch manifest, as Install does.
-func (s *Storage) Patch() (*Patch, error) { return readManifest(s, "patch", ParsePatch) }
+func (s *Storage) Patch(ctx context.Context) (*Patch, error) {
+	return readManifest(ctx, s, "patch", ParsePatch)
+}
 
 // readManifest reads the file that the build configuration calls name.
-func readManifest[M any](s *Storage, name string, parse func([]byte) (*M, error)) (*M, error) {
+func readManifest[M any](ctx context.Context, s *Storage, name string, parse func([]byte) (*M, error)) (*M, error) {
 	ref, err := s.BuildConfig.Ref(name)
 	if err != nil {
 		return nil, err
@@ -211,9 +243,9 @@ func readManifest[M any](s *Storage, name string, parse func([]byte) (*M, error)
 	case ref.CKey.IsZero():
 		return nil, fmt.Errorf("casc: the build has no %s: %w", name, ErrNotFound)
 	case name == "patch": // its only key is the encoding key
-		data, err = s.Encoded(ref.CKey[:])
+		data, err = s.Encoded(ctx, ref.CKey[:])
 	default:
-		data, err = s.referred(ref)
+		data, err = s.referred(ctx, ref)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)

@@ -2,6 +2,7 @@ package casc
 
 import (
 	"bytes"
+	"context"
 	"crypto/md5"
 	"errors"
 	"fmt"
@@ -69,31 +70,31 @@ type access struct {
 func (s *Storage) users() access { return access{s.opts.Blocks, s.opts.FillMissingKeys} }
 
 // open opens an encoded file.
-func (s *Storage) open(e encoded) (decoded, error) {
+func (s *Storage) open(ctx context.Context, e encoded) (decoded, error) {
 	key := bytes.Clone(e.key) // it is kept
 	p, err := s.archives.find(key)
 	if err != nil {
 		return nil, err
 	}
 	l := &located{key: key, place: p}
-	isBLTE, err := p.isBLTE()
+	isBLTE, err := p.isBLTE(ctx)
 	if err != nil {
 		return nil, l.fail(err)
 	}
 	if !isBLTE {
-		if l.decoded, err = openRaw(p, key); err != nil {
+		if l.decoded, err = openRaw(ctx, p, key); err != nil {
 			return nil, l.fail(err)
 		}
 		return l, nil
 	}
 	opts := blte.Options{
 		Keys: s.keys, Key: key, Size: max(e.size, 0),
-		Decrypted: func(r *blte.Reader) error { return s.prove(r, key, e.ckey) },
+		Decrypted: func(ctx context.Context, r *blte.Reader) error { return s.prove(ctx, r, key, e.ckey) },
 	}
 	if e.blocks != nil {
 		opts.Blocks, opts.FirstBlock = e.blocks, s.blocks.first(key)
 	}
-	r, err := blte.NewReader(p, p.size, opts)
+	r, err := blte.NewReader(ctx, p.ReaderAt, p.size, opts)
 	if err != nil {
 		return nil, l.fail(err)
 	}
@@ -104,10 +105,10 @@ func (s *Storage) open(e encoded) (decoded, error) {
 }
 
 // isBLTE reports whether the encoded file begins like BLTE.
-func (p *place) isBLTE() (bool, error) {
+func (p *place) isBLTE(ctx context.Context) (bool, error) {
 	const magic = "BLTE"
 	b := make([]byte, min(p.size, int64(len(magic))))
-	err := readat.Full(p, b, 0)
+	err := readat.Full(readat.Bound(ctx, p.ReaderAt), b, 0)
 	return string(b) == magic, err
 }
 
@@ -118,8 +119,8 @@ type located struct {
 	place place
 }
 
-func (l *located) ReadAt(p []byte, off int64) (int, error) {
-	n, err := l.decoded.ReadAt(p, off)
+func (l *located) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
+	n, err := l.decoded.ReadAtContext(ctx, p, off)
 	if err != nil && !errors.Is(err, io.EOF) {
 		err = l.fail(err)
 	}
@@ -127,8 +128,8 @@ func (l *located) ReadAt(p []byte, off int64) (int, error) {
 }
 
 // Gaps implements decoded.
-func (l *located) Gaps() ([]blte.Gap, error) {
-	all, err := l.decoded.Gaps()
+func (l *located) Gaps(ctx context.Context) ([]blte.Gap, error) {
+	all, err := l.decoded.Gaps(ctx)
 	if err != nil {
 		err = l.fail(err)
 	}
@@ -144,20 +145,20 @@ const maxPatch = 1 << 28
 
 // openRaw opens a file that is not BLTE. Its key is the MD5 of the whole file or, of a
 // patch manifest, of its beginning. The content is not copied.
-func openRaw(p place, key []byte) (decoded, error) {
+func openRaw(ctx context.Context, p place, key []byte) (decoded, error) {
 	h := md5.New()
-	content, err := readat.Check(p, p.size, h)
+	content, err := readat.Check(ctx, p.ReaderAt, p.size, h)
 	if err != nil {
 		return nil, err
 	}
 	begin := make([]byte, min(p.size, 4))
-	if err := readat.Full(content, begin, 0); err != nil {
+	if err := readat.Full(readat.Bound(ctx, content), begin, 0); err != nil {
 		return nil, err
 	}
 	sum := Key(h.Sum(nil))
 	if bytes.HasPrefix(begin, []byte(patchMagic)) && p.size <= maxPatch {
 		b := make([]byte, p.size)
-		if err := readat.Full(content, b, 0); err != nil {
+		if err := readat.Full(readat.Bound(ctx, content), b, 0); err != nil {
 			return nil, err
 		}
 		if m, err := ParsePatch(b); err == nil {
@@ -173,17 +174,17 @@ func openRaw(p place, key []byte) (decoded, error) {
 }
 
 // Open opens a file of Files.
-func (s *Storage) Open(f *File) (*Content, error) {
+func (s *Storage) Open(ctx context.Context, f *File) (*Content, error) {
 	if f.Err != nil {
 		return nil, fmt.Errorf("casc: %s: %w", f.Name, f.Err)
 	}
 	if len(f.Spans) == 0 {
-		return s.OpenContent(f.CKey)
+		return s.OpenContent(ctx, f.CKey)
 	}
 	c := &Content{}
 	for i := range f.Spans {
 		sp := &f.Spans[i]
-		d, err := s.open(encoded{key: sp.EKey[:sp.KeySize], ckey: sp.CKey, size: sp.ContentSize, access: s.users()})
+		d, err := s.open(ctx, encoded{key: sp.EKey[:sp.KeySize], ckey: sp.CKey, size: sp.ContentSize, access: s.users()})
 		if err != nil {
 			return nil, fmt.Errorf("casc: span %d of %d: %w", i, len(f.Spans), err)
 		}
@@ -196,22 +197,22 @@ func (s *Storage) Open(f *File) (*Content, error) {
 }
 
 // OpenName opens the file that Lookup finds.
-func (s *Storage) OpenName(name string) (*Content, error) {
-	f, err := s.Lookup(name)
+func (s *Storage) OpenName(ctx context.Context, name string) (*Content, error) {
+	f, err := s.Lookup(ctx, name)
 	if err != nil {
 		return nil, err
 	}
-	return s.Open(&f)
+	return s.Open(ctx, &f)
 }
 
 // OpenContent opens a file by its content key, in any encoded form that is local and whole.
 // The error may match ErrNotFound or ErrNotLocal.
-func (s *Storage) OpenContent(ckey Key) (*Content, error) {
-	return s.openContent(ckey, s.users())
+func (s *Storage) OpenContent(ctx context.Context, ckey Key) (*Content, error) {
+	return s.openContent(ctx, ckey, s.users())
 }
 
-func (s *Storage) openContent(ckey Key, as access) (*Content, error) {
-	entry, err := s.encoding.Find(ckey)
+func (s *Storage) openContent(ctx context.Context, ckey Key, as access) (*Content, error) {
+	entry, err := s.encoding.Find(ctx, ckey)
 	if err != nil {
 		return nil, fmt.Errorf("casc: %w", err)
 	}
@@ -219,7 +220,7 @@ func (s *Storage) openContent(ckey Key, as access) (*Content, error) {
 	for i := range entry.EKeys {
 		all = append(all, encoded{key: entry.EKeys[i][:], ckey: ckey, size: entry.Size, access: as})
 	}
-	d, err := s.openForms(all)
+	d, err := s.openForms(ctx, all)
 	if err != nil {
 		return nil, fmt.Errorf("casc: content key %v: %w", ckey, err)
 	}
@@ -229,12 +230,12 @@ func (s *Storage) openContent(ckey Key, as access) (*Content, error) {
 // OpenForms opens a content of size bytes by the encoding keys of its forms, or the first
 // ShortKeySize bytes of each. It reads from any form that is local and whole. ckey may be
 // zero. If no form is local the error matches ErrNotLocal.
-func (s *Storage) OpenForms(ckey Key, keys [][]byte, size int64) (*Content, error) {
+func (s *Storage) OpenForms(ctx context.Context, ckey Key, keys [][]byte, size int64) (*Content, error) {
 	var all []encoded
 	for _, key := range keys {
 		all = append(all, encoded{key: key, ckey: ckey, size: size, access: s.users()})
 	}
-	d, err := s.openForms(all)
+	d, err := s.openForms(ctx, all)
 	if err != nil {
 		return nil, fmt.Errorf("casc: %w", err)
 	}
@@ -242,23 +243,23 @@ func (s *Storage) OpenForms(ckey Key, keys [][]byte, size int64) (*Content, erro
 }
 
 // openForms opens a content by its encoded forms.
-func (s *Storage) openForms(all []encoded) (decoded, error) {
+func (s *Storage) openForms(ctx context.Context, all []encoded) (decoded, error) {
 	if len(all) == 1 {
-		return s.open(all[0])
+		return s.open(ctx, all[0])
 	}
 	f := &forms{}
 	for i := range all {
-		f.all = append(f.all, sync.OnceValues(func() (decoded, error) { return s.open(all[i]) }))
+		f.all = append(f.all, &form{open: func(ctx context.Context) (decoded, error) { return s.open(ctx, all[i]) }})
 	}
 	if all[0].fill {
 		// Otherwise it would depend on what is read at once which form has the zeros.
-		kept, _, err := f.fullest()
+		kept, _, err := f.fullest(ctx)
 		if err != nil {
 			return nil, err
 		}
 		f.all = kept
 	}
-	if err := f.openFirst(); err != nil {
+	if err := f.openFirst(ctx); err != nil {
 		return nil, err
 	}
 	return f, nil
@@ -266,15 +267,15 @@ func (s *Storage) openForms(all []encoded) (decoded, error) {
 
 // OpenEncoded opens a file by its encoding key, or at least the first ShortKeySize bytes of
 // it. If its decoded size is known from nowhere, the whole file is decoded.
-func (s *Storage) OpenEncoded(prefix []byte) (*Content, error) {
-	return s.openEncoded(prefix, s.users())
+func (s *Storage) OpenEncoded(ctx context.Context, prefix []byte) (*Content, error) {
+	return s.openEncoded(ctx, prefix, s.users())
 }
 
-func (s *Storage) openEncoded(prefix []byte, as access) (*Content, error) {
+func (s *Storage) openEncoded(ctx context.Context, prefix []byte, as access) (*Content, error) {
 	if len(prefix) < ShortKeySize || len(prefix) > len(Key{}) {
 		return nil, fmt.Errorf("casc: encoding key %x: expected %d to %d bytes", prefix, ShortKeySize, len(Key{}))
 	}
-	d, err := s.open(encoded{key: prefix, access: as})
+	d, err := s.open(ctx, encoded{key: prefix, access: as})
 	if err != nil {
 		return nil, fmt.Errorf("casc: %w", err)
 	}
@@ -284,17 +285,17 @@ func (s *Storage) openEncoded(prefix []byte, as access) (*Content, error) {
 // Stat describes a file of Files. It looks into the encoding file and the indexes. It looks
 // at the beginnings of chunks only if the encoding file does not say how the file is
 // encoded.
-func (s *Storage) Stat(f *File) (Info, error) {
+func (s *Storage) Stat(ctx context.Context, f *File) (Info, error) {
 	if f.Err != nil {
 		return Info{}, fmt.Errorf("casc: %s: %w", f.Name, f.Err)
 	}
 	if len(f.Spans) == 0 {
-		return s.StatContent(f.CKey, f.Size)
+		return s.StatContent(ctx, f.CKey, f.Size)
 	}
 	info := Info{Size: f.Size}
 	for i := range f.Spans {
 		sp := &f.Spans[i]
-		part, err := s.statEncoded(sp.EKey[:sp.KeySize], sp.ContentSize)
+		part, err := s.statEncoded(ctx, sp.EKey[:sp.KeySize], sp.ContentSize)
 		if err != nil {
 			return Info{}, err
 		}
@@ -308,8 +309,8 @@ func (s *Storage) Stat(f *File) (Info, error) {
 
 // StatContent describes a content key, with the state of the form that can best be read.
 // size is used if the encoding file does not have the key.
-func (s *Storage) StatContent(ckey Key, size int64) (Info, error) {
-	entry, err := s.encoding.Find(ckey)
+func (s *Storage) StatContent(ctx context.Context, ckey Key, size int64) (Info, error) {
+	entry, err := s.encoding.Find(ctx, ckey)
 	if errors.Is(err, ErrNotFound) {
 		return Info{Size: size, State: StateNotLocal}, nil
 	}
@@ -319,7 +320,7 @@ func (s *Storage) StatContent(ckey Key, size int64) (Info, error) {
 	info := Info{Size: entry.Size, State: StateNotLocal}
 	var errs []error
 	for _, ekey := range entry.EKeys {
-		part, err := s.statEncoded(ekey[:], entry.Size)
+		part, err := s.statEncoded(ctx, ekey[:], entry.Size)
 		part.Size = entry.Size
 		switch {
 		case err != nil:
@@ -349,21 +350,21 @@ func (s *Storage) Has(prefix []byte) bool {
 
 // statEncoded returns the state of an encoded file with the decoded size. It does not set
 // the size of the Info.
-func (s *Storage) statEncoded(key []byte, size int64) (Info, error) {
+func (s *Storage) statEncoded(ctx context.Context, key []byte, size int64) (Info, error) {
 	if !s.Has(key) {
 		return Info{State: StateNotLocal}, nil
 	}
 	// If the encoding file does not say how it is encoded, the file itself does.
-	if entry, err := s.encoding.FindEncoded(key); err == nil {
+	if entry, err := s.encoding.FindEncoded(ctx, key); err == nil {
 		if missing, ok := s.specs.missing(entry.Spec, s.keys); ok {
 			return missing, nil
 		}
 	}
-	d, err := s.open(encoded{key: key, size: size, access: access{blocks: s.opts.Blocks}})
+	d, err := s.open(ctx, encoded{key: key, size: size, access: access{blocks: s.opts.Blocks}})
 	if err != nil {
 		return Info{}, err
 	}
-	name, missing, err := d.MissingKey()
+	name, missing, err := d.MissingKey(ctx)
 	if missing {
 		return Info{State: StateNoKey, Key: name}, err
 	}

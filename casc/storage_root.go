@@ -1,6 +1,8 @@
 package casc
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -10,14 +12,18 @@ import (
 // Walk yields the files that the root names, in its order, without those that are only for
 // other languages than Options.Locale and its Fallback. Names are the root's own, without the list file.
 // Walk reads the root each time and keeps nothing of it. An error comes last.
-func (s *Storage) Walk() iter.Seq2[File, error] {
+func (s *Storage) Walk(ctx context.Context) iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {
-		root, err := s.loadRoot()
+		root, err := s.loadRoot(ctx)
 		if err != nil {
 			yield(File{}, err)
 			return
 		}
-		defer s.noteProblems(root)
+		defer func() {
+			if ctx.Err() == nil { // else parts are missing that are not damaged
+				s.noteProblems(root)
+			}
+		}()
 		locale := s.opts.Locale | s.opts.Locale.Fallback()
 		for f, err := range root.Files() {
 			if err != nil {
@@ -31,19 +37,22 @@ func (s *Storage) Walk() iter.Seq2[File, error] {
 				return
 			}
 		}
+		if err := ctx.Err(); err != nil {
+			yield(File{}, err)
+		}
 	}
 }
 
 // Kind returns the form of the root, such as "wow" or "tvfs", or "" if the root can't be
 // read.
-func (s *Storage) Kind() string {
+func (s *Storage) Kind(ctx context.Context) string {
 	s.root.mu.Lock()
 	kind := s.root.kind
 	s.root.mu.Unlock()
 	if kind != "" {
 		return kind
 	}
-	if root, err := s.loadRoot(); err == nil {
+	if root, err := s.loadRoot(ctx); err == nil {
 		kind = root.Kind()
 	}
 	return kind
@@ -51,10 +60,10 @@ func (s *Storage) Kind() string {
 
 // loadRoot reads the root. It notes its kind and the faults of the roots that it would have
 // preferred.
-func (s *Storage) loadRoot() (Root, error) {
-	root, faults, err := s.chooseRoot()
-	if err != nil {
-		return nil, err
+func (s *Storage) loadRoot(ctx context.Context) (Root, error) {
+	root, faults, err := s.chooseRoot(ctx)
+	if err := cmp.Or(ctx.Err(), err); err != nil {
+		return nil, err // a root that could not be read in time is no damaged one
 	}
 	s.root.mu.Lock()
 	known := s.root.kind != ""
@@ -87,7 +96,7 @@ func (s *Storage) noteProblems(root Root) {
 // than the virtual file system of the same build. Then follow the virtual file system, the
 // root, and the install manifest, which at least has names. The faults are those of the
 // roots that could not be used.
-func (s *Storage) chooseRoot() (root Root, faults []error, err error) {
+func (s *Storage) chooseRoot(ctx context.Context) (root Root, faults []error, err error) {
 	ref, err := s.BuildConfig.Ref("root")
 	if err != nil {
 		return nil, nil, err
@@ -97,12 +106,12 @@ func (s *Storage) chooseRoot() (root Root, faults []error, err error) {
 		return nil, nil, err
 	}
 	if !ref.CKey.IsZero() {
-		if root, err = s.contentRoot(ref.CKey); err != nil {
+		if root, err = s.contentRoot(ctx, ref.CKey); err != nil {
 			faults = append(faults, fmt.Errorf("root: %w", err))
 		}
 	}
 	if !vfs.EKey.IsZero() && (root == nil || root.Kind() != "wow") {
-		v, err := s.vfsRoot(vfs)
+		v, err := s.vfsRoot(ctx, vfs)
 		if err == nil {
 			return v, faults, nil
 		}
@@ -114,7 +123,7 @@ func (s *Storage) chooseRoot() (root Root, faults []error, err error) {
 	if len(faults) > 0 && s.BuildConfig.Text("install") == "" {
 		return nil, nil, errors.Join(faults...)
 	}
-	if root, err = s.installRoot(); err != nil {
+	if root, err = s.installRoot(ctx); err != nil {
 		return nil, nil, errors.Join(append(faults, err)...)
 	}
 	for i, err := range faults {
@@ -123,21 +132,21 @@ func (s *Storage) chooseRoot() (root Root, faults []error, err error) {
 	return root, faults, nil
 }
 
-func (s *Storage) contentRoot(ckey Key) (Root, error) {
-	data, err := s.Content(ckey)
+func (s *Storage) contentRoot(ctx context.Context, ckey Key) (Root, error) {
+	data, err := s.Content(ctx, ckey)
 	if err != nil {
 		return nil, err
 	}
-	return ParseRoot(data, s)
+	return ParseRoot(data, loader{ctx, s})
 }
 
 // vfsRoot reads the virtual file system, and says which manifests are nested in it.
-func (s *Storage) vfsRoot(ref Ref) (Root, error) {
-	data, err := s.referred(ref)
+func (s *Storage) vfsRoot(ctx context.Context, ref Ref) (Root, error) {
+	data, err := s.referred(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
-	t, err := ParseTVFS(data, s)
+	t, err := ParseTVFS(data, loader{ctx, s})
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +159,7 @@ func (s *Storage) vfsRoot(ref Ref) (Root, error) {
 	return t, nil
 }
 
-func (s *Storage) installRoot() (Root, error) {
+func (s *Storage) installRoot(ctx context.Context) (Root, error) {
 	ref, err := s.BuildConfig.Ref("install")
 	if err != nil {
 		return nil, err
@@ -158,7 +167,7 @@ func (s *Storage) installRoot() (Root, error) {
 	if ref.CKey.IsZero() {
 		return nil, config.bad(0, "the build configuration has no root, vfs-root, or install")
 	}
-	m, err := s.Install()
+	m, err := s.Install(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -177,3 +186,13 @@ func (s *Storage) RootFaults() []error {
 	defer s.root.mu.Unlock()
 	return slices.Clone(s.root.faults)
 }
+
+// loader reads what a root consists of. It makes a Storage a Loader.
+type loader struct {
+	ctx context.Context //nolint:containedctx // that of Walk, which the root lives as long as
+	s   *Storage
+}
+
+func (l loader) Content(ckey Key) ([]byte, error) { return l.s.Content(l.ctx, ckey) }
+
+func (l loader) Encoded(prefix []byte) ([]byte, error) { return l.s.Encoded(l.ctx, prefix) }

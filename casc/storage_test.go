@@ -2,6 +2,7 @@ package casc_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -29,8 +30,8 @@ func TestBuilt(t *testing.T) {
 			if err := g.check(st); err != nil {
 				t.Errorf("%s, %s: %v", root, form, err)
 			}
-			if kind, _, _ := strings.Cut(root, " "); st.Kind() != kind {
-				t.Errorf("%s, %s: the root is of kind %s", root, form, st.Kind())
+			if kind, _, _ := strings.Cut(root, " "); st.Kind(t.Context()) != kind {
+				t.Errorf("%s, %s: the root is of kind %s", root, form, st.Kind(t.Context()))
 			}
 			if err := st.Close(); err != nil {
 				t.Error(err)
@@ -79,7 +80,7 @@ func TestParallel(t *testing.T) {
 					t.Error(err)
 				}
 				for name, want := range g.Want {
-					if f, err := st.Lookup(strings.ToLower(name)); want != nil && (err != nil || f.Name != name) {
+					if f, err := st.Lookup(t.Context(), strings.ToLower(name)); want != nil && (err != nil || f.Name != name) {
 						t.Errorf("%s: %v", name, err)
 					}
 				}
@@ -98,10 +99,10 @@ type keeping struct {
 	blocks map[uint64][]byte
 }
 
-func (k *keeping) Block(n uint64, load func(uint64) ([]byte, error)) ([]byte, error) {
+func (k *keeping) Block(ctx context.Context, n uint64, load func(context.Context, uint64) ([]byte, error)) ([]byte, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	b, err := load(n)
+	b, err := load(ctx, n)
 	if old, ok := k.blocks[n]; ok && err == nil && !bytes.Equal(old, b) {
 		return nil, fmt.Errorf("block %d is another", n)
 	}
@@ -124,20 +125,20 @@ func TestLookup(t *testing.T) {
 	for name, want := range map[string]casc.Key{
 		"a/name.txt": lower.CKey, "A/NAME.txt": upper.CKey, `\A\name.TXT`: lower.CKey, "B:ENUS": upper.CKey, "c": {}, "": {},
 	} {
-		f, err := st.Lookup(name)
+		f, err := st.Lookup(t.Context(), name)
 		if f.CKey != want || errors.Is(err, casc.ErrNotFound) != want.IsZero() {
 			t.Errorf("%s: %+v, %v", name, f, err)
 		}
 	}
 	for what, err := range map[string]error{
-		"content key": second(st.OpenContent(casc.Key{1})), "name": second(st.OpenName("none")), "encoding key": second(st.OpenEncoded(make([]byte, 9))),
+		"content key": second(st.OpenContent(t.Context(), casc.Key{1})), "name": second(st.OpenName(t.Context(), "none")), "encoding key": second(st.OpenEncoded(t.Context(), make([]byte, 9))),
 	} {
 		if !errors.Is(err, casc.ErrNotFound) && !errors.Is(err, casc.ErrNotLocal) {
 			t.Errorf("unknown %s: %v", what, err)
 		}
 	}
 	for _, n := range []int{0, 8, 17} {
-		if _, err := st.OpenEncoded(make([]byte, n)); err == nil {
+		if _, err := st.OpenEncoded(t.Context(), make([]byte, n)); err == nil {
 			t.Errorf("an encoding key of %d bytes", n)
 		}
 	}
@@ -165,19 +166,19 @@ func TestManifestsOfAStorage(t *testing.T) {
 	if err != nil || len(st.Problems()) > 0 {
 		t.Fatal(err, st.Problems())
 	}
-	if m, err := st.Install(); err != nil || len(m.Entries) != 1 {
+	if m, err := st.Install(t.Context()); err != nil || len(m.Entries) != 1 {
 		t.Errorf("install: %+v, %v", m, err)
 	}
-	if m, err := st.Download(); err != nil || m.Len() != 1 {
+	if m, err := st.Download(t.Context()); err != nil || m.Len() != 1 {
 		t.Errorf("download: %+v, %v", m, err)
 	}
-	if m, err := st.SizeManifest(); err != nil || m.Len() != 1 {
+	if m, err := st.SizeManifest(t.Context()); err != nil || m.Len() != 1 {
 		t.Errorf("size: %+v, %v", m, err)
 	}
-	if m, err := st.Patch(); err != nil || m.Key != key || len(m.Files) != 1 {
+	if m, err := st.Patch(t.Context()); err != nil || m.Key != key || len(m.Files) != 1 {
 		t.Errorf("patch: %+v, %v", m, err)
 	}
-	if _, err := st.PatchIndex(); !errors.Is(err, casc.ErrNotFound) {
+	if _, err := st.PatchIndex(t.Context()); !errors.Is(err, casc.ErrNotFound) {
 		t.Errorf("patch index: %v", err)
 	}
 	manifests, err := st.Manifests()
@@ -187,11 +188,11 @@ func TestManifestsOfAStorage(t *testing.T) {
 	var names []string
 	for _, f := range manifests {
 		names = append(names, f.Name)
-		c, err := st.Open(&f)
+		c, err := st.Open(t.Context(), &f)
 		if err == nil {
-			_, err = c.ReadAll(1 << 20)
+			_, err = c.ReadAll(t.Context(), 1<<20)
 		}
-		info, statErr := st.Stat(&f)
+		info, statErr := st.Stat(t.Context(), &f)
 		if err != nil || statErr != nil || info.State != casc.StateLocal || info.Size != c.Size() {
 			t.Errorf("%s: %v, %+v, %v", f.Name, err, info, statErr)
 		}
@@ -212,17 +213,17 @@ func TestNoArchive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := st.Files()
+	all, err := st.Files(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
 	local := 0
 	for _, f := range all {
-		info, err := st.Stat(&f)
+		info, err := st.Stat(t.Context(), &f)
 		if err != nil {
 			t.Error(err)
 		}
-		_, err = st.Open(&f)
+		_, err = st.Open(t.Context(), &f)
 		if errors.Is(err, casc.ErrNotLocal) != (info.State == casc.StateNotLocal) {
 			t.Errorf("%s: %v, %v", f.Name, info.State, err)
 		}
@@ -294,14 +295,14 @@ func TestKeyRing(t *testing.T) {
 	if p := st.Problems(); len(p) != 1 || !strings.Contains(p[0].Error(), "key-0123456789abcdef") {
 		t.Errorf("told of are %v", p)
 	}
-	f, err := st.Lookup("x")
+	f, err := st.Lookup(t.Context(), "x")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if info, err := st.Stat(&f); err != nil || info.State != casc.StateLocal {
+	if info, err := st.Stat(t.Context(), &f); err != nil || info.State != casc.StateLocal {
 		t.Errorf("%+v, %v", info, err)
 	}
-	if b, err := st.Content(s.CKey); err != nil || string(b) != "lore" {
+	if b, err := st.Content(t.Context(), s.CKey); err != nil || string(b) != "lore" {
 		t.Errorf("%q, %v", b, err)
 	}
 }
@@ -324,7 +325,7 @@ func TestFirstLocalForm(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", form, err)
 		}
-		if b, err := st.Content(write.Key(content)); err != nil || !bytes.Equal(b, content) {
+		if b, err := st.Content(t.Context(), write.Key(content)); err != nil || !bytes.Equal(b, content) {
 			t.Errorf("%s: %q, %v", form, b, err)
 		}
 		g.Config = g.Config[:len(g.Config)-2] // the encoding file, which each build adds
@@ -395,18 +396,18 @@ func TestLocales(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all, err := st.Files()
+		all, err := st.Files(t.Context())
 		if err != nil || len(all) != want.files {
 			t.Errorf("%v: %d files, %v", locale, len(all), err)
 		}
-		c, err := st.OpenName("hello.txt")
+		c, err := st.OpenName(t.Context(), "hello.txt")
 		if err != nil {
 			if !errors.Is(err, casc.ErrNotFound) || want.files > 0 {
 				t.Errorf("%v: %v", locale, err)
 			}
 			continue
 		}
-		if b, err := c.ReadAll(10); err != nil || string(b) != want.text {
+		if b, err := c.ReadAll(t.Context(), 10); err != nil || string(b) != want.text {
 			t.Errorf("%v: %q, %v", locale, b, err)
 		}
 	}

@@ -130,12 +130,12 @@ func (s *synthetic) checkFile(t *testing.T, st *casc.Storage, f *casctest.Synthe
 	if f.Listed != "" {
 		name = f.Listed
 	}
-	file, err := st.Lookup(strings.ToUpper(name))
+	file, err := st.Lookup(t.Context(), strings.ToUpper(name))
 	if err != nil {
 		t.Errorf("%s: %v", s.kind, err)
 		return
 	}
-	info, err := st.Stat(&file)
+	info, err := st.Stat(t.Context(), &file)
 	if err != nil || info.Size != f.Size {
 		t.Errorf("%s: %s: %+v, %v; the size is %d", s.kind, name, info, err, f.Size)
 	}
@@ -159,16 +159,16 @@ func (s *synthetic) checkFile(t *testing.T, st *casc.Storage, f *casctest.Synthe
 			t.Errorf("%s: %s by %s: %v, MD5 %s; want %v, %s", s.kind, name, how, err, got, want, f.MD5)
 		}
 	}
-	c, err := st.OpenName(name)
+	c, err := st.OpenName(t.Context(), name)
 	check("name", c, err)
 	if f.CKey != "" && len(file.Spans) < 2 {
-		c, err = st.OpenContent(key(t, f.CKey))
+		c, err = st.OpenContent(t.Context(), key(t, f.CKey))
 		check("content key", c, err)
 		for _, text := range f.EKeys {
 			ekey := key(t, text)
-			c, err = st.OpenEncoded(ekey[:])
+			c, err = st.OpenEncoded(t.Context(), ekey[:])
 			check("encoding key", c, err)
-			c, err = st.OpenEncoded(ekey[:casc.ShortKeySize])
+			c, err = st.OpenEncoded(t.Context(), ekey[:casc.ShortKeySize])
 			check("short encoding key", c, err)
 		}
 	}
@@ -183,7 +183,7 @@ func TestCascLib(t *testing.T) {
 		}
 		s := loadSynthetic(t, kind)
 		st := s.open(t, "csv", casc.Options{Locale: casc.LocaleEnUS}) // as CascLib, by the tags
-		files, err := st.Files()
+		files, err := st.Files(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -216,7 +216,7 @@ func TestCascLib(t *testing.T) {
 
 func compareRow(t *testing.T, kind string, st *casc.Storage, f *casc.File, r *cascLibRow) {
 	t.Helper()
-	info, err := st.Stat(f)
+	info, err := st.Stat(t.Context(), f)
 	if err != nil || info.Size != r.size || (info.State == casc.StateNotLocal) == r.local || max(len(f.Spans), 1) != r.spans {
 		t.Errorf("%s: %s: %+v, %v, %d spans; CascLib has %+v", kind, f.Name, info, err, len(f.Spans), r)
 	}
@@ -226,7 +226,7 @@ func compareRow(t *testing.T, kind string, st *casc.Storage, f *casc.File, r *ca
 	if len(f.Spans) < 2 && f.CKey.String() != r.ckey {
 		t.Errorf("%s: %s: content key %v; CascLib has %s", kind, f.Name, f.CKey, r.ckey)
 	}
-	c, err := st.Open(f)
+	c, err := st.Open(t.Context(), f)
 	if err != nil {
 		if r.status == "ok" {
 			t.Errorf("%s: %s: %v; CascLib reads it", kind, f.Name, err)

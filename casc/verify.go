@@ -212,7 +212,7 @@ func (v *verifier) pages() error {
 	for _, t := range []*pageTable{&e.content, &e.encoded} {
 		data := make([]byte, t.size)
 		for i := range t.len() {
-			err := e.readPage(t, i, data)
+			err := e.readPage(v.ctx, t, i, data)
 			if err == nil && t == &e.content {
 				for _, bad := range contentRows(tablePage{data, t.offset(i)}) {
 					err = bad
@@ -236,11 +236,11 @@ func (v *verifier) pages() error {
 // manifests checks the manifests of the build.
 func (v *verifier) manifests() error {
 	for _, read := range []func() error{
-		func() error { _, err := v.s.Install(); return err },
-		func() error { _, err := v.s.Download(); return err },
-		func() error { _, err := v.s.SizeManifest(); return err },
-		func() error { _, err := v.s.PatchIndex(); return err },
-		func() error { _, err := v.s.Patch(); return err },
+		func() error { _, err := v.s.Install(v.ctx); return err },
+		func() error { _, err := v.s.Download(v.ctx); return err },
+		func() error { _, err := v.s.SizeManifest(v.ctx); return err },
+		func() error { _, err := v.s.PatchIndex(v.ctx); return err },
+		func() error { _, err := v.s.Patch(v.ctx); return err },
 	} {
 		err := read()
 		if err == nil || errors.Is(err, ErrNotFound) {
@@ -272,7 +272,7 @@ func (v *verifier) spans() error {
 		}
 	}
 	// Unreadable pages have been reported already.
-	v.keys, _ = v.s.encoding.contentKeys(func(Key) bool { return true })
+	v.keys, _ = v.s.encoding.contentKeys(v.ctx, func(Key) bool { return true })
 	var err error
 	if v.encoding, err = v.s.BuildConfig.Ref("encoding"); err != nil {
 		return err
@@ -365,16 +365,16 @@ func (v *verifier) checkSpan(e *spanEntry) Finding {
 }
 
 func (v *verifier) checkPlace(p place, key []byte) error {
-	isBLTE, err := p.isBLTE()
+	isBLTE, err := p.isBLTE(v.ctx)
 	if err != nil {
 		return err
 	}
 	if !isBLTE {
-		_, err := openRaw(p, key)
+		_, err := openRaw(v.ctx, p, key)
 		return err
 	}
 	keys := &askedKeys{Keys: v.s.keys}
-	r, err := blte.NewReader(p, p.size, blte.Options{Keys: keys, Key: key})
+	r, err := blte.NewReader(v.ctx, p.ReaderAt, p.size, blte.Options{Keys: keys, Key: key})
 	if err != nil {
 		return err
 	}
@@ -382,7 +382,7 @@ func (v *verifier) checkPlace(p place, key []byte) error {
 	var noKey error
 	h := md5.New()
 	for i := range r.Header().Chunks {
-		err := r.CopyChunk(h, i)
+		err := r.CopyChunk(v.ctx, h, i)
 		if err != nil && !errors.Is(err, blte.ErrNoKey) {
 			return err
 		}

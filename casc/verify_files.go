@@ -12,7 +12,7 @@ import (
 
 // files looks for each file that the root names.
 func (v *verifier) files() error {
-	for f, err := range v.s.Walk() {
+	for f, err := range v.s.Walk(v.ctx) {
 		if err != nil {
 			if err := v.report(Finding{Kind: kindOf(err), What: err.Error()}); err != nil {
 				return err
@@ -44,7 +44,7 @@ func (v *verifier) nameDamaged() error {
 	}
 	v.ctx = context.WithoutCancel(v.ctx)
 	n := 0
-	for f, err := range v.s.Walk() {
+	for f, err := range v.s.Walk(v.ctx) {
 		if err != nil {
 			return nil //nolint:nilerr // the run that goes on tells of it
 		}
@@ -91,7 +91,7 @@ func (v *verifier) isEncoded(f *File) error {
 		if s.CKey.IsZero() {
 			continue
 		}
-		_, err := v.s.encoding.Find(s.CKey)
+		_, err := v.s.encoding.Find(v.ctx, s.CKey)
 		if !errors.Is(err, ErrNotFound) {
 			continue // damage was reported already
 		}
@@ -140,7 +140,7 @@ func (v *verifier) readFrom(f *File) (r reading, err error) {
 		return r, nil
 	}
 	r.forms = true
-	entry, err := v.s.encoding.Find(f.CKey)
+	entry, err := v.s.encoding.Find(v.ctx, f.CKey)
 	if errors.Is(err, ErrNotFound) {
 		return r, fmt.Errorf("%w: %w", err, ErrNotLocal)
 	}
@@ -188,7 +188,7 @@ func (v *verifier) stateOf(key []byte) (kind FindingKind, what string, bad bool)
 		return 0, "", false
 	}
 	// This run may not have read it.
-	info, err := v.s.statEncoded(key, 0)
+	info, err := v.s.statEncoded(v.ctx, key, 0)
 	if err != nil || info.State != StateNoKey {
 		return 0, "", false
 	}

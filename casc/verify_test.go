@@ -138,14 +138,14 @@ func unreadable(files write.Files, opts casc.Options) (names []string, ok bool) 
 	if err != nil {
 		return nil, false
 	}
-	all, err := st.Files()
+	all, err := st.Files(context.Background())
 	if err != nil {
 		return nil, false
 	}
 	for _, f := range all {
-		c, err := st.Open(&f)
+		c, err := st.Open(context.Background(), &f)
 		if err == nil {
-			_, err = c.ReadAll(1 << 20)
+			_, err = c.ReadAll(context.Background(), 1<<20)
 		}
 		if err != nil && !errors.Is(err, casc.ErrNotLocal) && !errors.Is(err, blte.ErrNoKey) {
 			names = append(names, f.Name)

@@ -1,6 +1,7 @@
 package datacenter
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"hash/crc32"
@@ -12,9 +13,10 @@ import (
 // A cached block begins with the history that inflating it needed, so that nothing has to
 // be copied.
 
-// block returns the bytes of block n.
+// block returns the bytes of block n. A file is local, so that loading a block takes a moment
+// and needs no context to end it.
 func (f *File) block(n uint64) ([]byte, error) {
-	buf, err := f.blocks.Block(n, f.load)
+	buf, err := f.blocks.Block(context.Background(), n, f.load)
 	if err != nil {
 		return nil, err
 	}
@@ -23,7 +25,7 @@ func (f *File) block(n uint64) ([]byte, error) {
 
 // inflateBlock inflates block n. It compares the checksum with the index, so that it never
 // returns bytes of a file that has changed since.
-func (f *File) inflateBlock(n uint64) ([]byte, error) {
+func (f *File) inflateBlock(_ context.Context, n uint64) ([]byte, error) {
 	if n >= uint64(len(f.points)) {
 		return nil, badf(f.stated, "beyond the data's %d bytes", f.stated)
 	}

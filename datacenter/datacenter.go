@@ -55,7 +55,7 @@ type File struct {
 	// identity is the key of the index in the IndexStore.
 	identity cache.ID
 	// load is inflateBlock as a value. It is made once so that reads allocate nothing.
-	load     func(n uint64) ([]byte, error)
+	load     func(ctx context.Context, n uint64) ([]byte, error)
 	decoders sync.Pool // of *inflate.Decoder
 	// inflating limits how many goroutines inflate a block at once to the number of cores:
 	// more would not be faster, and each needs the memory of a block.
@@ -133,7 +133,7 @@ func (f *File) build(ctx context.Context, opts Options) error {
 		container: f.container, progress: opts.Progress, blockSize: opts.BlockSize,
 		keep: func(n uint64, buf []byte) {
 			// An error does not matter: a block that the cache can't keep is loaded again.
-			_, _ = f.blocks.Block(n, func(uint64) ([]byte, error) { return buf, nil })
+			_, _ = f.blocks.Block(context.Background(), n, func(context.Context, uint64) ([]byte, error) { return buf, nil })
 		},
 	}
 	if err := p.run(ctx, f.layouts(opts.Layout)); err != nil {

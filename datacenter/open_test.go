@@ -252,7 +252,9 @@ func (s *swapped) ReadAt(p []byte, off int64) (int, error) {
 
 type noCache struct{}
 
-func (noCache) Block(n uint64, load func(uint64) ([]byte, error)) ([]byte, error) { return load(n) }
+func (noCache) Block(ctx context.Context, n uint64, load func(context.Context, uint64) ([]byte, error)) ([]byte, error) {
+	return load(ctx, n)
+}
 
 func TestReadErrorsAreNotTakenForDamage(t *testing.T) {
 	doc := dctest.Generate(dctest.GenOptions{Seed: 3, Sheets: 5, Nodes: 3000})

@@ -1,5 +1,7 @@
 package datacenter
 
+import "context"
+
 // MostPrivate is a good number of blocks for a [Private] that is the only one. Most work
 // touches few places at a time.
 const MostPrivate = 64
@@ -35,12 +37,12 @@ type privateBlock struct {
 	data []byte // nil if there is none
 }
 
-func (r *privateCache) Block(n uint64, load func(n uint64) ([]byte, error)) ([]byte, error) {
+func (r *privateCache) Block(ctx context.Context, n uint64, load func(ctx context.Context, n uint64) ([]byte, error)) ([]byte, error) {
 	s := &r.slots[n%uint64(len(r.slots))]
 	if s.n == n && s.data != nil {
 		return s.data, nil
 	}
-	b, err := r.shared.Block(n, load)
+	b, err := r.shared.Block(ctx, n, load)
 	if err == nil {
 		s.n, s.data = n, b
 	}

@@ -297,7 +297,7 @@ func (s *spliced) checkBlock(f *File, n int) error {
 	if !s.doubtful[n] {
 		return nil
 	}
-	_, err := f.inflateBlock(uint64(n))
+	_, err := f.inflateBlock(context.Background(), uint64(n))
 	return err
 }
 

@@ -76,11 +76,11 @@ type stoppingBlocks struct {
 	cancel func()
 }
 
-func (b *stoppingBlocks) Block(n uint64, load func(n uint64) ([]byte, error)) ([]byte, error) {
+func (b *stoppingBlocks) Block(ctx context.Context, n uint64, load func(ctx context.Context, n uint64) ([]byte, error)) ([]byte, error) {
 	if b.left.Add(-1) == 0 {
 		b.cancel()
 	}
-	return b.All.Block(n, load)
+	return b.All.Block(ctx, n, load)
 }
 
 // TestVerifyIsCancelled checks that a check that was cancelled says so, and nothing untrue.

@@ -1,6 +1,9 @@
 package datacenter
 
-import "sync"
+import (
+	"context"
+	"sync"
+)
 
 // recentBlocks is a BlockCache in front of another one, for one goroutine that reads a file
 // from start to end. It returns the blocks read last without a lock and loads the next
@@ -17,12 +20,12 @@ type recentBlocks struct {
 }
 
 // Block implements [BlockCache].
-func (c *recentBlocks) Block(n uint64, load func(n uint64) ([]byte, error)) ([]byte, error) {
+func (c *recentBlocks) Block(ctx context.Context, n uint64, load func(ctx context.Context, n uint64) ([]byte, error)) ([]byte, error) {
 	r := &c.recent[n%uint64(len(c.recent))]
 	if r.data != nil && r.number == n {
 		return r.data, nil
 	}
-	data, err := c.BlockCache.Block(n, load)
+	data, err := c.BlockCache.Block(ctx, n, load)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +34,7 @@ func (c *recentBlocks) Block(n uint64, load func(n uint64) ([]byte, error)) ([]b
 		c.asked[n] = true
 		c.loading.Go(func() {
 			// If this fails, reading the block fails as well and reports the error.
-			_, _ = c.BlockCache.Block(next, load)
+			_, _ = c.BlockCache.Block(ctx, next, load)
 		})
 	}
 	return data, nil

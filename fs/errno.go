@@ -37,6 +37,8 @@ var errnos = []struct {
 	weight weight
 }{
 	{nodes.ErrChanged, syscall.EIO, odd},
+	// The source did not answer in time. Programs would try again for ever after EINTR.
+	{context.DeadlineExceeded, syscall.EIO, odd},
 	// A signal came while the source was being read.
 	{context.Canceled, syscall.EINTR, answer},
 	{nodes.ErrNotDir, syscall.ENOTDIR, answer},

@@ -25,6 +25,8 @@ func TestErrno(t *testing.T) {
 		{nodes.NotExist("x"), syscall.EIO, odd},
 		{&iofs.PathError{Op: "open", Path: "x", Err: syscall.ENOENT}, syscall.EIO, odd},
 		{fmt.Errorf("read: %w", context.Canceled), syscall.EINTR, answer},
+		{fmt.Errorf("read: %w", context.DeadlineExceeded), syscall.EIO, odd},
+		{errors.Join(context.Canceled, context.DeadlineExceeded), syscall.EIO, odd},
 		{nodes.ErrNotDir, syscall.ENOTDIR, answer},
 		{nodes.ErrIsDir, syscall.EISDIR, answer},
 		{nodes.ErrNoXattr, syscall.ENODATA, answer},

@@ -60,14 +60,14 @@ func TestFormats(t *testing.T) {
 }
 
 // The tree needs nothing but the standard library; its block cache has its list
-// from others.
+// and its single flight from others.
 func TestTree(t *testing.T) {
 	if got := deps(t, "nodes"); !slices.Equal(got, []string{module + "nodes"}) {
 		t.Errorf("nodes imports %v", got)
 	}
 	for _, dep := range deps(t, "nodes/blockcache") {
 		if !under(dep, module+"nodes/blockcache") && !under(dep, "github.com/hashicorp/golang-lru/v2") &&
-			!under(dep, "golang.org/x/sync") {
+			!under(dep, module+"internal/flight") {
 			t.Errorf("nodes/blockcache imports %s", dep)
 		}
 	}

@@ -128,7 +128,7 @@ func (c *comparison) run(part uint32) error {
 // walk yields the files of a root until the context ends.
 func (c *comparison) walk(st *casc.Storage) iter.Seq2[casc.File, error] {
 	return func(yield func(casc.File, error) bool) {
-		for f, err := range st.Walk() {
+		for f, err := range st.Walk(c.ctx) {
 			if err == nil {
 				err = c.ctx.Err()
 			}

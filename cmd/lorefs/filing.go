@@ -28,7 +28,7 @@ type filing struct {
 	// ignored are reasons for leaving out files that are no failure.
 	ignored ignoring
 	// readable is that of the source, or nil.
-	readable func(nodes.ID) error
+	readable func(context.Context, nodes.ID) error
 	// files is the number of files, or -1 if it is unknown.
 	files int64
 }
@@ -80,7 +80,7 @@ func (f *filing) options() treecopy.Options {
 func (f *filing) foretell(c *cobra.Command, s *kinds.Source, to string, files iter.Seq2[treecopy.Planned, error]) error {
 	out, spell := bufio.NewWriter(c.OutOrStdout()), spelling(c)
 	lines := jsonout.NewLines(out)
-	r, err := treecopy.Foretell(f.options(), to, files, func(p treecopy.Planned) error {
+	r, err := treecopy.Foretell(c.Context(), f.options(), to, files, func(p treecopy.Planned) error {
 		if f.asJSON {
 			return lines.Write(plannedFile{p.Path})
 		}
@@ -132,7 +132,7 @@ func (f *filing) run(c *cobra.Command, s *kinds.Source, to string, write func(tr
 	}
 	if f.asJSON {
 		err = jsonout.Object(c.OutOrStdout(), filed{
-			to, r.Files, r.Bytes, len(s.Partial()), r.Present, r.Missing, r.NoKey, r.Damaged, r.Failed,
+			to, r.Files, r.Bytes, len(s.Partial(c.Context())), r.Present, r.Missing, r.NoKey, r.Damaged, r.Failed,
 		})
 	} else {
 		f.tell(c, &r, "")

@@ -272,7 +272,7 @@ func (r *search) look(ctx context.Context, f *kinds.Found) error {
 	}
 	var why treecopy.Reason
 	if f.Kind == nodes.File && (r.missing || r.lines != nil) {
-		if err := r.source.Readable(f.ID); err != nil {
+		if err := r.source.Readable(ctx, f.ID); err != nil {
 			why = treecopy.ReasonOf(err)
 		} else if r.source.HasZeros(ctx, f.ID) {
 			why = treecopy.Partial

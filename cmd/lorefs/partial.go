@@ -12,7 +12,7 @@ import (
 // tellPartial prints which files were written with zeros for blocks whose key is not known, and
 // returns an error if there are any. Files without a key that are no failure are only counted.
 func tellPartial(c *cobra.Command, s *kinds.Source, ignored bool) error {
-	partial := s.Partial()
+	partial := s.Partial(c.Context())
 	if len(partial) == 0 {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package edit_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -43,9 +44,9 @@ type overwritten struct{ gone atomic.Bool }
 
 var errOverwritten = errors.New("another program wrote over it")
 
-func (o *overwritten) Block(n uint64, load func(uint64) ([]byte, error)) ([]byte, error) {
+func (o *overwritten) Block(ctx context.Context, n uint64, load func(context.Context, uint64) ([]byte, error)) ([]byte, error) {
 	if o.gone.Load() {
 		return nil, errOverwritten
 	}
-	return load(n)
+	return load(ctx, n)
 }

@@ -213,10 +213,10 @@ type countingBlocks struct {
 	reads  int
 }
 
-func (c *countingBlocks) Block(n uint64, load func(uint64) ([]byte, error)) (b []byte, err error) {
+func (c *countingBlocks) Block(ctx context.Context, n uint64, load func(context.Context, uint64) ([]byte, error)) (b []byte, err error) {
 	c.reads++
 	if b = c.blocks[n]; b == nil {
-		b, err = load(n)
+		b, err = load(ctx, n)
 		c.blocks[n] = b
 	}
 	return b, err

@@ -2,6 +2,7 @@ package sheets_test
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"runtime"
 	"sync"
@@ -17,7 +18,7 @@ import (
 // slowBlocks caches no block, and counts how many are loaded at the same time.
 type slowBlocks struct{ now, most atomic.Int64 }
 
-func (b *slowBlocks) Block(n uint64, load func(uint64) ([]byte, error)) ([]byte, error) {
+func (b *slowBlocks) Block(ctx context.Context, n uint64, load func(context.Context, uint64) ([]byte, error)) ([]byte, error) {
 	defer b.now.Add(-1)
 	for now := b.now.Add(1); ; {
 		most := b.most.Load()
@@ -26,7 +27,7 @@ func (b *slowBlocks) Block(n uint64, load func(uint64) ([]byte, error)) ([]byte,
 		}
 	}
 	time.Sleep(time.Millisecond)
-	return load(n)
+	return load(ctx, n)
 }
 
 // TestReadersWaitForACore checks that of many readers only one for each core works at a

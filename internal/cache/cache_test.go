@@ -2,6 +2,7 @@ package cache
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	iofs "io/fs"
@@ -70,7 +71,7 @@ func TestAllLoadsOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			if b, err := blocks.Block(7, func(n uint64) ([]byte, error) { loads++; return []byte{byte(n)}, nil }); err != nil || b[0] != 7 {
+			if b, err := blocks.Block(t.Context(), 7, func(_ context.Context, n uint64) ([]byte, error) { loads++; return []byte{byte(n)}, nil }); err != nil || b[0] != 7 {
 				t.Errorf("%v, %v", b, err)
 			}
 		})
@@ -80,10 +81,10 @@ func TestAllLoadsOnce(t *testing.T) {
 		t.Errorf("loaded %d times", loads)
 	}
 	failed := errors.New("no")
-	if _, err := blocks.Block(8, func(uint64) ([]byte, error) { return nil, failed }); !errors.Is(err, failed) {
+	if _, err := blocks.Block(t.Context(), 8, func(context.Context, uint64) ([]byte, error) { return nil, failed }); !errors.Is(err, failed) {
 		t.Errorf("%v", err)
 	}
-	if b, err := blocks.Block(8, func(uint64) ([]byte, error) { return []byte{1}, nil }); err != nil || len(b) != 1 {
+	if b, err := blocks.Block(t.Context(), 8, func(context.Context, uint64) ([]byte, error) { return []byte{1}, nil }); err != nil || len(b) != 1 {
 		t.Errorf("an error was kept: %v, %v", b, err)
 	}
 }

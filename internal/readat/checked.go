@@ -1,6 +1,7 @@
 package readat
 
 import (
+	"context"
 	"errors"
 	"hash/maphash"
 	"io"
@@ -32,13 +33,14 @@ type Checked struct {
 
 // Check reads all of src, which has size bytes, and writes it to check. The caller finds out
 // whether the checksum is right.
-func Check(src io.ReaderAt, size int64, check io.Writer) (*Checked, error) {
+func Check(ctx context.Context, src io.ReaderAt, size int64, check io.Writer) (*Checked, error) {
 	d := &Checked{src: src, size: size}
 	buf := buffers.Get().(*[PieceSize]byte)
 	defer buffers.Put(buf)
+	now := Bound(ctx, src)
 	for off := int64(0); off < size; off += PieceSize {
 		b := buf[:min(PieceSize, size-off)]
-		if err := Full(src, b, off); err != nil {
+		if err := Full(now, b, off); err != nil {
 			return nil, err
 		}
 		if _, err := check.Write(b); err != nil {
@@ -55,12 +57,17 @@ func (d *Checked) Size() int64 { return d.size }
 // ReadAt is [io.ReaderAt]. It ends before the first piece that is not what it was, with
 // ErrChanged.
 func (d *Checked) ReadAt(p []byte, off int64) (int, error) {
+	return d.ReadAtContext(context.Background(), p, off)
+}
+
+// ReadAtContext implements [Waiting].
+func (d *Checked) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
 	if off < 0 {
 		return 0, errors.New("readat: negative offset")
 	}
 	done := 0
 	for done < len(p) && off+int64(done) < d.size {
-		n, err := d.read(p[done:], off+int64(done))
+		n, err := d.read(ctx, p[done:], off+int64(done))
 		done += n
 		if err != nil {
 			return done, err
@@ -73,7 +80,7 @@ func (d *Checked) ReadAt(p []byte, off int64) (int, error) {
 }
 
 // read reads whole pieces, or else from off on to the end of the piece.
-func (d *Checked) read(p []byte, off int64) (int, error) {
+func (d *Checked) read(ctx context.Context, p []byte, off int64) (int, error) {
 	i := int(off / PieceSize)
 	from := int64(i) * PieceSize
 	n := len(p) / PieceSize * PieceSize
@@ -81,12 +88,12 @@ func (d *Checked) read(p []byte, off int64) (int, error) {
 		n = int(rest)
 	}
 	if off == from && n > 0 {
-		return d.load(p[:n], i)
+		return d.load(ctx, p[:n], i)
 	}
 	buf := buffers.Get().(*[PieceSize]byte)
 	defer buffers.Put(buf)
 	b := buf[:min(PieceSize, d.size-from)]
-	if _, err := d.load(b, i); err != nil {
+	if _, err := d.load(ctx, b, i); err != nil {
 		return 0, err
 	}
 	return copy(p, b[off-from:]), nil
@@ -94,8 +101,8 @@ func (d *Checked) read(p []byte, off int64) (int, error) {
 
 // load fills b with pieces from i on, and compares them. It tells how many bytes of them
 // are before the first that is not what it was.
-func (d *Checked) load(b []byte, i int) (int, error) {
-	if err := Full(d.src, b, int64(i)*PieceSize); err != nil {
+func (d *Checked) load(ctx context.Context, b []byte, i int) (int, error) {
+	if err := Full(Bound(ctx, d.src), b, int64(i)*PieceSize); err != nil {
 		return 0, err
 	}
 	for n := 0; n < len(b); n += PieceSize {

@@ -25,7 +25,7 @@ func TestChecked(t *testing.T) {
 	for _, size := range []int{0, 1, readat.PieceSize - 1, readat.PieceSize, readat.PieceSize + 1, 3*readat.PieceSize + 7} {
 		content := noise(size)
 		h := md5.New()
-		d, err := readat.Check(bytes.NewReader(content), int64(size), h)
+		d, err := readat.Check(t.Context(), bytes.NewReader(content), int64(size), h)
 		if err != nil || d.Size() != int64(size) || [16]byte(h.Sum(nil)) != md5.Sum(content) {
 			t.Fatalf("%d bytes: %v", size, err)
 		}
@@ -48,7 +48,7 @@ func TestChecked(t *testing.T) {
 // TestChanged writes to a piece, and cuts data: nothing of such a piece is handed out.
 func TestChanged(t *testing.T) {
 	content := noise(3*readat.PieceSize + 7)
-	d, err := readat.Check(bytes.NewReader(content), int64(len(content)), io.Discard)
+	d, err := readat.Check(t.Context(), bytes.NewReader(content), int64(len(content)), io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestChanged(t *testing.T) {
 	if n, err := d.ReadAt(p[:9], 2*readat.PieceSize); n != 9 || err != nil {
 		t.Errorf("the next piece: %d, %v", n, err)
 	}
-	if _, err := readat.Check(bytes.NewReader(content), int64(len(content)+1), io.Discard); !errors.Is(err, io.ErrUnexpectedEOF) {
+	if _, err := readat.Check(t.Context(), bytes.NewReader(content), int64(len(content)+1), io.Discard); !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("less than stated: %v", err)
 	}
 }

@@ -6,12 +6,14 @@
 package blockcache
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"sync/atomic"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
-	"golang.org/x/sync/singleflight"
+
+	"lorefs/internal/flight"
 )
 
 // Cache is one budget for the blocks of any number of sources. All methods are safe for
@@ -63,7 +65,7 @@ func (c *Cache) Stats() Stats {
 type View struct {
 	cache *Cache
 	id    uint64
-	loads singleflight.Group
+	loads flight.Group[uint64, []byte]
 }
 
 // View returns a view for the blocks of one more source.
@@ -73,37 +75,27 @@ func (c *Cache) View() *View {
 
 // Block returns block n, from memory or by load, which runs once however many callers want
 // the block. The block is shared and must not be changed. All waiting callers get an error,
-// and it is not remembered.
-func (v *View) Block(n uint64, load func(n uint64) ([]byte, error)) ([]byte, error) {
+// and it is not remembered. A caller whose ctx ends leaves at once; the context of load ends
+// when all have left.
+func (v *View) Block(ctx context.Context, n uint64, load func(ctx context.Context, n uint64) ([]byte, error)) ([]byte, error) {
 	if b, ok := v.cache.get(key{v.id, n}); ok {
 		return b, nil
 	}
-	return v.load(n, load)
+	return v.load(ctx, n, load)
 }
 
-func (v *View) load(n uint64, load func(n uint64) ([]byte, error)) ([]byte, error) {
-	got, err, _ := v.loads.Do(flightKey(n), func() (any, error) {
+func (v *View) load(ctx context.Context, n uint64, load func(ctx context.Context, n uint64) ([]byte, error)) ([]byte, error) {
+	return v.loads.Do(ctx, n, func(ctx context.Context) ([]byte, error) {
 		// Another caller may have loaded it between our miss and our turn.
 		if b, ok := v.cache.get(key{v.id, n}); ok {
 			return b, nil
 		}
-		b, err := load(n)
+		b, err := load(ctx, n)
 		if err != nil {
 			return nil, err
 		}
 		v.cache.add(key{v.id, n}, b)
 		return b, nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return got.([]byte), nil
-}
-
-func flightKey(n uint64) string {
-	return string([]byte{
-		byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24),
-		byte(n >> 32), byte(n >> 40), byte(n >> 48), byte(n >> 56),
 	})
 }
 

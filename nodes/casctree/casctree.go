@@ -52,7 +52,7 @@ func New(ctx context.Context, st *casc.Storage, opts Options) (*Tree, error) {
 			Name: f.Name, ID: makeID(kindConfig, i), Kind: nodes.File, Size: int64(len(f.Data)), Next: uint64(i) + 1,
 		})
 	}
-	if t.manifests, err = findManifests(st, names, len(problems) == 0); err != nil {
+	if t.manifests, err = findManifests(ctx, st, names, len(problems) == 0); err != nil {
 		return nil, fmt.Errorf("casctree: %w", err)
 	}
 	t.listTop()
@@ -132,7 +132,7 @@ func (t *Tree) size(ctx context.Context, id nodes.ID) (int64, error) {
 	case k == kindConfig && i < len(t.configs):
 		return t.configs[i].Size, nil
 	case k == kindContent:
-		row, err := t.row(id)
+		row, err := t.row(ctx, id)
 		if err != nil {
 			return 0, err
 		}
@@ -191,7 +191,7 @@ func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (in
 		m, page, _ := t.pageOf(i)
 		data, err = m.page(ctx, t, page)
 	default:
-		return t.readFile(id, size, p, off)
+		return t.readFile(ctx, id, size, p, off)
 	}
 	if err != nil {
 		return 0, err

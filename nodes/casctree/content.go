@@ -1,6 +1,7 @@
 package casctree
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -37,12 +38,12 @@ func listContentDirs(cursor uint64, yield func(nodes.Entry, error) bool) {
 
 // findContent finds the file of a content key, whether it is local or not, so that a user
 // can find out why it can't be read.
-func (t *Tree) findContent(dir int, name string) (nodes.Entry, error) {
+func (t *Tree) findContent(ctx context.Context, dir int, name string) (nodes.Entry, error) {
 	key, err := casc.ParseKey(name)
 	if err != nil || int(key[0]) != dir {
 		return nodes.Entry{}, nodes.NotExist(strconv.Quote(name))
 	}
-	row, at, err := t.st.Encoding().FindRow(key)
+	row, at, err := t.st.Encoding().FindRow(ctx, key)
 	if errors.Is(err, casc.ErrNotFound) {
 		return nodes.Entry{}, nodes.NotExist(strconv.Quote(name))
 	}
@@ -57,9 +58,9 @@ func (t *Tree) findContent(dir int, name string) (nodes.Entry, error) {
 }
 
 // row returns the row of a content file in the encoding file.
-func (t *Tree) row(id nodes.ID) (casc.ContentRow, error) {
+func (t *Tree) row(ctx context.Context, id nodes.ID) (casc.ContentRow, error) {
 	_, value := splitID(id)
-	row, err := t.st.Encoding().Row(rowOf(value))
+	row, err := t.st.Encoding().Row(ctx, rowOf(value))
 	if errors.Is(err, casc.ErrNotFound) {
 		return nil, nodes.NotExist(id)
 	}

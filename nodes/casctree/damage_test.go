@@ -50,7 +50,7 @@ func flipPage(t *testing.T, files write.Files, encoded bool, page int) {
 // firstEncoded returns the first encoding key of a page.
 func firstEncoded(t *testing.T, st *casc.Storage, page int) casc.Key {
 	t.Helper()
-	for row, err := range st.Encoding().EncodedRows(page, page+1) {
+	for row, err := range st.Encoding().EncodedRows(t.Context(), page, page+1) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -95,11 +95,9 @@ func (t *Tree) description(ctx context.Context) ([]byte, error) {
 	return d.data, nil
 }
 
-// block returns a block of the tree's own. It goes on if its first caller leaves, because
-// others may wait for it.
+// block returns a block of the tree's own.
 func block(ctx context.Context, v *blockcache.View, n uint64, load func(context.Context) ([]byte, error)) ([]byte, error) {
-	ctx = context.WithoutCancel(ctx)
-	return v.Block(n, func(uint64) ([]byte, error) { return load(ctx) })
+	return v.Block(ctx, n, func(ctx context.Context, _ uint64) ([]byte, error) { return load(ctx) })
 }
 
 // count looks at all files of the root.
@@ -123,24 +121,24 @@ func (t *Tree) count(ctx context.Context) (c counts, err error) {
 				if t.firstStandIn(in.from) < 0 {
 					c.notLocal++
 				}
-			case e.flags()&flagEncrypted != 0 && t.lacksKey(e):
+			case e.flags()&flagEncrypted != 0 && t.lacksKey(ctx, e):
 				c.noKey++
 			}
 		}
 	}
-	return c, nil
+	return c, ctx.Err()
 }
 
 // lacksKey reports whether every local form of a file has chunks with an unknown key. It
 // returns false if it can't look into a form: reading it says why.
-func (t *Tree) lacksKey(e entry) bool {
+func (t *Tree) lacksKey(ctx context.Context, e entry) bool {
 	forms, _, err := t.formsOf(e)
 	if err != nil {
 		return false
 	}
 	lacks := false
 	for i := range forms {
-		info, err := t.st.Stat(&forms[i])
+		info, err := t.st.Stat(ctx, &forms[i])
 		switch {
 		case err != nil:
 		case info.State == casc.StateLocal:

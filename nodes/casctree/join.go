@@ -24,7 +24,7 @@ func (b *builder) join(ctx context.Context, enc *casc.Encoding) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		for row, err := range enc.ContentRows(page, page+1) {
+		for row, err := range enc.ContentRows(ctx, page, page+1) {
 			if err != nil {
 				b.losePage(keys, enc, page, err)
 				break
@@ -40,7 +40,7 @@ func (b *builder) join(ctx context.Context, enc *casc.Encoding) error {
 			x.flags |= flagNoForm // key distinguishes files of one name
 		}
 	}
-	b.markEncrypted(enc)
+	b.markEncrypted(ctx, enc)
 	return ctx.Err()
 }
 
@@ -117,8 +117,8 @@ func (b *builder) setForms(x *buildFile, row casc.ContentRow) error {
 
 // markEncrypted marks files that may be encrypted. Another run may know other keys, so
 // whether the keys are known is not noted.
-func (b *builder) markEncrypted(enc *casc.Encoding) {
-	encrypted, faults := enc.Encrypted()
+func (b *builder) markEncrypted(ctx context.Context, enc *casc.Encoding) {
+	encrypted, faults := enc.Encrypted(ctx)
 	for _, err := range faults {
 		b.addFault(err)
 	}

@@ -37,7 +37,7 @@ func (t *Tree) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.Ent
 			return e, nil
 		}
 	case k == kindContentDir:
-		return t.findContent(i, name)
+		return t.findContent(ctx, i, name)
 	case k == kindManifest:
 		return t.findPage(ctx, i, name)
 	}

@@ -101,7 +101,7 @@ func (l *loader) build(ctx context.Context, id cache.ID) (t *table, sealed []byt
 	if err := l.addRoot(ctx, b); err != nil {
 		return nil, nil, nil, err
 	}
-	install, err := l.st.Install()
+	install, err := l.st.Install(ctx)
 	switch {
 	case err == nil:
 		err = b.addInstall(install)
@@ -123,23 +123,23 @@ func (l *loader) build(ctx context.Context, id cache.ID) (t *table, sealed []byt
 // addRoot adds the files of the root, and then the names in the list files. A root that
 // can't be read, or only in part, is a fault.
 func (l *loader) addRoot(ctx context.Context, b *builder) error {
-	for f, err := range l.st.Walk() {
+	for f, err := range l.st.Walk(ctx) {
+		if err := ctx.Err(); err != nil {
+			return err // not that of a damaged root
+		}
 		if err != nil {
 			b.addFault(fmt.Errorf("%w: %w", casc.ErrNoRoot, err))
 			break
 		}
 		if b.counts.rootRows == 0 {
-			b.kind = l.st.Kind()
-		}
-		if b.counts.rootRows&(chunkSize-1) == 0 && ctx.Err() != nil {
-			return ctx.Err()
+			b.kind = l.st.Kind(ctx)
 		}
 		if err := b.add(&f); err != nil {
 			return err
 		}
 	}
 	if b.nProblems == 0 {
-		b.kind = l.st.Kind() // also of a root without files
+		b.kind = l.st.Kind(ctx) // also of a root without files
 	}
 	b.sortWaiting()
 	for i, open := range l.opts.ListFiles {

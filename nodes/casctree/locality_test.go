@@ -1,6 +1,7 @@
 package casctree_test
 
 import (
+	"context"
 	"io"
 	"sync/atomic"
 	"testing"
@@ -19,9 +20,9 @@ type counted struct {
 	asked atomic.Int64
 }
 
-func (c *counted) Block(n uint64, load func(uint64) ([]byte, error)) ([]byte, error) {
+func (c *counted) Block(ctx context.Context, n uint64, load func(context.Context, uint64) ([]byte, error)) ([]byte, error) {
 	c.asked.Add(1)
-	return c.All.Block(n, load)
+	return c.All.Block(ctx, n, load)
 }
 
 // TestSearches checks that listing a storage, looking all of its names up and listing it again

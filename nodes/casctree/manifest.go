@@ -1,6 +1,7 @@
 package casctree
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -23,7 +24,7 @@ type manifest struct {
 	walk walker
 	// units counts the units and renders none; nil if it can't. counted is 1 more than it
 	// returned, 0 before.
-	units   func() (int, error)
+	units   func(context.Context) (int, error)
 	counted atomic.Int64
 	// sizes are the sizes of the files, nil until they were measured.
 	sizes atomic.Pointer[[]int64]
@@ -59,7 +60,7 @@ func (m *manifest) files(ctx context.Context, t *Tree) (int, error) {
 		return len(sizes), err
 	}
 	if m.sizes.Load() == nil && m.counted.Load() == 0 {
-		n, err := m.units()
+		n, err := m.units(ctx)
 		if err != nil {
 			return 0, fmt.Errorf("manifests/%s: %w", m.name, err)
 		}
@@ -87,7 +88,7 @@ func (m *manifest) measure(ctx context.Context, t *Tree) ([]int64, error) {
 			sizes[file] += int64(len(line))
 			return true
 		})
-		if err != nil {
+		if err := cmp.Or(err, ctx.Err()); err != nil { // else a page that nobody waited for counts as damaged
 			return nil, fmt.Errorf("manifests/%s: %w", m.name, err)
 		}
 		m.sizes.Store(&sizes)
@@ -149,6 +150,9 @@ func (m *manifest) render(ctx context.Context, first int, sizes []int64) ([]byte
 		b = append(b, line...)
 		return fit
 	})
+	if err == nil {
+		err = ctx.Err() // else a page that nobody waited for counts as damaged
+	}
 	if err == nil && (!fit || int64(len(b)) != total) {
 		err = nodes.ErrChanged
 	}
@@ -222,7 +226,7 @@ func (t *Tree) listPages(ctx context.Context, i int, cursor uint64, yield func(n
 
 // findManifests finds the storage's manifests that are local.
 // whole is whether the table has all of the root.
-func findManifests(st *casc.Storage, names *table, whole bool) ([]*manifest, error) {
+func findManifests(ctx context.Context, st *casc.Storage, names *table, whole bool) ([]*manifest, error) {
 	found := []*manifest{
 		{name: "encoding", perFile: encodingPerFile, walk: contentLines(st), units: known(st.Encoding().ContentPages())},
 		{name: "encoding-keys", perFile: encodingPerFile, walk: encodedLines(st), units: known(st.Encoding().EncodedPages())},
@@ -243,10 +247,10 @@ func findManifests(st *casc.Storage, names *table, whole bool) ([]*manifest, err
 		if !ok {
 			continue
 		}
-		if info, err := st.Stat(&files[i]); err == nil && info.State == casc.StateNotLocal {
+		if info, err := st.Stat(ctx, &files[i]); err == nil && info.State == casc.StateNotLocal {
 			continue
 		}
-		found = append(found, &manifest{name: strings.ToLower(files[i].Name), walk: named.lines(st), units: func() (int, error) { return named.count(st) }})
+		found = append(found, &manifest{name: strings.ToLower(files[i].Name), walk: named.lines(st), units: func(ctx context.Context) (int, error) { return named.count(ctx, st) }})
 	}
 	tables, err := tableManifests(st)
 	if err != nil {
@@ -265,4 +269,6 @@ func findManifests(st *casc.Storage, names *table, whole bool) ([]*manifest, err
 	return found, nil
 }
 
-func known(n int) func() (int, error) { return func() (int, error) { return n, nil } }
+func known(n int) func(context.Context) (int, error) {
+	return func(context.Context) (int, error) { return n, nil }
+}

@@ -52,7 +52,7 @@ func contentLines(st *casc.Storage) walker {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			for row, err := range enc.ContentRows(page, page+1) {
+			for row, err := range enc.ContentRows(ctx, page, page+1) {
 				if err != nil {
 					if !each(page, pageError(&l, page, err)) {
 						return nil
@@ -87,7 +87,7 @@ func encodedLines(st *casc.Storage) walker {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			for row, err := range enc.EncodedRows(page, page+1) {
+			for row, err := range enc.EncodedRows(ctx, page, page+1) {
 				if err != nil {
 					if !each(page, pageError(&l, page, err)) {
 						return nil
@@ -121,7 +121,7 @@ func rootLines(st *casc.Storage, rows int) walker {
 	return func(ctx context.Context, from int, each eachLine) error {
 		var l line
 		i := 0
-		for f, err := range st.Walk() {
+		for f, err := range st.Walk(ctx) {
 			if err != nil {
 				rootEnds(max(i+1, rows), i, from, err, each)
 				return nil
@@ -203,7 +203,7 @@ func rootLine(l *line, f *casc.File) {
 // those are.
 var manifestLines = map[string]struct {
 	lines func(*casc.Storage) walker
-	count func(*casc.Storage) (int, error)
+	count func(context.Context, *casc.Storage) (int, error)
 }{
 	"INSTALL":     {installLines, counted((*casc.Storage).Install, func(m *casc.Install) int { return len(m.Entries) })},
 	"DOWNLOAD":    {downloadLines, counted((*casc.Storage).Download, (*casc.Download).Len)},
@@ -212,9 +212,9 @@ var manifestLines = map[string]struct {
 	"PATCH-INDEX": {patchIndexLines, counted((*casc.Storage).PatchIndex, (*casc.PatchIndex).Len)},
 }
 
-func counted[M any](open func(*casc.Storage) (*M, error), count func(*M) int) func(*casc.Storage) (int, error) {
-	return func(st *casc.Storage) (int, error) {
-		m, err := open(st)
+func counted[M any](open func(*casc.Storage, context.Context) (*M, error), count func(*M) int) func(context.Context, *casc.Storage) (int, error) {
+	return func(ctx context.Context, st *casc.Storage) (int, error) {
+		m, err := open(st, ctx)
 		if err != nil {
 			return 0, err
 		}
@@ -234,7 +234,7 @@ func tagsOf(tags []casc.Tag, i int, names []string) []string {
 
 func installLines(st *casc.Storage) walker {
 	return func(ctx context.Context, from int, each eachLine) error {
-		m, err := st.Install()
+		m, err := st.Install(ctx)
 		if err != nil {
 			return err
 		}
@@ -252,7 +252,7 @@ func installLines(st *casc.Storage) walker {
 
 func downloadLines(st *casc.Storage) walker {
 	return func(ctx context.Context, from int, each eachLine) error {
-		m, err := st.Download()
+		m, err := st.Download(ctx)
 		if err != nil {
 			return err
 		}
@@ -276,7 +276,7 @@ func downloadLines(st *casc.Storage) walker {
 
 func sizeLines(st *casc.Storage) walker {
 	return func(ctx context.Context, from int, each eachLine) error {
-		m, err := st.SizeManifest()
+		m, err := st.SizeManifest(ctx)
 		if err != nil {
 			return err
 		}
@@ -290,7 +290,7 @@ func sizeLines(st *casc.Storage) walker {
 
 func patchLines(st *casc.Storage) walker {
 	return func(ctx context.Context, from int, each eachLine) error {
-		m, err := st.Patch()
+		m, err := st.Patch(ctx)
 		if err != nil {
 			return err
 		}
@@ -317,7 +317,7 @@ func patchLines(st *casc.Storage) walker {
 
 func patchIndexLines(st *casc.Storage) walker {
 	return func(ctx context.Context, from int, each eachLine) error {
-		m, err := st.PatchIndex()
+		m, err := st.PatchIndex(ctx)
 		if err != nil {
 			return err
 		}

@@ -22,7 +22,7 @@ func tableManifests(st *casc.Storage) (found []*manifest, err error) {
 			}
 			return all
 		})
-		found = append(found, &manifest{name: "idx", walk: idxLines(indexes), units: func() (int, error) { return countIdx(indexes()) }})
+		found = append(found, &manifest{name: "idx", walk: idxLines(indexes), units: func(context.Context) (int, error) { return countIdx(indexes()) }})
 		break
 	}
 	indexes, err := st.IndexNames()
@@ -30,7 +30,7 @@ func tableManifests(st *casc.Storage) (found []*manifest, err error) {
 		return nil, err
 	}
 	if len(indexes) > 0 {
-		found = append(found, &manifest{name: "index", walk: indexLines(st, indexes), units: func() (int, error) { return countIndexes(st, indexes) }})
+		found = append(found, &manifest{name: "index", walk: indexLines(st, indexes), units: func(context.Context) (int, error) { return countIndexes(st, indexes) }})
 	}
 	shmem, damaged := st.Shmem()
 	switch {

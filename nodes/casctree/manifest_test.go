@@ -128,7 +128,7 @@ func TestManifestPages(t *testing.T) {
 			t.Errorf("encoding: %d files", files)
 		}
 		i := 0
-		for e, err := range st.Encoding().Contents() {
+		for e, err := range st.Encoding().Contents(t.Context()) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -70,13 +70,13 @@ func (t *Tree) gaps(ctx context.Context, id nodes.ID) ([]blte.Gap, error) {
 	if k, _ := splitID(id); k != kindFile && k != kindContent || !t.st.FillsMissingKeys() {
 		return nil, nil
 	}
-	f, _, err := t.readers.get(id)
+	f, _, err := t.readers.get(ctx, id)
 	if err != nil {
-		return nil, nil //nolint:nilerr // see above
+		return nil, ctx.Err() // see above
 	}
-	gaps, err := f.gaps()
+	gaps, err := f.gaps(ctx)
 	if err != nil {
-		return nil, nil //nolint:nilerr // see above
+		return nil, ctx.Err() // see above
 	}
 	return gaps, nil
 }
@@ -98,13 +98,13 @@ func (p *partial) add(id nodes.ID) {
 
 // Partial returns the paths of the files that were read so far with zeros for what lacks a key,
 // sorted.
-func (t *Tree) Partial() []string {
+func (t *Tree) Partial(ctx context.Context) []string {
 	t.partial.mu.Lock()
 	ids := slices.Collect(maps.Keys(t.partial.ids))
 	t.partial.mu.Unlock()
 	var names []string
 	for _, id := range ids {
-		names = append(names, t.name(id))
+		names = append(names, t.name(ctx, id))
 	}
 	slices.Sort(names)
 	return names

@@ -96,7 +96,7 @@ func TestPartial(t *testing.T) {
 				t.Errorf("%s: %s: attributes %q, %v", what, name, names, err)
 			}
 		}
-		got := tree.Partial()
+		got := tree.Partial(t.Context())
 		if want := []string{"content/" + key[:2] + "/" + key, "files/secret.db2"}; c.partial != "" && !slices.Equal(got, want) || c.partial == "" && len(got) > 0 {
 			t.Errorf("%s: partial are %q", what, got)
 		}

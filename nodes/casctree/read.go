@@ -1,12 +1,12 @@
 package casctree
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"slices"
-	"sync"
 
 	"lorefs/blte"
 	"lorefs/casc"
@@ -36,7 +36,7 @@ func (t *Tree) isLocal(e entry) bool {
 
 // Readable returns why a file can't be read, as far as that is known without reading it: that it
 // is not local, that the key of a part is not known, or that what names it is damaged.
-func (t *Tree) Readable(id nodes.ID) error {
+func (t *Tree) Readable(ctx context.Context, id nodes.ID) error {
 	k, i := splitID(id)
 	if k != kindFile || i >= t.table.nFiles {
 		return nil
@@ -46,13 +46,13 @@ func (t *Tree) Readable(id nodes.ID) error {
 	switch {
 	case !t.local(i):
 		err = fmt.Errorf("%w: %w", nodes.ErrUnavailable, casc.ErrNotLocal)
-	case !t.st.FillsMissingKeys() && e.flags()&flagEncrypted != 0 && t.lacksKey(e):
+	case !t.st.FillsMissingKeys() && e.flags()&flagEncrypted != 0 && t.lacksKey(ctx, e):
 		err = nodes.ErrNoKey
 	default:
 		_, _, err = t.formsOf(e)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", t.name(id), err)
+		return fmt.Errorf("%s: %w", t.name(ctx, id), err)
 	}
 	return nil
 }
@@ -102,24 +102,22 @@ func oneForm(ekey []byte, size int64) casc.File {
 }
 
 // open opens a file of the table or of content/.
-func (t *Tree) open(id nodes.ID) (openFile, error) {
-	f := openFile{updates: t.st.Updates()}
+func (t *Tree) open(ctx context.Context, id nodes.ID) (openFile, error) {
+	f := openFile{updates: t.st.Updates(), known: &knownGaps{}}
 	var err error
-	if f.Content, err = t.openRef(id); err == nil {
-		f.gaps = sync.OnceValues(f.Gaps)
-	}
+	f.Content, err = t.openRef(ctx, id)
 	return f, err
 }
 
-func (t *Tree) openRef(id nodes.ID) (*casc.Content, error) {
-	forms, size, err := t.formsOfID(id)
+func (t *Tree) openRef(ctx context.Context, id nodes.ID) (*casc.Content, error) {
+	forms, size, err := t.formsOfID(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	if len(forms) == 0 {
 		return nil, fmt.Errorf("the encoding file does not have it: %w", casc.ErrNotLocal)
 	}
-	c, err := t.openForms(forms, size)
+	c, err := t.openForms(ctx, forms, size)
 	if err == nil && c.Size() != size {
 		err = fmt.Errorf("it has %d bytes, stated are %d", c.Size(), size)
 	}
@@ -127,25 +125,25 @@ func (t *Tree) openRef(id nodes.ID) (*casc.Content, error) {
 }
 
 // openForms opens a file in any of its forms that can be read.
-func (t *Tree) openForms(forms []casc.File, size int64) (*casc.Content, error) {
+func (t *Tree) openForms(ctx context.Context, forms []casc.File, size int64) (*casc.Content, error) {
 	if len(forms) == 1 {
-		return t.st.Open(&forms[0])
+		return t.st.Open(ctx, &forms[0])
 	}
 	var keys [][]byte
 	for i := range forms {
 		keys = append(keys, forms[i].Spans[0].EKey[:casc.ShortKeySize])
 	}
-	return t.st.OpenForms(forms[0].Spans[0].CKey, keys, size)
+	return t.st.OpenForms(ctx, forms[0].Spans[0].CKey, keys, size)
 }
 
-func (t *Tree) formsOfID(id nodes.ID) (forms []casc.File, size int64, err error) {
+func (t *Tree) formsOfID(ctx context.Context, id nodes.ID) (forms []casc.File, size int64, err error) {
 	k, i := splitID(id)
 	if k == kindFile {
 		e := t.table.entry(i)
 		forms, _, err = t.formsOf(e)
 		return forms, e.size(), err
 	}
-	row, err := t.row(id)
+	row, err := t.row(ctx, id)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -159,19 +157,22 @@ func (t *Tree) formsOfID(id nodes.ID) (forms []casc.File, size int64, err error)
 }
 
 // readFile reads a file of the storage, and tries again if what it was opened from is gone.
-func (t *Tree) readFile(id nodes.ID, size int64, p []byte, off int64) (int, error) {
+func (t *Tree) readFile(ctx context.Context, id nodes.ID, size int64, p []byte, off int64) (int, error) {
 	if off >= size {
 		return 0, io.EOF
 	}
 	ended := int64(len(p)) > size-off
 	p = p[:min(int64(len(p)), size-off)]
-	n, was, before, err := t.tryRead(id, p, off)
+	n, was, before, err := t.tryRead(ctx, id, p, off)
+	if err != nil && ctx.Err() != nil {
+		return n, err // that says nothing of the file
+	}
 	if err != nil && !errors.Is(err, blte.ErrNoKey) {
-		n, err = t.readAgain(id, p, off, was, before, err)
+		n, err = t.readAgain(ctx, id, p, off, was, before, err)
 	}
 	switch {
 	case err != nil:
-		return n, t.treeError(id, off+int64(n), err)
+		return n, t.treeError(ctx, id, off+int64(n), err)
 	case ended:
 		return n, io.EOF
 	}
@@ -179,12 +180,12 @@ func (t *Tree) readFile(id nodes.ID, size int64, p []byte, off int64) (int, erro
 }
 
 // tryRead fills p. It returns the open file, and whether it was open before.
-func (t *Tree) tryRead(id nodes.ID, p []byte, off int64) (n int, f openFile, before bool, err error) {
-	f, before, err = t.readers.get(id)
+func (t *Tree) tryRead(ctx context.Context, id nodes.ID, p []byte, off int64) (n int, f openFile, before bool, err error) {
+	f, before, err = t.readers.get(ctx, id)
 	if err != nil {
 		return 0, f, before, err
 	}
-	n, err = f.ReadAt(p, off)
+	n, err = f.ReadAtContext(ctx, p, off)
 	if n < len(p) && (err == nil || errors.Is(err, io.EOF)) {
 		err = fmt.Errorf("byte %d: %w", off+int64(n), io.ErrUnexpectedEOF)
 	}
@@ -199,7 +200,7 @@ func (t *Tree) tryRead(id nodes.ID, p []byte, off int64) (n int, f openFile, bef
 
 // readAgain checks whether the storage was written to since the file was opened, and if so
 // reads again. An error then is caused by the update.
-func (t *Tree) readAgain(id nodes.ID, p []byte, off int64, was openFile, before bool, first error) (int, error) {
+func (t *Tree) readAgain(ctx context.Context, id nodes.ID, p []byte, off int64, was openFile, before bool, first error) (int, error) {
 	t.readers.drop(id)
 	if _, err := t.st.Refresh(); err != nil {
 		return 0, errors.Join(first, err)
@@ -208,7 +209,7 @@ func (t *Tree) readAgain(id nodes.ID, p []byte, off int64, was openFile, before 
 	if !before && !updated {
 		return 0, first
 	}
-	n, _, _, err := t.tryRead(id, p, off)
+	n, _, _, err := t.tryRead(ctx, id, p, off)
 	if err == nil || errors.Is(err, blte.ErrNoKey) {
 		return n, err
 	}
@@ -221,7 +222,7 @@ func (t *Tree) readAgain(id nodes.ID, p []byte, off int64, was openFile, before 
 }
 
 // treeError converts an error of the storage to one of the tree, and logs it if it is a fault.
-func (t *Tree) treeError(id nodes.ID, off int64, err error) error {
+func (t *Tree) treeError(ctx context.Context, id nodes.ID, off int64, err error) error {
 	switch {
 	case errors.Is(err, nodes.ErrChanged):
 	case errors.Is(err, blte.ErrNoKey):
@@ -229,7 +230,7 @@ func (t *Tree) treeError(id nodes.ID, off int64, err error) error {
 	case errors.Is(err, casc.ErrNotLocal):
 		return fmt.Errorf("%w: %w", nodes.ErrUnavailable, err)
 	}
-	name := t.name(id)
+	name := t.name(ctx, id)
 	if t.readers.firstFailure(id) {
 		t.opts.Logger.Error("a file can't be read", slog.String("file", name), slog.Int64("offset", off), slog.Any("err", err))
 	}
@@ -237,11 +238,11 @@ func (t *Tree) treeError(id nodes.ID, off int64, err error) error {
 }
 
 // name returns the path of a file of the storage.
-func (t *Tree) name(id nodes.ID) string {
+func (t *Tree) name(ctx context.Context, id nodes.ID) string {
 	if k, i := splitID(id); k == kindFile {
 		return t.table.path(i)
 	}
-	row, err := t.row(id)
+	row, err := t.row(ctx, id)
 	if err != nil {
 		return "content"
 	}

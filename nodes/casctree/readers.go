@@ -1,13 +1,16 @@
 package casctree
 
 import (
+	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"lorefs/blte"
 	"lorefs/casc"
+	"lorefs/internal/flight"
 	"lorefs/nodes"
 )
 
@@ -22,22 +25,41 @@ const (
 // openFile is an open file.
 type openFile struct {
 	*casc.Content
-	// gaps is Content.Gaps, computed once.
-	gaps func() ([]blte.Gap, error)
+	known *knownGaps
 	// updates is storage.Updates when it was opened.
 	updates uint64
 }
 
+// knownGaps is what a file lacks, when that is known.
+type knownGaps struct {
+	finds flight.Group[struct{}, []blte.Gap]
+	found atomic.Pointer[[]blte.Gap]
+}
+
+// gaps is Content.Gaps, computed once.
+func (f openFile) gaps(ctx context.Context) ([]blte.Gap, error) {
+	if gaps := f.known.found.Load(); gaps != nil {
+		return *gaps, nil
+	}
+	return f.known.finds.Do(ctx, struct{}{}, func(ctx context.Context) ([]blte.Gap, error) {
+		gaps, err := f.Gaps(ctx)
+		if err == nil {
+			f.known.found.Store(&gaps)
+		}
+		return gaps, err
+	})
+}
+
 // readers keeps the files open that were read last.
 type readers struct {
-	open func(nodes.ID) (openFile, error)
+	open func(context.Context, nodes.ID) (openFile, error)
 
 	mu     sync.Mutex // guards the fields below; never held while a file is opened or read
 	kept   *simplelru.LRU[nodes.ID, openFile]
 	failed *simplelru.LRU[nodes.ID, struct{}]
 }
 
-func newReaders(open func(nodes.ID) (openFile, error)) *readers {
+func newReaders(open func(context.Context, nodes.ID) (openFile, error)) *readers {
 	kept, err := simplelru.NewLRU[nodes.ID, openFile](maxReaders, nil)
 	if err != nil {
 		panic(fmt.Sprintf("casctree: BUG: %v", err))
@@ -51,14 +73,14 @@ func newReaders(open func(nodes.ID) (openFile, error)) *readers {
 
 // get returns a file, and whether it was open already. If it can't be opened, updates is
 // set all the same.
-func (r *readers) get(id nodes.ID) (f openFile, before bool, err error) {
+func (r *readers) get(ctx context.Context, id nodes.ID) (f openFile, before bool, err error) {
 	r.mu.Lock()
 	f, before = r.kept.Get(id)
 	r.mu.Unlock()
 	if before {
 		return f, true, nil
 	}
-	if f, err = r.open(id); err != nil {
+	if f, err = r.open(ctx, id); err != nil {
 		return f, false, err
 	}
 	r.mu.Lock()

@@ -58,10 +58,10 @@ func (t *Tree) Trace(ctx context.Context, id nodes.ID) (tr Traced, err error) {
 	if tr.Size, err = t.size(ctx, id); err != nil {
 		return tr, err
 	}
-	tr.Path = t.name(id)
+	tr.Path = t.name(ctx, id)
 	// What can't be found out for want of a part of the storage, reading the file tells.
-	if forms, _, err := t.formsOfID(id); err == nil {
-		t.traceForms(&tr, forms)
+	if forms, _, err := t.formsOfID(ctx, id); err == nil {
+		t.traceForms(ctx, &tr, forms)
 		t.traceRows(ctx, id, &tr)
 	}
 	tr.Gaps, tr.Err = t.check(ctx, id)
@@ -69,7 +69,7 @@ func (t *Tree) Trace(ctx context.Context, id nodes.ID) (tr Traced, err error) {
 }
 
 // traceForms looks up the encoded files of all forms, and the content key.
-func (t *Tree) traceForms(tr *Traced, forms []casc.File) {
+func (t *Tree) traceForms(ctx context.Context, tr *Traced, forms []casc.File) {
 	for i := range forms {
 		same := func(f casc.File) bool { return slices.Equal(f.Spans, forms[i].Spans) }
 		if slices.ContainsFunc(forms[:i], same) { // the encoding file may have a key twice
@@ -77,12 +77,12 @@ func (t *Tree) traceForms(tr *Traced, forms []casc.File) {
 		}
 		var spans []TracedSpan
 		for _, s := range forms[i].Spans {
-			f, err := t.st.EncodedFile(s.EKey[:casc.ShortKeySize])
+			f, err := t.st.EncodedFile(ctx, s.EKey[:casc.ShortKeySize])
 			whole := s.Off == 0 && (s.Size == s.ContentSize || s.ContentSize == 0)
 			spans = append(spans, TracedSpan{EncodedFile: f, From: s.Off, Length: s.Size, Whole: whole, Err: err})
 			if whole && len(forms[i].Spans) == 1 && tr.CKey.IsZero() {
 				if tr.CKey = s.CKey; tr.CKey.IsZero() {
-					tr.CKey, _ = t.st.ContentKeyOf(s.EKey[:casc.ShortKeySize]) // without it less is known, and nothing is wrong
+					tr.CKey, _ = t.st.ContentKeyOf(ctx, s.EKey[:casc.ShortKeySize]) // without it less is known, and nothing is wrong
 				}
 			}
 		}
@@ -94,7 +94,7 @@ func (t *Tree) traceForms(tr *Traced, forms []casc.File) {
 // consists of.
 func (t *Tree) traceRows(ctx context.Context, id nodes.ID, tr *Traced) {
 	named := false
-	for f, err := range t.st.Walk() {
+	for f, err := range t.st.Walk(ctx) {
 		if err != nil || ctx.Err() != nil {
 			return
 		}
@@ -179,11 +179,11 @@ func (t *Tree) check(ctx context.Context, id nodes.ID) ([]blte.Gap, error) {
 	if err != nil && !errors.Is(err, nodes.ErrNoKey) {
 		return nil, err
 	}
-	f, _, openErr := t.readers.get(id)
+	f, _, openErr := t.readers.get(ctx, id)
 	if openErr != nil {
-		return nil, t.treeError(id, 0, openErr)
+		return nil, t.treeError(ctx, id, 0, openErr)
 	}
-	gaps, gapsErr := f.gaps()
+	gaps, gapsErr := f.gaps(ctx)
 	switch {
 	case err == nil && gapsErr != nil:
 		err = gapsErr

@@ -185,7 +185,7 @@ func TestLocaleFallback(t *testing.T) {
 				if got := textAt(t, tree, "files/"+name); got != text {
 					t.Errorf("%v: %s is %q, want %q", c.locale, name, got, text)
 				}
-				f, err := st.Lookup(strings.TrimSuffix(name, "%~2"))
+				f, err := st.Lookup(t.Context(), strings.TrimSuffix(name, "%~2"))
 				if err != nil || !strings.Contains(name, "%") && name != "far" && f.CKey != write.Key([]byte(text)) {
 					t.Errorf("%v: Lookup of %s: %v, %v", c.locale, name, f.CKey, err)
 				}

@@ -225,11 +225,11 @@ func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (in
 	return nodes.ReadContent(content, p, off)
 }
 
-// cached returns the content of a file. If several ask at once, one of them makes it, and
-// goes on even if its caller gives up.
+// cached returns the content of a file. If several ask at once it is made once, and all of
+// them wait for that: it takes a moment.
 func (t *Tree) cached(ctx context.Context, id nodes.ID) ([]byte, error) {
 	for {
-		b, err := t.cache.Block(uint64(id), func(uint64) ([]byte, error) { return t.content(id) })
+		b, err := t.cache.Block(context.WithoutCancel(ctx), uint64(id), func(context.Context, uint64) ([]byte, error) { return t.content(id) })
 		if !errors.Is(err, context.Canceled) || ctx.Err() != nil {
 			return b, err
 		}

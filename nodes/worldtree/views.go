@@ -148,7 +148,7 @@ func (t *Tree) block(ctx context.Context, s *version, n uint64, load func(ctx co
 	if b := last.Load(); b != nil && b.number == number {
 		return b.data, nil
 	}
-	data, err := t.opts.Blocks.Block(number, func(uint64) ([]byte, error) { return load(ctx) })
+	data, err := t.opts.Blocks.Block(ctx, number, func(ctx context.Context, _ uint64) ([]byte, error) { return load(ctx) })
 	if err == nil {
 		last.Store(&keptBlock{number, data})
 	}

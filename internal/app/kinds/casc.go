@@ -163,7 +163,9 @@ const maxNotices = 10
 
 // Readable returns why a file of the tree can't be read, as far as that is known without reading
 // it.
-func (c *cascStorage) Readable(file nodes.ID) error { return c.tree.Readable(file) }
+func (c *cascStorage) Readable(ctx context.Context, file nodes.ID) error {
+	return c.tree.Readable(ctx, file)
+}
 
 // HasZeros reports whether a file of the tree has zeros for blocks whose key is not known.
 func (c *cascStorage) HasZeros(ctx context.Context, file nodes.ID) bool {

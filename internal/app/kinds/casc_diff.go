@@ -65,7 +65,7 @@ func diffBuilds(ctx context.Context, old, now Build, yield func(BuildDifference)
 		if sides[i], err = newCASC(b.Path, o, nil, o.store()); err != nil {
 			return noCASC(b.Path, err)
 		}
-		if err := sides[i].rootFault(true); err != nil {
+		if err := sides[i].rootFault(ctx, true); err != nil {
 			return err
 		}
 	}
@@ -74,7 +74,7 @@ func diffBuilds(ctx context.Context, old, now Build, yield func(BuildDifference)
 		return err
 	}
 	from, to := sides[0].storage, sides[1].storage
-	kinds := map[bool]string{false: to.Kind(), true: from.Kind()} // of the root that has a file
+	kinds := map[bool]string{false: to.Kind(ctx), true: from.Kind(ctx)} // of the root that has a file
 	for d, err := range cascdiff.Compare(ctx, from, to, cascdiff.Options{Lists: lists}) {
 		if err != nil && !known(err) {
 			err = &Error{Err: err} // it says which build
@@ -90,14 +90,14 @@ func diffBuilds(ctx context.Context, old, now Build, yield func(BuildDifference)
 			return nil
 		}
 	}
-	return errors.Join(sides[0].rootFault(false), sides[1].rootFault(false), sides[0].Check(), sides[1].Check())
+	return errors.Join(sides[0].rootFault(ctx, false), sides[1].rootFault(ctx, false), sides[0].Check(), sides[1].Check())
 }
 
 // rootFault returns an error if names of the root are missing. before says that the root has
 // not been walked yet, so that only a root that can't be read at all is known.
-func (c *cascStorage) rootFault(before bool) error {
+func (c *cascStorage) rootFault(ctx context.Context, before bool) error {
 	if before {
-		c.storage.Kind() // reads the root
+		c.storage.Kind(ctx) // reads the root
 	}
 	faults := c.storage.RootFaults()
 	for _, err := range faults {

@@ -103,9 +103,9 @@ func (s *Source) DescribeFile(ctx context.Context, name string) (Description, er
 
 // Partial returns the paths of the files that were read so far with zeros for blocks whose key
 // is not known.
-func (s *Source) Partial() []string {
+func (s *Source) Partial(ctx context.Context) []string {
 	if c, ok := s.archive.(*cascStorage); ok {
-		return c.tree.Partial()
+		return c.tree.Partial(ctx)
 	}
 	return nil
 }

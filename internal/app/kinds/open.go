@@ -27,7 +27,7 @@ type archive interface {
 	Notices() []string
 	// Readable returns why a file of the tree can't be read, as far as that is known without
 	// reading it.
-	Readable(file nodes.ID) error
+	Readable(ctx context.Context, file nodes.ID) error
 	// HasZeros reports whether a file of the tree has zeros where the source can't be read.
 	HasZeros(ctx context.Context, file nodes.ID) bool
 	// QuickSizes returns how many files may be asked for their sizes at once. It is 0 if a
@@ -56,7 +56,7 @@ func (plain) Complete(string) bool { return true }
 func (plain) Notices() []string    { return nil }
 func (plain) QuickSizes() int      { return 0 }
 
-func (plain) Readable(nodes.ID) error { return nil }
+func (plain) Readable(context.Context, nodes.ID) error { return nil }
 
 func (plain) HasZeros(context.Context, nodes.ID) bool { return false }
 

@@ -95,7 +95,7 @@ func TestStorage(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	m, err := st.Download()
+	m, err := st.Download(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestStorage(t *testing.T) {
 		sizes[e.EKey] = e.Size
 	}
 	n := 0
-	for e, err := range st.Encoding().Encoded() {
+	for e, err := range st.Encoding().Encoded(t.Context()) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,7 +25,7 @@ func (f *Filter) takes(file string) bool { return f.File == nil || f.File(file) 
 // Foretell counts what [Copy] would do, in the order of the tree, and calls would for each file
 // that it would write. It looks for no damage but what Options.Readable knows of. If a size is
 // unknown, so is [Report.Bytes]: it is [nodes.UnknownSize] then.
-func Foretell(o Options, to string, files iter.Seq2[Planned, error], would func(p Planned) error) (r Report, err error) {
+func Foretell(ctx context.Context, o Options, to string, files iter.Seq2[Planned, error], would func(p Planned) error) (r Report, err error) {
 	root, err := os.OpenRoot(to)
 	switch {
 	case err == nil:
@@ -52,7 +52,7 @@ func Foretell(o Options, to string, files iter.Seq2[Planned, error], would func(
 			}
 		}
 		if p.Entry.Kind == nodes.File && o.Readable != nil {
-			if err := o.Readable(p.Entry.ID); err != nil {
+			if err := o.Readable(ctx, p.Entry.ID); err != nil {
 				r.add(ReasonOf(err))
 				continue
 			}

@@ -58,7 +58,7 @@ type measuring struct {
 	// root is the folder, nil if it does not exist yet.
 	root      *os.Root
 	overwrite bool
-	readable  func(nodes.ID) error
+	readable  func(context.Context, nodes.ID) error
 	most      int
 
 	// mu guards the fields below.
@@ -98,7 +98,7 @@ func (m *measuring) file(ctx context.Context, tree nodes.Tree, j job) error {
 			size = max(size-info.Size(), 0)
 		}
 	}
-	if j.entry.Kind == nodes.File && m.readable != nil && m.readable(j.entry.ID) != nil {
+	if j.entry.Kind == nodes.File && m.readable != nil && m.readable(ctx, j.entry.ID) != nil {
 		return m.count()
 	}
 	m.mu.Lock()

@@ -25,7 +25,7 @@ type Options struct {
 	Filter Filter
 	// Readable returns why a file can't be read, as far as that is known without reading it.
 	// Such files do not count for the room on the disk. Default: all can.
-	Readable func(nodes.ID) error
+	Readable func(context.Context, nodes.ID) error
 	// Replacing is called before an existing file is replaced. An error keeps the file as
 	// it is. Default: all may be replaced.
 	Replacing func(path string) error

@@ -54,7 +54,7 @@ func (c *copying) one(j job, buf []byte) {
 // that is not installed, for which nothing has to be made. Other reasons are told by reading.
 func (c *copying) ready(j *job) error {
 	if j.entry.Kind == nodes.File && c.o.Readable != nil {
-		if err := c.o.Readable(j.entry.ID); errors.Is(err, nodes.ErrUnavailable) {
+		if err := c.o.Readable(c.ctx, j.entry.ID); errors.Is(err, nodes.ErrUnavailable) {
 			return contentError{err}
 		}
 	}
