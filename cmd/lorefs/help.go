@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -16,6 +15,7 @@ import (
 
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/shown"
+	"lorefs/internal/wrap"
 )
 
 // commandGroups are the groups of commands in the help. What is in none comes last.
@@ -106,7 +106,7 @@ func writeCommands(b *strings.Builder, parent *cobra.Command, group, title strin
 	b.WriteString("\n" + title + "\n")
 	for _, c := range listed {
 		front := fmt.Sprintf("  %-*s  ", names, c.Name())
-		b.WriteString(hang(front, c.Short, width) + "\n")
+		b.WriteString(wrap.Hang(front, c.Short, width) + "\n")
 	}
 }
 
@@ -180,7 +180,7 @@ func wrapText(text string, width int) string {
 	var words []string
 	flush := func() {
 		if words != nil {
-			b.WriteString(hang("", strings.Join(words, " "), width) + "\n")
+			b.WriteString(wrap.Hang("", strings.Join(words, " "), width) + "\n")
 		}
 		words = nil
 	}
@@ -195,29 +195,6 @@ func wrapText(text string, width int) string {
 	}
 	flush()
 	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// hang returns a text behind a front, wrapped to a width, with its other lines below the first.
-func hang(front, text string, width int) string {
-	var b strings.Builder
-	b.WriteString(front)
-	indent := utf8.RuneCountInString(front)
-	at := indent
-	for i, word := range strings.Fields(text) {
-		n := utf8.RuneCountInString(word)
-		switch {
-		case i == 0:
-		case at+1+n > width:
-			b.WriteString("\n" + strings.Repeat(" ", indent))
-			at = indent
-		default:
-			b.WriteString(" ")
-			at++
-		}
-		b.WriteString(word)
-		at += n
-	}
-	return b.String()
 }
 
 // newSettingsTopic returns the page of help on settings.
