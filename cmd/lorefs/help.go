@@ -62,6 +62,9 @@ func helpWidth() int {
 func printHelp(c *cobra.Command, _ []string) {
 	w, width := c.OutOrStdout(), helpWidth()
 	_, _ = io.WriteString(w, wrapText(cmp.Or(c.Long, c.Short), width)+"\n")
+	if c.HasExample() {
+		_, _ = io.WriteString(w, "\nExamples:\n"+c.Example+"\n")
+	}
 	if c.Runnable() || c.HasSubCommands() {
 		_, _ = io.WriteString(w, "\n"+usageText(c, width))
 	}

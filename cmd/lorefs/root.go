@@ -50,6 +50,7 @@ sessions and packet definitions, and CASC storages.
 		newVersion(), newSettingsTopic(), newJSONTopic(),
 	)
 	groupCommands(root)
+	addExamples(root)
 	addCompletions(root)
 	root.SetHelpFunc(printHelp)
 	return root
