@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -67,10 +68,9 @@ func exitHelp() string {
 
 // exitRoff returns the table as a section of a man page.
 func exitRoff() string {
-	text := []byte(".SH EXIT STATUS\n")
+	var text strings.Builder
 	for _, e := range exitMeanings() {
-		means := strings.NewReplacer("`", "", "\n", " ", "-", `\-`).Replace(e.means)
-		text = fmt.Appendf(text, ".TP\n\\fB%d\\fP\n%s\n", e.code, means)
+		text.WriteString(tagged(strconv.Itoa(e.code), strings.NewReplacer("`", "", "\n", " ").Replace(e.means)))
 	}
-	return string(text)
+	return section("EXIT STATUS", text.String())
 }
