@@ -105,7 +105,7 @@ var examples = map[string][]string{
 	"lorefs schema":   {"lorefs schema game.dat schemas", "lorefs schema --strategy aggressive game.dat schemas"},
 	"lorefs bench":    {"lorefs bench game.dat", "lorefs bench --repeat 1 --entries 1000 game.dat sheets"},
 	"lorefs sample":   {"lorefs sample sample"},
-	"lorefs man":      {"lorefs man pages && man -l pages/lorefs-mount.1"},
+	"lorefs man":      {"lorefs man pages && man -l pages/lorefs-editing.7"},
 	"lorefs version":  {"lorefs version", "lorefs version --json"},
 }
 

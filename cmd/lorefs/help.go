@@ -14,7 +14,6 @@ import (
 	"golang.org/x/term"
 
 	"lorefs/internal/app/kinds"
-	"lorefs/internal/shown"
 	"lorefs/internal/wrap"
 )
 
@@ -26,6 +25,7 @@ var commandGroups = []struct {
 	{"Mounts:", []string{"mount", "unmount", "status", "commit", "edits", "revert", "journal"}},
 	{"Without a mount:", []string{"info", "ls", "find", "cat", "query", "export", "verify", "diff", "decode", "encode"}},
 	{"Making sources anew:", []string{"apply", "pack", "repack", "validate", "schema"}},
+	{"Guides, which lorefs help prints:", guideNames()},
 }
 
 // groupCommands puts the commands of root into groups.
@@ -198,33 +198,4 @@ func wrapText(text string, width int) string {
 	}
 	flush()
 	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// newSettingsTopic returns the page of help on settings.
-func newSettingsTopic() *cobra.Command {
-	var names strings.Builder
-	for _, o := range allOptions() {
-		if !o.typed {
-			shown.Fprintf(&names, "  %-18s  $%s\n", o.name, o.variable())
-		}
-	}
-	return &cobra.Command{
-		Use:   "settings",
-		Short: "about the file of settings and the environment",
-		Long: `Flags that you would type again and again can be set by environment variables and in the
-file config.toml in $XDG_CONFIG_HOME/lorefs, which is ~/.config/lorefs on Linux. A flag
-precedes its variable, and that the file. Settings that are for sources of another kind
-are passed over. Paths in the file are relative to it, and ~/ is your home.
-
-  cache-size = "512M"
-  definitions = "~/tera-data"
-  listfile = ["names.csv", "/games/more.csv"]
-
-  [path."/games/wow"]      # for the sources there, and below
-  product = "wow_classic"
-
-These flags can be set, where a command has them; the help of a command shows which are:
-
-` + strings.TrimSuffix(names.String(), "\n"),
-	}
 }

@@ -17,14 +17,15 @@ import (
 	"github.com/spf13/pflag"
 
 	"lorefs/internal/app/treecopy"
+	"lorefs/internal/manual"
 )
 
 func newMan() *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIR",
-		Short: "write the man pages of all commands to a folder",
-		Long: `man writes a man page for each command to a folder, which it makes if needed:
-lorefs.1, lorefs-mount.1, … Their date is SOURCE_DATE_EPOCH, if that is set.`,
+		Short: "write the man pages of all commands and guides to a folder",
+		Long: `man writes a man page for each command and each guide to a folder, which it makes if
+needed: lorefs.1, lorefs-mount.1, lorefs-editing.7, … Their date is SOURCE_DATE_EPOCH, if that is set.`,
 		Args: exactArgs("DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
 			date, err := pageDate()
@@ -58,14 +59,37 @@ func pageDate() (time.Time, error) {
 	return time.Unix(seconds, 0).UTC(), nil
 }
 
-// manPages yields the pages of a command and all below it.
-func manPages(c *cobra.Command, date time.Time) iter.Seq[treecopy.File] {
+// manPages yields the pages of the commands and of the guides.
+func manPages(root *cobra.Command, date time.Time) iter.Seq[treecopy.File] {
+	return func(yield func(treecopy.File) bool) {
+		for _, g := range manual.Guides() {
+			page := treecopy.File{
+				Path: "lorefs-" + g.Name + ".7",
+				Write: func(_ context.Context, w io.Writer) error {
+					_, err := w.Write(g.Man(date))
+					return err
+				},
+			}
+			if !yield(page) {
+				return
+			}
+		}
+		for page := range commandPages(root, date) {
+			if !yield(page) {
+				return
+			}
+		}
+	}
+}
+
+// commandPages yields the pages of a command and all below it.
+func commandPages(c *cobra.Command, date time.Time) iter.Seq[treecopy.File] {
 	return func(yield func(treecopy.File) bool) {
 		for _, sub := range c.Commands() {
 			if !sub.IsAvailableCommand() {
 				continue
 			}
-			for page := range manPages(sub, date) {
+			for page := range commandPages(sub, date) {
 				if !yield(page) {
 					return
 				}
@@ -95,6 +119,11 @@ func writePage(c *cobra.Command, date time.Time, w io.Writer) error {
 	if found {
 		others = last + others
 	}
+	if !c.HasParent() {
+		for _, g := range manual.Guides() {
+			others = strings.TrimSuffix(others, "\n") + ", \\fBlorefs-" + g.Name + "(7)\\fP\n"
+		}
+	}
 	_, err := io.WriteString(w, synopsis+examplesRoff(examples)+description+text+filesRoff(c)+environmentRoff(c)+exitRoff()+others)
 	return err
 }
@@ -117,10 +146,10 @@ var manFiles = []struct {
 	flag     string
 	commands []string
 }{
-	{"$XDG_CONFIG_HOME/lorefs/config.toml", "options that are set for good", "cache-size", nil},
+	{"$XDG_CONFIG_HOME/lorefs/config.toml", "options that are set for good, see lorefs-settings(7)", "cache-size", nil},
 	{"$XDG_CACHE_HOME/lorefs", "indexes that make the next start quick", "no-cache", nil},
 	{"$XDG_STATE_HOME/lorefs/journal", "edits that are not saved yet", "", []string{"mount", "unmount", "commit", "edits", "revert", "apply", "list", "show", "replay", "drop"}},
-	{"$XDG_STATE_HOME/lorefs/refused", "texts that were refused", "", []string{"mount", "unmount"}},
+	{"$XDG_STATE_HOME/lorefs/refused", "texts that were refused, see lorefs-editing(7)", "", []string{"mount", "unmount"}},
 	{"SOURCE.bak", "the source before the last save", "", []string{"mount", "unmount", "commit", "apply", "replay"}},
 	{"OUT.bak", "the file that OUT was before", "", []string{"pack", "repack"}},
 }
