@@ -56,13 +56,6 @@ the patch wants it is left alone, so a patch may be applied again. All else is a
 conflict: it is told with its line and reason, everything else is applied, and the exit
 code is 1.
 
-  lorefs diff --patch old.dat modded.dat > mod.lorepatch
-  lorefs apply --dry-run --stat new.dat mod.lorepatch   # what would it do?
-  lorefs apply --rejects left.lorepatch new.dat mod.lorepatch
-  lorefs apply new.dat left.lorepatch      # its lines with - corrected by hand
-  lorefs apply -R new.dat mod.lorepatch    # takes it back
-  lorefs apply mnt mod.lorepatch && lorefs commit mnt
-
 SOURCE is replaced as by a save: the file before stays as SOURCE.bak, and a crash leaves
 either file. If SOURCE has edits that were never saved, apply leaves it alone, since it
 would save them as well; if it is mounted for editing, name the mount point. There the

@@ -25,8 +25,6 @@ turns into the same bytes again. The lines are those of the files in packets/ of
 and --name ignores case. With --follow, decode goes on while the session is being recorded.
 It is an error then if the file is cut or replaced.
 
-  lorefs decode --definitions DIR --name 'S_*CHAT*' --follow SESSION
-
 decode also reads packets, header included, as hex digits. HEX is one packet. FILE has one
 in each line, or is one packet as bytes, as a mount shows it. Without an argument, or with
 -, decode reads lines from stdin, and prints each packet as it comes. Spaces between the

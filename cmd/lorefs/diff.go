@@ -42,10 +42,7 @@ B may also be the mount of A, or its sheets/: what differs are then its edits, w
 prints at once and as lorefs edits does.
 
 With --patch, what makes B of A is printed as a patch, which lorefs apply applies to A
-or to another version of it. It is text to read, edit and keep beside a mod:
-
-  lorefs diff --patch old.dat modded.dat > mod.lorepatch
-  lorefs apply new.dat mod.lorepatch
+or to another version of it. It is text to read, edit and keep beside a mod.
 
 Of two CASC storages, or with --build OLD,NEW of two builds in one storage A, diff prints
 which files were added, removed or changed. It compares the content keys in the roots and

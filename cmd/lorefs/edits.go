@@ -64,13 +64,7 @@ after; --json has all of them, up to 4 KiB.
 
 With a PATH it lists only what is edited there and below. A PATH is one in a mount, as for
 revert: a file or directory, or a query. One in a mount needs no MOUNTPOINT before it if it
-is the only one.
-
-  lorefs edits mnt
-  lorefs edits mnt/tree/ItemData
-  lorefs edits mnt '/ItemData/Item[@id=1000]'
-  lorefs edits --json mnt | jq -r .path
-  lorefs edits --patch mnt > mod.lorepatch`,
+is the only one.`,
 		Args: func(c *cobra.Command, args []string) error {
 			return exactArgs("MOUNTPOINT|SOURCE")(c, args[:min(len(args), 1)])
 		},

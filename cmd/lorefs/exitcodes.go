@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -37,14 +38,14 @@ type exitMeaning struct {
 	means string
 }
 
-// exitMeanings returns the table of exit codes, which the help, the man pages and README.md
-// show.
+// exitMeanings returns the table of exit codes, which the help, the man pages and the guide
+// to JSON show.
 func exitMeanings() []exitMeaning {
 	return []exitMeaning{
 		{exitOK, "done"},
-		{exitFailure, "not all was done, or the output could not be written; `verify` or `validate`\n" +
-			"found something; what `diff` compares differs; `query` found nothing; a patch\n" +
-			"conflicts (`apply`); nothing is edited where `revert` was told"},
+		{exitFailure, "not all was done, or the output could not be written. It also means that `verify`\n" +
+			"or `validate` found something, that `diff` found a difference, that `query` found\n" +
+			"nothing, that a patch conflicts (`apply`), or that nothing is edited (`revert`)"},
 		{exitUsage, "a wrong flag or argument; `diff` also where other commands exit with 1"},
 		{exitSource, "the source is not there, or is damaged"},
 		{exitUnknown, "no key opens the source, or it is nothing that lorefs knows"},
@@ -67,10 +68,9 @@ func exitHelp() string {
 
 // exitRoff returns the table as a section of a man page.
 func exitRoff() string {
-	text := []byte(".SH EXIT STATUS\n")
+	var text strings.Builder
 	for _, e := range exitMeanings() {
-		means := strings.NewReplacer("`", "", "\n", " ", "-", `\-`).Replace(e.means)
-		text = fmt.Appendf(text, ".TP\n\\fB%d\\fP\n%s\n", e.code, means)
+		text.WriteString(tagged(strconv.Itoa(e.code), strings.NewReplacer("`", "", "\n", " ").Replace(e.means)))
 	}
-	return string(text)
+	return section("EXIT STATUS", text.String())
 }

@@ -43,9 +43,6 @@ exits with 0 also if it finds nothing.
 All conditions have to hold. --name, --path and --size may be given again: of several names
 or paths one has to match, while all sizes have to hold.
 
-  lorefs find SOURCE files --name '*.blp' --size +1M
-  lorefs find SOURCE --path 'tree/ItemData/*/name'
-
 ` + patternHelp + ` --name is for the last name of a path, and --path for
 all of it, from the root of SOURCE.
 

@@ -8,14 +8,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"lorefs/internal/app/kinds"
-	"lorefs/internal/shown"
+	"lorefs/internal/wrap"
 )
 
 // commandGroups are the groups of commands in the help. What is in none comes last.
@@ -26,6 +25,7 @@ var commandGroups = []struct {
 	{"Mounts:", []string{"mount", "unmount", "status", "commit", "edits", "revert", "journal"}},
 	{"Without a mount:", []string{"info", "ls", "find", "cat", "query", "export", "verify", "diff", "decode", "encode"}},
 	{"Making sources anew:", []string{"apply", "pack", "repack", "validate", "schema"}},
+	{"Guides, which lorefs help prints:", guideNames()},
 }
 
 // groupCommands puts the commands of root into groups.
@@ -62,6 +62,9 @@ func helpWidth() int {
 func printHelp(c *cobra.Command, _ []string) {
 	w, width := c.OutOrStdout(), helpWidth()
 	_, _ = io.WriteString(w, wrapText(cmp.Or(c.Long, c.Short), width)+"\n")
+	if c.HasExample() {
+		_, _ = io.WriteString(w, "\nExamples:\n"+c.Example+"\n")
+	}
 	if c.Runnable() || c.HasSubCommands() {
 		_, _ = io.WriteString(w, "\n"+usageText(c, width))
 	}
@@ -106,7 +109,7 @@ func writeCommands(b *strings.Builder, parent *cobra.Command, group, title strin
 	b.WriteString("\n" + title + "\n")
 	for _, c := range listed {
 		front := fmt.Sprintf("  %-*s  ", names, c.Name())
-		b.WriteString(hang(front, c.Short, width) + "\n")
+		b.WriteString(wrap.Hang(front, c.Short, width) + "\n")
 	}
 }
 
@@ -180,7 +183,7 @@ func wrapText(text string, width int) string {
 	var words []string
 	flush := func() {
 		if words != nil {
-			b.WriteString(hang("", strings.Join(words, " "), width) + "\n")
+			b.WriteString(wrap.Hang("", strings.Join(words, " "), width) + "\n")
 		}
 		words = nil
 	}
@@ -195,56 +198,4 @@ func wrapText(text string, width int) string {
 	}
 	flush()
 	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// hang returns a text behind a front, wrapped to a width, with its other lines below the first.
-func hang(front, text string, width int) string {
-	var b strings.Builder
-	b.WriteString(front)
-	indent := utf8.RuneCountInString(front)
-	at := indent
-	for i, word := range strings.Fields(text) {
-		n := utf8.RuneCountInString(word)
-		switch {
-		case i == 0:
-		case at+1+n > width:
-			b.WriteString("\n" + strings.Repeat(" ", indent))
-			at = indent
-		default:
-			b.WriteString(" ")
-			at++
-		}
-		b.WriteString(word)
-		at += n
-	}
-	return b.String()
-}
-
-// newSettingsTopic returns the page of help on settings.
-func newSettingsTopic() *cobra.Command {
-	var names strings.Builder
-	for _, o := range allOptions() {
-		if !o.typed {
-			shown.Fprintf(&names, "  %-18s  $%s\n", o.name, o.variable())
-		}
-	}
-	return &cobra.Command{
-		Use:   "settings",
-		Short: "about the file of settings and the environment",
-		Long: `Flags that you would type again and again can be set by environment variables and in the
-file config.toml in $XDG_CONFIG_HOME/lorefs, which is ~/.config/lorefs on Linux. A flag
-precedes its variable, and that the file. Settings that are for sources of another kind
-are passed over. Paths in the file are relative to it, and ~/ is your home.
-
-  cache-size = "512M"
-  definitions = "~/tera-data"
-  listfile = ["names.csv", "/games/more.csv"]
-
-  [path."/games/wow"]      # for the sources there, and below
-  product = "wow_classic"
-
-These flags can be set, where a command has them; the help of a command shows which are:
-
-` + strings.TrimSuffix(names.String(), "\n"),
-	}
 }

@@ -17,9 +17,10 @@ func addJSON(c *cobra.Command, to *bool, what string) {
 	c.Flags().BoolVar(to, "json", false, "print "+what+"; lorefs help json describes it")
 }
 
-// newJSONTopic returns the help topic that prints the schema of what --json prints.
-func newJSONTopic() *cobra.Command {
-	c := &cobra.Command{Use: "json", Short: "the JSON that commands print: its fields, as a JSON Schema"}
+// newJSONSchema returns the help topic that prints the schema of what --json prints, for programs.
+// The guide to it is the topic json.
+func newJSONSchema() *cobra.Command {
+	c := &cobra.Command{Use: "json-schema", Short: "the JSON that commands print: its fields, as a JSON Schema"}
 	c.SetHelpFunc(func(c *cobra.Command, _ []string) {
 		if _, err := c.OutOrStdout().Write(jsonout.Schema()); err != nil {
 			c.PrintErrln(err)

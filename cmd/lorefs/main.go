@@ -1,5 +1,5 @@
 // Command lorefs mounts game archives as ordinary directories, and reads them without a
-// mount. README.md describes how to use it.
+// mount. The guides in internal/manual describe how to use it.
 //
 // Only this package deals with users: with flags, the environment, standard output and exit
 // codes. Each subcommand has a file of its own. options.go has the table behind flags, -o,

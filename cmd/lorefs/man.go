@@ -6,28 +6,37 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
+	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 	"github.com/spf13/pflag"
 
 	"lorefs/internal/app/treecopy"
+	"lorefs/internal/manual"
 )
 
 func newMan() *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIR",
-		Short: "write the man pages of all commands to a folder",
-		Long: `man writes a man page for each command to a folder, which it makes if needed:
-lorefs.1, lorefs-mount.1, … Their date is SOURCE_DATE_EPOCH, if that is set.`,
+		Short: "write the man pages of all commands and guides to a folder",
+		Long: `man writes a man page for each command and each guide to a folder, which it makes if
+needed: lorefs.1, lorefs-mount.1, lorefs-editing.7, … Their date is SOURCE_DATE_EPOCH, if that is set.`,
 		Args: exactArgs("DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
+			date, err := pageDate()
+			if err != nil {
+				return err
+			}
 			root := c.Root()
 			root.DisableAutoGenTag = true // the tag has the date of the run
 			root.Long = strings.TrimSuffix(root.Long, exitHelp())
 			asMarkdown(root)
-			_, err := treecopy.Write(c.Context(), manPages(root), args[0], treecopy.Options{Overwrite: true, Workers: 1})
+			_, err = treecopy.Write(c.Context(), manPages(root, date), args[0], treecopy.Options{Overwrite: true, Workers: 1})
 			if err != nil {
 				return fmt.Errorf("man pages: %w", err)
 			}
@@ -36,14 +45,51 @@ lorefs.1, lorefs-mount.1, … Their date is SOURCE_DATE_EPOCH, if that is set.`,
 	}
 }
 
-// manPages yields the pages of a command and all below it, as [doc.GenManTree] makes them.
-func manPages(c *cobra.Command) iter.Seq[treecopy.File] {
+// pageDate returns the date of the man pages. Programs that build packages set it, so that two builds
+// are the same.
+func pageDate() (time.Time, error) {
+	epoch := os.Getenv("SOURCE_DATE_EPOCH")
+	if epoch == "" {
+		return time.Now(), nil
+	}
+	seconds, err := strconv.ParseInt(epoch, 10, 64)
+	if err != nil {
+		return time.Time{}, usageErrorf("SOURCE_DATE_EPOCH is no number of seconds: %w", err)
+	}
+	return time.Unix(seconds, 0).UTC(), nil
+}
+
+// manPages yields the pages of the commands and of the guides.
+func manPages(root *cobra.Command, date time.Time) iter.Seq[treecopy.File] {
+	return func(yield func(treecopy.File) bool) {
+		for _, g := range manual.Guides() {
+			page := treecopy.File{
+				Path: "lorefs-" + g.Name + ".7",
+				Write: func(_ context.Context, w io.Writer) error {
+					_, err := w.Write(g.Man(date))
+					return err
+				},
+			}
+			if !yield(page) {
+				return
+			}
+		}
+		for page := range commandPages(root, date) {
+			if !yield(page) {
+				return
+			}
+		}
+	}
+}
+
+// commandPages yields the pages of a command and all below it.
+func commandPages(c *cobra.Command, date time.Time) iter.Seq[treecopy.File] {
 	return func(yield func(treecopy.File) bool) {
 		for _, sub := range c.Commands() {
-			if !sub.IsAvailableCommand() && !sub.IsAdditionalHelpTopicCommand() {
+			if !sub.IsAvailableCommand() {
 				continue
 			}
-			for page := range manPages(sub) {
+			for page := range commandPages(sub, date) {
 				if !yield(page) {
 					return
 				}
@@ -52,25 +98,95 @@ func manPages(c *cobra.Command) iter.Seq[treecopy.File] {
 		yield(treecopy.File{
 			Path: strings.ReplaceAll(c.CommandPath(), " ", "-") + ".1",
 			Write: func(_ context.Context, w io.Writer) error {
-				return writePage(c, w)
+				return writePage(c, date, w)
 			},
 		})
 	}
 }
 
-// writePage writes the page of a command, with the exit codes before what else to see.
-func writePage(c *cobra.Command, w io.Writer) error {
+// writePage writes the page of a command. cobra makes it, but for the examples, which most readers
+// look for and which come first, and the sections before what else to see.
+func writePage(c *cobra.Command, date time.Time, w io.Writer) error {
+	examples := c.Example
+	c.Example = "" // cobra has it near the end
 	var page bytes.Buffer
-	if err := doc.GenMan(c, &doc.GenManHeader{Section: "1", Source: "lorefs", Manual: "lorefs"}, &page); err != nil {
+	if err := doc.GenMan(c, &doc.GenManHeader{Section: "1", Date: &date, Source: "lorefs", Manual: "lorefs"}, &page); err != nil {
 		return err
 	}
-	const last = ".SH SEE ALSO\n"
-	text, others, found := strings.Cut(page.String(), last)
+	const description, last = ".SH DESCRIPTION\n", ".SH SEE ALSO\n"
+	synopsis, text, _ := strings.Cut(page.String(), description)
+	text, others, found := strings.Cut(text, last)
 	if found {
 		others = last + others
 	}
-	_, err := io.WriteString(w, text+exitRoff()+others)
+	if !c.HasParent() {
+		for _, g := range manual.Guides() {
+			others = strings.TrimSuffix(others, "\n") + ", \\fBlorefs-" + g.Name + "(7)\\fP\n"
+		}
+	}
+	_, err := io.WriteString(w, synopsis+examplesRoff(examples)+description+text+filesRoff(c)+environmentRoff(c)+exitRoff()+others)
 	return err
+}
+
+// roff escapes plain text for a man page.
+var roff = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "\n.", "\n\\&.")
+
+// examplesRoff returns the examples of a command as a section of a man page.
+func examplesRoff(examples string) string {
+	if examples == "" {
+		return ""
+	}
+	return ".SH EXAMPLES\n.EX\n" + roff.Replace(examples) + "\n.EE\n"
+}
+
+// manFiles are the files that commands use.
+var manFiles = []struct {
+	path, means string
+	// flag is one that the commands have which use the file, if they are not named.
+	flag     string
+	commands []string
+}{
+	{"$XDG_CONFIG_HOME/lorefs/config.toml", "options that are set for good, see lorefs-settings(7)", "cache-size", nil},
+	{"$XDG_CACHE_HOME/lorefs", "indexes that make the next start quick", "no-cache", nil},
+	{"$XDG_STATE_HOME/lorefs/journal", "edits that are not saved yet", "", []string{"mount", "unmount", "commit", "edits", "revert", "apply", "list", "show", "replay", "drop"}},
+	{"$XDG_STATE_HOME/lorefs/refused", "texts that were refused, see lorefs-editing(7)", "", []string{"mount", "unmount"}},
+	{"SOURCE.bak", "the source before the last save", "", []string{"mount", "unmount", "commit", "apply", "replay"}},
+	{"OUT.bak", "the file that OUT was before", "", []string{"pack", "repack"}},
+}
+
+// filesRoff returns the files of a command as a section of a man page.
+func filesRoff(c *cobra.Command) string {
+	var text strings.Builder
+	for _, f := range manFiles {
+		if f.flag != "" && c.Flags().Lookup(f.flag) != nil || slices.Contains(f.commands, c.Name()) {
+			text.WriteString(tagged(f.path, f.means))
+		}
+	}
+	return section("FILES", text.String())
+}
+
+// environmentRoff returns the variables that set flags of a command as a section of a man page.
+func environmentRoff(c *cobra.Command) string {
+	var text strings.Builder
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if variable := f.Annotations[settingAnnotation]; variable != nil {
+			text.WriteString(tagged(variable[0], "sets --"+f.Name))
+		}
+	})
+	return section("ENVIRONMENT", text.String())
+}
+
+// section returns a section of a man page, if there is a text for it.
+func section(title, text string) string {
+	if text == "" {
+		return ""
+	}
+	return ".SH " + title + "\n" + text
+}
+
+// tagged returns a paragraph of a man page with a word in front.
+func tagged(word, text string) string {
+	return ".TP\n\\fB" + roff.Replace(word) + "\\fP\n" + roff.Replace(text) + "\n"
 }
 
 // plain escapes plain text for Markdown.

@@ -30,12 +30,7 @@ may also be one whose journal a crash has left.
 A PATH is a file or directory of the mount, or a query as edits prints it. What was
 removed has the name that it had. A PATH in a mount needs no MOUNTPOINT before it if it is
 the only one. If a query finds several nodes with edits, --all takes
-back all of them.
-
-  lorefs revert mnt mnt/tree/ItemData/Item/name
-  lorefs revert mnt sheets/ItemData/ItemData-00001.xml
-  lorefs revert mnt '/NpcData[@huntingZoneId=3]/Template[@id=1]/@level'
-  lorefs revert --all mnt`,
+back all of them.`,
 		Args: func(c *cobra.Command, args []string) error {
 			return exactArgs("MOUNTPOINT|SOURCE")(c, args[:min(len(args), 1)])
 		},

@@ -47,9 +47,11 @@ sessions and packet definitions, and CASC storages.
 		interruptible(newExport(log)), interruptible(newVerify(log)), interruptible(newPack(log)),
 		interruptible(newRepack(log)), interruptible(newValidate(log)), interruptible(newSchema(log)),
 		interruptible(newBench(log)), newSample(), newDecode(log), newEncode(), newMan(),
-		newVersion(), newSettingsTopic(), newJSONTopic(),
+		newVersion(), newJSONSchema(),
 	)
+	root.AddCommand(newGuides()...)
 	groupCommands(root)
+	addExamples(root)
 	addCompletions(root)
 	root.SetHelpFunc(printHelp)
 	return root
