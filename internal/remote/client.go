@@ -31,6 +31,11 @@ type Options struct {
 	Cache *mirror.Cache
 	// Offline means that only the cache is read.
 	Offline bool
+	// Decrypt decrypts, in place, what an object has from off on, before it is checked. Some
+	// products have encrypted objects: the name of an object, which is that of the archive for
+	// part of it and for its index, is part of the key. The cache has them decrypted, since
+	// files of archives get other names there. Default: nothing is encrypted.
+	Decrypt func(name Key, off int64, data []byte)
 	// Times are how long the client waits.
 	Times Times
 	// Transport makes the requests. Default: one that waits as Times says.
@@ -46,6 +51,7 @@ type Client struct {
 	http             *http.Client
 	cache            *mirror.Cache
 	offline          bool
+	decrypt          func(name Key, off int64, data []byte)
 	times            Times
 	log              *slog.Logger
 	flights          flight.Group[string, []byte]
@@ -74,13 +80,16 @@ func New(o Options) (*Client, error) {
 	if o.Transport == nil {
 		o.Transport = newTransport(times)
 	}
+	if o.Decrypt == nil {
+		o.Decrypt = func(Key, int64, []byte) {}
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	return &Client{
 		path: o.Path, configPath: o.ConfigPath, pool: newPool(o.Hosts), cache: o.Cache,
 		http:    &http.Client{Transport: o.Transport, CheckRedirect: sameHost},
-		offline: o.Offline, times: times, log: o.Logger, missing: map[string]error{},
+		offline: o.Offline, decrypt: o.Decrypt, times: times, log: o.Logger, missing: map[string]error{},
 	}, nil
 }
 
@@ -149,7 +158,7 @@ func (c *Client) whole(ctx context.Context, o mirror.Object, own bool, check fun
 	}
 	c.own(o, own)
 	return c.flights.Do(ctx, o.String(), func(ctx context.Context) ([]byte, error) {
-		return c.get(ctx, request{path: o.String(), check: check},
+		return c.get(ctx, request{path: o.String(), name: o.Key, check: check},
 			func() ([]byte, bool) { return c.cache.Whole(o, check) },
 			func(data []byte) { c.cache.PutWhole(o, data) })
 	})
@@ -186,14 +195,14 @@ func (c *Client) Range(ctx context.Context, f File, off, size int64, check func(
 	}
 	c.own(o, f.Own)
 	return c.flights.Do(ctx, fmt.Sprintf("%s %s %d %d", o, from, start+off, size), func(ctx context.Context) ([]byte, error) {
-		return c.get(ctx, request{path: from.String(), off: start + off, size: size, check: check},
+		return c.get(ctx, request{path: from.String(), name: from.Key, off: start + off, size: size, check: check},
 			func() ([]byte, bool) { return c.cache.Range(o, off, size, check) },
 			func(data []byte) { c.cache.PutPiece(o, f.Size, off, data) })
 	})
 }
 
-// Get returns what lies at a path below the hosts, such as the answer of a service. It is not
-// kept.
+// Get returns what lies at a path below the hosts, such as the answer of a service. It is
+// neither decrypted nor kept.
 func (c *Client) Get(ctx context.Context, at string, check func([]byte) error) ([]byte, error) {
 	if c.offline {
 		return nil, fmt.Errorf("remote: %s: %w", at, ErrOffline)

@@ -437,3 +437,36 @@ func TestParseHosts(t *testing.T) {
 		}
 	}
 }
+
+// TestDecrypt checks that objects of encrypted products are decrypted by their names and by the
+// place of what was fetched, and that the cache needs neither.
+func TestDecrypt(t *testing.T) {
+	crypt := func(name remote.Key, off int64, data []byte) {
+		for i := range data {
+			data[i] ^= name[0] + byte(off) + byte(i)
+		}
+	}
+	s := remotetest.New(t, 1)
+	o := newObjects(s)
+	put := func(path string, name remote.Key, data []byte) {
+		data = bytes.Clone(data)
+		crypt(name, 0, data)
+		s.Put(path, data)
+	}
+	put(pathOf("config", o.configKey), o.configKey, o.config)
+	put(pathOf("data", o.archiveKey)+".index", o.archiveKey, o.index)
+	put(pathOf("data", o.archiveKey), o.archiveKey, o.archive)
+	put(pathOf("data", o.looseKey), o.looseKey, o.loose)
+	put(pathOf("data", o.inLarge.Archive), o.inLarge.Archive, o.largeArchive)
+	cache := newCache(t, t.TempDir(), mirror.Options{})
+	for _, host := range [][]remote.Host{s.Hosts(), nil} {
+		c := newClient(t, remote.Options{Hosts: host, Cache: cache, Decrypt: crypt})
+		if err := o.readAll(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := newClient(t, remote.Options{Hosts: s.Hosts()})
+	if err := o.readAll(t.Context(), c); err == nil {
+		t.Error("encrypted objects were taken as they are")
+	}
+}

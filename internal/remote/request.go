@@ -30,6 +30,8 @@ const (
 type request struct {
 	// path is the path below the host's URL.
 	path string
+	// name is the key in the path, or zero if it is no object.
+	name Key
 	// off and size are a range; without size it is the whole object.
 	off, size int64
 	// check proves what came.
@@ -64,8 +66,12 @@ func (c *Client) ask(ctx context.Context, h *host, r request) (data []byte, n in
 	if err != nil {
 		return nil, body.n, because(ctx, err)
 	}
+	page := isHTML(resp, data)
+	if r.name != (Key{}) {
+		c.decrypt(r.name, r.off, data)
+	}
 	if err := r.check(data); err != nil {
-		if isHTML(resp, data) {
+		if page {
 			err = fmt.Errorf("%w: %w", errHTML, err)
 		}
 		return nil, body.n, err
