@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"lorefs/internal/disk/disktest"
 	"lorefs/internal/remote"
 	"lorefs/internal/remote/mirror"
 	"lorefs/internal/remote/remotetest"
@@ -297,6 +298,30 @@ func TestCache(t *testing.T) {
 	s.Reset()
 	if err := o.readAll(t.Context(), c); err != nil || len(s.Requests()) != 0 {
 		t.Errorf("what was damaged was not replaced: %d requests, %v", len(s.Requests()), err)
+	}
+}
+
+// TestFullDisk checks that nothing but the cache suffers from a full disk, and that it is said.
+func TestFullDisk(t *testing.T) {
+	s := remotetest.New(t, 1)
+	o := newObjects(s)
+	d := disktest.New()
+	cache := newCache(t, t.TempDir(), mirror.Options{Disk: d})
+	c := newClient(t, remote.Options{Hosts: s.Hosts(), Cache: cache})
+	if err := c.Stats().CacheTrouble; err != nil {
+		t.Errorf("trouble before anything was written: %v", err)
+	}
+	d.SetBefore(disktest.Fail(-1, func(op disktest.Op) bool { return op.Name == "write" }))
+	for range 2 {
+		if err := o.readAll(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Stats().CacheTrouble; !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("the trouble is %v", err)
+	}
+	if n := len(s.Requests()); n != 10 {
+		t.Errorf("%d requests, want 10", n)
 	}
 }
 
