@@ -132,6 +132,9 @@ func (c *Client) Config(ctx context.Context, key Key) ([]byte, error) {
 
 // ProductConfig returns the configuration of a product.
 func (c *Client) ProductConfig(ctx context.Context, key Key) ([]byte, error) {
+	if c.configPath == "" {
+		return nil, errors.New("remote: nobody says where product configurations lie")
+	}
 	return c.whole(ctx, mirror.Object{Path: c.configPath, Key: key}, true, isMD5(key))
 }
 

@@ -245,6 +245,22 @@ func TestRecovery(t *testing.T) {
 	}
 }
 
+// TestProductConfig checks where the configuration of a product is looked for.
+func TestProductConfig(t *testing.T) {
+	s := remotetest.New(t, 1)
+	text := []byte(`{"all":{}}`)
+	key := md5.Sum(text)
+	s.Put(strings.Replace(pathOf("data", key), storage, "tpr/configs", 1), text)
+	c := newClient(t, remote.Options{Hosts: s.Hosts(), ConfigPath: "tpr/configs/data"})
+	if got, err := c.ProductConfig(t.Context(), key); err != nil || !bytes.Equal(got, text) {
+		t.Errorf("%q, %v", got, err)
+	}
+	nowhere := newClient(t, remote.Options{Hosts: s.Hosts()})
+	if _, err := nowhere.ProductConfig(t.Context(), key); err == nil || len(s.Requests()) != 1 {
+		t.Errorf("%d requests, %v", len(s.Requests()), err)
+	}
+}
+
 // TestSmallWhole checks that a small object may come whole, so that hosts without ranges can
 // be used.
 func TestSmallWhole(t *testing.T) {
