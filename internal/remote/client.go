@@ -1,0 +1,310 @@
+package remote
+
+import (
+	"context"
+	"crypto/md5"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"path"
+	"sync"
+	"time"
+
+	"lorefs/internal/flight"
+	"lorefs/internal/remote/mirror"
+)
+
+// Key is the name of an object.
+type Key = [md5.Size]byte
+
+// Options are options for a client.
+type Options struct {
+	// Hosts are the hosts in the order of their list.
+	Hosts []Host
+	// Path is where the storage lies on them, and ConfigPath where product configurations
+	// lie, as in the list of CDNs.
+	Path, ConfigPath string
+	// Cache keeps what was fetched. Default: nothing is kept.
+	Cache *mirror.Cache
+	// Offline means that only the cache is read.
+	Offline bool
+	// Decrypt decrypts, in place, what an object has from off on, before it is checked. Some
+	// products have encrypted objects: the name of an object, which is that of the archive for
+	// part of it and for its index, is part of the key. The cache has them decrypted, since
+	// files of archives get other names there. Default: nothing is encrypted.
+	Decrypt func(name Key, off int64, data []byte)
+	// Times are how long the client waits.
+	Times Times
+	// Transport makes the requests. Default: one that waits as Times says.
+	Transport http.RoundTripper
+	// Logger gets the failures of hosts, for debugging. Default: none.
+	Logger *slog.Logger
+}
+
+// Client fetches the objects of one storage. It is safe for parallel use.
+type Client struct {
+	path, configPath string
+	pool             *pool
+	http             *http.Client
+	cache            *mirror.Cache
+	offline          bool
+	decrypt          func(name Key, off int64, data []byte)
+	times            Times
+	log              *slog.Logger
+	flights          flight.Group[string, []byte]
+
+	mu sync.Mutex // guards the rest
+	// missing has the paths that no host has, up to maxMissing.
+	missing     map[string]error
+	cached      int64
+	cachedBytes int64
+}
+
+// maxMissing bounds how many missing objects are remembered.
+const maxMissing = 1 << 16
+
+// New returns a client. It asks no host.
+func New(o Options) (*Client, error) {
+	for _, p := range []string{o.Path, o.ConfigPath} {
+		if p == "" {
+			continue
+		}
+		if err := CheckPath(p); err != nil {
+			return nil, fmt.Errorf("remote: %w", err)
+		}
+	}
+	times := o.Times.orDefault()
+	if o.Transport == nil {
+		o.Transport = newTransport(times)
+	}
+	if o.Decrypt == nil {
+		o.Decrypt = func(Key, int64, []byte) {}
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Client{
+		path: o.Path, configPath: o.ConfigPath, pool: newPool(o.Hosts), cache: o.Cache,
+		http:    &http.Client{Transport: o.Transport, CheckRedirect: sameHost},
+		offline: o.Offline, decrypt: o.Decrypt, times: times, log: o.Logger, missing: map[string]error{},
+	}, nil
+}
+
+func newTransport(t Times) http.RoundTripper {
+	dialer := &net.Dialer{Timeout: t.Connect}
+	return &http.Transport{
+		Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext, TLSHandshakeTimeout: t.Connect,
+		MaxIdleConnsPerHost: maxHost, IdleConnTimeout: 90 * time.Second, ForceAttemptHTTP2: true,
+	}
+}
+
+// sameHost follows a host only to itself, for example to https, because a list or the user
+// chose the host.
+func sameHost(req *http.Request, via []*http.Request) error {
+	const most = 3
+	first := via[0].URL
+	if len(via) > most || req.URL.Hostname() != first.Hostname() || first.Scheme == "https" && req.URL.Scheme != "https" {
+		return fmt.Errorf("the host leads to %q", req.URL.Redacted())
+	}
+	return nil
+}
+
+// Close closes connections that are not used. Nobody may wait for an object any more.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// isMD5 returns a check for something that is named by its MD5.
+func isMD5(key Key) func([]byte) error {
+	return func(data []byte) error {
+		if sum := md5.Sum(data); sum != key {
+			return fmt.Errorf("its MD5 is %x, not %x", sum, key)
+		}
+		return nil
+	}
+}
+
+// Config returns a configuration. It stays in the cache as long as the client's cache is open.
+func (c *Client) Config(ctx context.Context, key Key) ([]byte, error) {
+	return c.whole(ctx, mirror.Object{Path: c.path, Kind: mirror.Config, Key: key}, true, isMD5(key))
+}
+
+// ProductConfig returns the configuration of a product.
+func (c *Client) ProductConfig(ctx context.Context, key Key) ([]byte, error) {
+	if c.configPath == "" {
+		return nil, errors.New("remote: nobody says where product configurations lie")
+	}
+	return c.whole(ctx, mirror.Object{Path: c.configPath, Key: key}, true, isMD5(key))
+}
+
+// Index returns the index of an archive, which check proves. It stays in the cache like
+// configurations.
+func (c *Client) Index(ctx context.Context, archive Key, check func([]byte) error) ([]byte, error) {
+	return c.whole(ctx, mirror.Object{Path: c.path, Kind: mirror.Data, Key: archive, Index: true}, true, check)
+}
+
+// Loose returns a file that is not part of an archive as a whole. own means that the storage
+// can't be read without it, so that it stays in the cache like configurations.
+func (c *Client) Loose(ctx context.Context, key Key, own bool, check func([]byte) error) ([]byte, error) {
+	return c.whole(ctx, mirror.Object{Path: c.path, Kind: mirror.Data, Key: key}, own, check)
+}
+
+// whole returns an object as a whole.
+//
+// All checks have in common that they depend on the object and the range only: who waits for
+// the same shares one of them. They also prove what comes from the cache. What they get is
+// returned to all who wait, so it must not be changed.
+func (c *Client) whole(ctx context.Context, o mirror.Object, own bool, check func([]byte) error) ([]byte, error) {
+	if check == nil {
+		return nil, errors.New("remote: nothing proves the object")
+	}
+	c.own(o, own)
+	return c.flights.Do(ctx, o.String(), func(ctx context.Context) ([]byte, error) {
+		return c.get(ctx, request{path: o.String(), name: o.Key, check: check},
+			func() ([]byte, bool) { return c.cache.Whole(o, check) },
+			func(data []byte) { c.cache.PutWhole(o, data) })
+	})
+}
+
+// File is an encoded file.
+type File struct {
+	// Key is its encoding key, under which it lies in the cache.
+	Key Key
+	// Archive is the archive with the file. Without one it is a loose file.
+	Archive Key
+	// Off is where the file begins in the archive.
+	Off int64
+	// Size is the size of the file. 0 means unknown.
+	Size int64
+	// Own means that the storage can't be read without the file, so that it stays in the
+	// cache like configurations.
+	Own bool
+}
+
+// Range returns size bytes of a file from off on, which check proves: see [Client.Loose] for
+// all of it.
+func (c *Client) Range(ctx context.Context, f File, off, size int64, check func([]byte) error) ([]byte, error) {
+	if check == nil {
+		return nil, errors.New("remote: nothing proves the range")
+	}
+	if off < 0 || size <= 0 || size > maxWhole || f.Size > 0 && (off > f.Size || size > f.Size-off) {
+		return nil, fmt.Errorf("remote: encoding key %x: %d bytes from %d on, of %d", f.Key, size, off, f.Size)
+	}
+	o := mirror.Object{Path: c.path, Kind: mirror.Data, Key: f.Key}
+	from, start := o, int64(0)
+	if f.Archive != (Key{}) {
+		from.Key, start = f.Archive, f.Off
+	}
+	c.own(o, f.Own)
+	return c.flights.Do(ctx, fmt.Sprintf("%s %s %d %d", o, from, start+off, size), func(ctx context.Context) ([]byte, error) {
+		return c.get(ctx, request{path: from.String(), name: from.Key, off: start + off, size: size, check: check},
+			func() ([]byte, bool) { return c.cache.Range(o, off, size, check) },
+			func(data []byte) { c.cache.PutPiece(o, f.Size, off, data) })
+	})
+}
+
+// Get returns what lies at a path below the hosts, such as the answer of a service. It is
+// neither decrypted nor kept.
+func (c *Client) Get(ctx context.Context, at string, check func([]byte) error) ([]byte, error) {
+	if c.offline {
+		return nil, fmt.Errorf("remote: %s: %w", at, ErrOffline)
+	}
+	return c.flights.Do(ctx, "get "+at, func(ctx context.Context) ([]byte, error) {
+		return c.fetch(ctx, request{path: path.Join(c.path, at), check: check})
+	})
+}
+
+// own keeps an object in the cache while the storage is read.
+func (c *Client) own(o mirror.Object, own bool) {
+	if own && c.cache != nil {
+		c.cache.Own(o.Key)
+	}
+}
+
+// get returns something from the cache, or fetches and keeps it.
+func (c *Client) get(ctx context.Context, r request, kept func() ([]byte, bool), keep func([]byte)) ([]byte, error) {
+	if c.cache != nil {
+		if data, ok := kept(); ok {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.cached++
+			c.cachedBytes += int64(len(data))
+			return data, nil
+		}
+	}
+	if c.offline {
+		return nil, fmt.Errorf("remote: %s: %w", r.path, ErrOffline)
+	}
+	if err := c.known(r.path); err != nil {
+		return nil, err
+	}
+	data, err := c.fetch(ctx, r)
+	if err != nil {
+		c.remember(r.path, err)
+		return nil, err
+	}
+	if c.cache != nil {
+		keep(data)
+	}
+	return data, nil
+}
+
+// known returns the error of an object that no host has.
+func (c *Client) known(path string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.missing[path]
+}
+
+// remember remembers an object that no host has.
+func (c *Client) remember(path string, err error) {
+	e, ok := errors.AsType[*Error](err)
+	if !ok || !errors.Is(e, iofs.ErrNotExist) {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.missing) < maxMissing {
+		c.missing[path] = err
+	}
+}
+
+// Stats are counts since the client was made.
+type Stats struct {
+	// Requests were sent to hosts, and Bytes came back.
+	Requests, Bytes int64
+	// Failures are the requests of which nothing could be used.
+	Failures int64
+	// Cached is what the cache had, and CachedBytes how much that was.
+	Cached, CachedBytes int64
+	// Hosts has the hosts that may be asked.
+	Hosts []HostStats
+	// CacheTrouble is why nothing is kept at the moment, or nil.
+	CacheTrouble error
+}
+
+// HostStats are the counts of one host.
+type HostStats struct {
+	URL                       string
+	Requests, Bytes, Failures int64
+	// LastFailure is the text of the last failure, if there was one.
+	LastFailure string
+}
+
+// Stats returns the counts so far.
+func (c *Client) Stats() Stats {
+	s := Stats{Hosts: c.pool.stats()}
+	for _, h := range s.Hosts {
+		s.Requests += h.Requests
+		s.Bytes += h.Bytes
+		s.Failures += h.Failures
+	}
+	if c.cache != nil {
+		s.CacheTrouble = c.cache.Trouble()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s.Cached, s.CachedBytes = c.cached, c.cachedBytes
+	return s
+}

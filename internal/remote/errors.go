@@ -1,0 +1,85 @@
+package remote
+
+import (
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// ErrOffline means that an object is not in the cache, and that no host may be asked.
+var ErrOffline = errors.New("it is not in the cache, and hosts are not asked (offline)")
+
+var (
+	errStalled = errors.New("no byte came for too long")
+	errGone    = errors.New("it is not there")
+	errHTML    = errors.New("a page of HTML came instead")
+)
+
+// Failure is what a host did.
+type Failure struct {
+	Host string
+	Err  error
+}
+
+// Error says that no host gave an object. It matches [iofs.ErrNotExist] if all hosts say that
+// it is not there. It does not wrap what the hosts did: their errors say nothing about the
+// caller's own files or contexts.
+type Error struct {
+	// Path is the path of the object.
+	Path string
+	// Failures has the last failure of each host.
+	Failures []Failure
+}
+
+func (e *Error) Error() string {
+	if len(e.Failures) == 0 {
+		return fmt.Sprintf("remote: %s: there is no host to ask", e.Path)
+	}
+	all := make([]string, len(e.Failures))
+	for i, f := range e.Failures {
+		all[i] = fmt.Sprintf("%s: %v", f.Host, f.Err)
+	}
+	return fmt.Sprintf("remote: %s: %s", e.Path, strings.Join(all, "; "))
+}
+
+// Is makes the error match iofs.ErrNotExist.
+func (e *Error) Is(target error) bool {
+	if target != iofs.ErrNotExist || len(e.Failures) == 0 {
+		return false
+	}
+	for _, f := range e.Failures {
+		if !errors.Is(f.Err, errGone) {
+			return false
+		}
+	}
+	return true
+}
+
+// statusError is a status that is no answer. after is when the host wants to be asked again.
+type statusError struct {
+	status int
+	after  time.Duration
+}
+
+func (e *statusError) Error() string {
+	text := fmt.Sprintf("status %d", e.status)
+	if name := http.StatusText(e.status); name != "" {
+		text += " " + name
+	}
+	return text
+}
+
+// Is makes the error match errGone.
+func (e *statusError) Is(target error) bool {
+	return target == errGone && (e.status == http.StatusNotFound || e.status == http.StatusGone)
+}
+
+func retryAfter(err error) time.Duration {
+	if e, ok := errors.AsType[*statusError](err); ok {
+		return e.after
+	}
+	return 0
+}

@@ -1,0 +1,117 @@
+package remote
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"time"
+)
+
+// Times are how long the client waits. The zero value has the defaults.
+type Times struct {
+	// Connect is for a connection, Header for the beginning of an answer after that, and
+	// Progress for each next byte. Default: 10 s, 30 s and 30 s.
+	Connect, Header, Progress time.Duration
+	// Pause is between the first time that all hosts fail and the second; it doubles each
+	// time. Default: 250 ms.
+	Pause time.Duration
+	// MaxRetryAfter is the longest that a host is left alone as it wants. Default: 30 s.
+	MaxRetryAfter time.Duration
+	// Bad is how long a host that failed comes after others. Default: 5 minutes.
+	Bad time.Duration
+}
+
+func (t Times) orDefault() Times {
+	or := func(d *time.Duration, value time.Duration) {
+		if *d <= 0 {
+			*d = value
+		}
+	}
+	or(&t.Connect, 10*time.Second)
+	or(&t.Header, 30*time.Second)
+	or(&t.Progress, 30*time.Second)
+	or(&t.Pause, 250*time.Millisecond)
+	or(&t.MaxRetryAfter, 30*time.Second)
+	or(&t.Bad, 5*time.Minute)
+	return t
+}
+
+// retries is how often all hosts are asked again.
+const retries = 3
+
+// attempt is one try to get something from any host.
+type attempt struct {
+	c    *Client
+	r    request
+	last map[*host]error
+}
+
+// fetch asks the hosts until one gives what is wanted.
+func (c *Client) fetch(ctx context.Context, r request) ([]byte, error) {
+	a := attempt{c, r, map[*host]error{}}
+	pause := c.times.Pause
+	for round := range 1 + retries {
+		if round > 0 {
+			if err := sleep(ctx, pause/2+rand.N(pause), nil); err != nil {
+				return nil, err
+			}
+			pause *= 2
+		}
+		data, ok, err := a.round(ctx)
+		if ok || err != nil {
+			return data, err
+		}
+		if len(a.gone()) == len(c.pool.hosts) {
+			break
+		}
+	}
+	return nil, a.failed()
+}
+
+// round asks each host once, but not those that don't have it, and reports whether one gave
+// it. The error is why the context has ended.
+func (a *attempt) round(ctx context.Context) ([]byte, bool, error) {
+	asked := a.gone()
+	for {
+		h, err := a.c.pool.acquire(ctx, asked)
+		if h == nil || err != nil {
+			return nil, false, err
+		}
+		asked[h] = true
+		data, n, err := a.c.ask(ctx, h, a.r)
+		a.c.pool.release(h, n)
+		if err == nil {
+			a.c.pool.worked(h)
+			return data, true, nil
+		}
+		if cause := context.Cause(ctx); cause != nil {
+			return nil, false, cause
+		}
+		a.last[h] = err
+		if !errors.Is(err, errGone) { // which is no fault of the host
+			a.c.pool.failed(h, err, a.c.times)
+		}
+		a.c.log.Debug("a host failed", "host", h.URL, "path", a.r.path, "error", err)
+	}
+}
+
+// gone returns the hosts that say that there is no such object.
+func (a *attempt) gone() map[*host]bool {
+	all := map[*host]bool{}
+	for h, err := range a.last {
+		if errors.Is(err, errGone) {
+			all[h] = true
+		}
+	}
+	return all
+}
+
+func (a *attempt) failed() error {
+	e := &Error{Path: a.r.path}
+	for _, h := range a.c.pool.hosts {
+		if err := a.last[h]; err != nil {
+			e.Failures = append(e.Failures, Failure{h.URL, err})
+		}
+	}
+	return e
+}

@@ -1,0 +1,189 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	// maxWhole bounds an object that is fetched as a whole, in bytes.
+	maxWhole = 1 << 30
+	// maxDropped is the size of an object up to which it is read as a whole if the host
+	// does not send the range of it that was asked for.
+	maxDropped = 1 << 20
+	// maxFirst is how much memory is taken for what a host says that it sends, in bytes.
+	maxFirst = 1 << 20
+	// maxPage is how much of an answer that can't be used is read, so that its connection can
+	// be used again.
+	maxPage = 4 << 10
+)
+
+// request is what a host is asked for.
+type request struct {
+	// path is the path below the host's URL.
+	path string
+	// name is the key in the path, or zero if it is no object.
+	name Key
+	// off and size are a range; without size it is the whole object.
+	off, size int64
+	// check proves what came.
+	check func([]byte) error
+}
+
+// ask asks one host. It returns how many bytes came, also with an error.
+func (c *Client) ask(ctx context.Context, h *host, r request) (data []byte, n int64, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	watch := time.AfterFunc(c.times.Connect+c.times.Header, func() { cancel(errStalled) })
+	defer watch.Stop()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, h.URL+"/"+r.path, nil)
+	if err != nil {
+		return nil, 0, err
+	}
+	req.Header.Set("User-Agent", "lorefs")
+	req.Header.Set("Accept-Encoding", "identity") // the bytes have to be as their hash says
+	if r.size > 0 {
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", r.off, r.off+r.size-1))
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		if of, ok := errors.AsType[*url.Error](err); ok {
+			err = of.Err // the host and the path are named anyway
+		}
+		return nil, 0, because(ctx, err)
+	}
+	defer resp.Body.Close()
+	body := &counted{Reader: resp.Body, watch: watch, time: c.times.Progress}
+	data, err = r.read(resp, body)
+	if err != nil {
+		return nil, body.n, because(ctx, err)
+	}
+	page := isHTML(resp, data)
+	if r.name != (Key{}) {
+		c.decrypt(r.name, r.off, data)
+	}
+	if err := r.check(data); err != nil {
+		if page {
+			err = fmt.Errorf("%w: %w", errHTML, err)
+		}
+		return nil, body.n, err
+	}
+	return data, body.n, nil
+}
+
+// because returns why a context has ended, if it has, and otherwise err.
+func because(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return err
+}
+
+// counted counts what comes, and puts the time off after which it is taken as stalled.
+type counted struct {
+	io.Reader
+	n     int64
+	watch *time.Timer
+	time  time.Duration
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.n += int64(n)
+	if n > 0 {
+		c.watch.Reset(c.time)
+	}
+	return n, err
+}
+
+// read reads the answer.
+func (r request) read(resp *http.Response, body io.Reader) ([]byte, error) {
+	if encoding := resp.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+		return nil, fmt.Errorf("the answer is packed with %q", encoding)
+	}
+	switch {
+	case resp.StatusCode == http.StatusOK && r.size == 0:
+		return readAll(body, resp.ContentLength, maxFirst)
+	case resp.StatusCode == http.StatusOK:
+		return r.cut(resp, body)
+	case resp.StatusCode == http.StatusPartialContent && r.size > 0:
+		if err := r.checkRange(resp.Header.Get("Content-Range")); err != nil {
+			return nil, err
+		}
+		return readAll(io.LimitReader(body, r.size), r.size, r.size)
+	}
+	_, _ = io.CopyN(io.Discard, body, maxPage) // its errors don't matter any more
+	return nil, &statusError{resp.StatusCode, parseRetryAfter(resp.Header.Get("Retry-After"))}
+}
+
+// cut cuts the range out of a whole object, if that is small or not larger than the range.
+func (r request) cut(resp *http.Response, body io.Reader) ([]byte, error) {
+	if size := resp.ContentLength; size < 0 || size > maxDropped && size != r.size {
+		return nil, fmt.Errorf("the whole object came, not the %d bytes from %d on", r.size, r.off)
+	}
+	data, err := readAll(body, resp.ContentLength, maxFirst)
+	if err != nil {
+		return nil, err
+	}
+	if r.off > int64(len(data)) || r.size > int64(len(data))-r.off {
+		return nil, fmt.Errorf("the object has %d bytes, not %d from %d on", len(data), r.size, r.off)
+	}
+	return data[r.off : r.off+r.size], nil
+}
+
+// checkRange checks that a range is the one that was asked for.
+func (r request) checkRange(text string) error {
+	want := fmt.Sprintf("bytes %d-%d/", r.off, r.off+r.size-1)
+	if !strings.HasPrefix(text, want) {
+		return fmt.Errorf("the range %.60q came, not %s", text, strings.TrimSuffix(want, "/"))
+	}
+	return nil
+}
+
+// readAll reads want bytes, or all if want is negative. It takes memory for first bytes at
+// once, and more as the bytes come, since a length that a host states is only a claim.
+func readAll(r io.Reader, want, first int64) ([]byte, error) {
+	if want > maxWhole {
+		return nil, fmt.Errorf("%d bytes are too many", want)
+	}
+	var b bytes.Buffer
+	if want > 0 {
+		b.Grow(int(min(want, first)) + bytes.MinRead)
+	}
+	if _, err := b.ReadFrom(io.LimitReader(r, maxWhole+1)); err != nil {
+		return nil, err
+	}
+	switch n := int64(b.Len()); {
+	case n > maxWhole:
+		return nil, fmt.Errorf("more than %d bytes came", maxWhole)
+	case want >= 0 && n != want:
+		return nil, fmt.Errorf("%d bytes came, not %d: %w", n, want, io.ErrUnexpectedEOF)
+	}
+	return b.Bytes(), nil
+}
+
+// parseRetryAfter returns the time that a header says: seconds, or a date.
+func parseRetryAfter(text string) time.Duration {
+	if seconds, err := strconv.Atoi(text); err == nil {
+		const day = 24 * 60 * 60
+		return time.Duration(max(0, min(seconds, day))) * time.Second
+	}
+	if date, err := http.ParseTime(text); err == nil {
+		return max(0, time.Until(date))
+	}
+	return 0
+}
+
+// isHTML tells whether an answer is a page for people. It only makes the message clearer.
+func isHTML(resp *http.Response, data []byte) bool {
+	return strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html") ||
+		strings.HasPrefix(http.DetectContentType(data), "text/html")
+}

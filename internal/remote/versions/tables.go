@@ -1,0 +1,104 @@
+package versions
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"lorefs/internal/remote"
+)
+
+// tableHosts returns the hosts of the tables. They have the same tables in all regions but
+// China, so others can stand in for one that does not answer.
+func tableHosts(region string) []remote.Host {
+	if region == "cn" {
+		return []remote.Host{{URL: "https://cn.version.battlenet.com.cn"}}
+	}
+	hosts := []remote.Host{{URL: "https://" + region + ".version.battle.net"}}
+	for _, other := range []string{"us", "eu", "kr"} {
+		if other != region {
+			hosts = append(hosts, remote.Host{URL: "https://" + other + ".version.battle.net", Fallback: true})
+		}
+	}
+	return hosts
+}
+
+// fromTables lists the builds of a product by the tables of all regions.
+func fromTables(ctx context.Context, c *remote.Client, product string) ([]Build, error) {
+	get := func(name string, check func([]byte) error) ([]byte, error) {
+		return c.Get(ctx, "v2/products/"+product+"/"+name, check)
+	}
+	var builds []Build
+	_, err := get("versions", func(data []byte) (err error) { builds, err = parseVersions(data, product); return err })
+	if err != nil {
+		return nil, err
+	}
+	var places map[string]Build
+	_, err = get("cdns", func(data []byte) (err error) { places, err = parseCDNs(data); return err })
+	if err != nil {
+		return nil, err
+	}
+	for i := range builds {
+		b := &builds[i]
+		place, ok := places[b.Region]
+		if !ok {
+			place = places[""]
+		}
+		b.Path, b.ConfigPath, b.Hosts = place.Path, place.ConfigPath, place.Hosts
+	}
+	return builds, nil
+}
+
+// parseVersions reads the builds of a product, a row for each region.
+func parseVersions(data []byte, product string) (builds []Build, err error) {
+	rows, err := parseTable(data, "Region", "BuildConfig", "CDNConfig")
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		b := Build{Product: product, Region: row["Region"], Version: row["VersionsName"], ID: row["BuildId"]}
+		if row["BuildConfig"] == "" {
+			continue // a region that has no build yet
+		}
+		if err := b.setKeys(row["BuildConfig"], row["CDNConfig"], row["KeyRing"], row["ProductConfig"]); err != nil {
+			return nil, fmt.Errorf("region %.20q: %w", b.Region, err)
+		}
+		builds = append(builds, b)
+	}
+	return builds, nil
+}
+
+// parseCDNs reads where objects lie by region, and under no name for regions that are not
+// listed.
+func parseCDNs(data []byte) (map[string]Build, error) {
+	rows, err := parseTable(data, "Name", "Path", "Hosts")
+	if err != nil {
+		return nil, err
+	}
+	places := map[string]Build{}
+	for _, row := range rows {
+		var b Build
+		// Servers has parameters and schemes; old tables have only Hosts.
+		servers := strings.Fields(row["Servers"])
+		if len(servers) == 0 {
+			for host := range strings.FieldsSeq(row["Hosts"]) {
+				servers = append(servers, "http://"+host+"/")
+			}
+		}
+		if b.Hosts, err = parseHosts(servers); err == nil {
+			err = b.setPaths(row["Path"], row["ConfigPath"])
+		}
+		if err != nil {
+			return nil, fmt.Errorf("region %.20q: %w", row["Name"], err)
+		}
+		if len(places) == 0 {
+			places[""] = b
+		}
+		places[row["Name"]] = b
+	}
+	if len(places) == 0 {
+		return nil, errors.New("the table lists no hosts")
+	}
+	return places, nil
+}
