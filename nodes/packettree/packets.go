@@ -6,8 +6,12 @@ import (
 	"lorefs/nodes"
 )
 
-// packetEntry describes a packet's file. A damaged packet has no .bin. With lazy set, its size
-// may be left out.
+// quickPacket is the length of a packet up to which a listing decodes it to know the size of its
+// JSON: that takes less time than the question for the size does that would follow.
+const quickPacket = 4 << 10
+
+// packetEntry describes a packet's file. A damaged packet has no .bin. With lazy set, the size
+// may be left out if the packet is long.
 func (t *Tree) packetEntry(s *session, k kind, i int, lazy bool) (nodes.Entry, error) {
 	r := s.take()
 	defer s.put(r)
@@ -27,7 +31,7 @@ func (t *Tree) packetEntry(s *session, k kind, i int, lazy bool) (nodes.Entry, e
 	}
 	size := s.size(i)
 	if size.Load() == 0 {
-		if lazy {
+		if lazy && len(p.Data) > quickPacket {
 			e.Size = nodes.UnknownSize
 			return e, nil
 		}
