@@ -292,7 +292,7 @@ func TestEveryFlip(t *testing.T) {
 			t.Fatal(err)
 		}
 		step := 1 + len(s.File)/2000
-		if testing.Short() {
+		if testneeds.Quick() {
 			step *= 7
 		}
 		table := !strings.HasPrefix(s.Name, "no table")

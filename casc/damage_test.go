@@ -13,6 +13,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/internal/testneeds"
 )
 
 // tryDamaged opens a damaged storage and reads all files. It returns what was reported, or
@@ -36,7 +37,7 @@ func TestEveryFlip(t *testing.T) {
 	step, most, forms := 67, 60, []struct{ root, form string }{
 		{"tvfs", "install"}, {"text", "mirror"}, {"wow 3", "install"}, {"tvfs", "mirror of group"}, {"diablo3", "install"}, {"mndx 2", "install"},
 	}
-	if testing.Short() {
+	if testneeds.Quick() {
 		step, most, forms = 201, 15, forms[:2]
 	}
 	for _, form := range forms {

@@ -14,6 +14,7 @@ import (
 	"lorefs/blte"
 	"lorefs/casc"
 	"lorefs/casc/casctest"
+	"lorefs/internal/testneeds"
 )
 
 // synthetic is a storage of the fixtures, unpacked in memory, with the lists of its maker
@@ -107,7 +108,7 @@ func read(c *casc.Content) (string, error) {
 func TestManifest(t *testing.T) {
 	for _, kind := range casctest.Synthetics {
 		for _, list := range []string{"csv", "txt"} {
-			if list == "txt" && (testing.Short() || !strings.HasPrefix(kind, "wow")) {
+			if list == "txt" && (testneeds.Quick() || !strings.HasPrefix(kind, "wow")) {
 				continue // the others have no list
 			}
 			s := loadSynthetic(t, kind)

@@ -13,6 +13,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/internal/testneeds"
 )
 
 func verify(t *testing.T, files write.Files, sopts casc.Options, opts casc.VerifyOptions) (found []casc.Finding) {
@@ -98,7 +99,7 @@ func TestVerifyTellsThePlaceOnce(t *testing.T) {
 // reported, with its place.
 func TestVerifyFlips(t *testing.T) {
 	step := 150
-	if testing.Short() {
+	if testneeds.Quick() {
 		step = 900
 	}
 	for _, form := range []string{"install", "mirror"} {

@@ -8,6 +8,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
+	"lorefs/internal/testneeds"
 )
 
 // maxAllocated bounds what reading a small bad file may allocate in total.
@@ -23,9 +24,7 @@ func allocated(f func()) uint64 {
 }
 
 func TestBrokenFilesAreFound(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes hundreds of files")
-	}
+	testneeds.Slow(t, "makes hundreds of files")
 	for _, layout := range layouts {
 		for _, b := range dctest.Broken(layout) {
 			t.Run(layout.String()+"/"+b.Name, func(t *testing.T) {
@@ -74,9 +73,7 @@ func checkBroken(t *testing.T, b dctest.BrokenFile) {
 // TestVerifyFindsWhatOpenRefuses checks that Verify finds the mistakes for which Open
 // fails.
 func TestVerifyFindsWhatOpenRefuses(t *testing.T) {
-	if testing.Short() {
-		t.Skip("goes through the broken files once more")
-	}
+	testneeds.Slow(t, "goes through the broken files once more")
 	for _, b := range dctest.Broken(datacenter.LayoutV6X64) {
 		if b.Found != dctest.AtOpen || b.Name == "wrong key" {
 			continue
@@ -98,7 +95,7 @@ func TestVerifyFindsWhatOpenRefuses(t *testing.T) {
 
 // someLayouts returns all layouts, or only one in short mode.
 func someLayouts() []datacenter.Layout {
-	if testing.Short() {
+	if testneeds.Quick() {
 		return layouts[len(layouts)-1:]
 	}
 	return layouts
@@ -113,7 +110,7 @@ func smallDoc(layout datacenter.Layout) dctest.Doc {
 func TestEveryByteOfTheFileCounts(t *testing.T) {
 	data := dctest.Build(smallDoc(datacenter.LayoutV6X64), dctest.Options{})
 	step := 1
-	if testing.Short() {
+	if testneeds.Quick() {
 		step = 173
 	}
 	for off := 0; off < len(data); off += step {
@@ -130,7 +127,7 @@ func TestEveryByteOfTheFileCounts(t *testing.T) {
 func TestEveryTruncationIsFound(t *testing.T) {
 	data := dctest.Build(smallDoc(datacenter.LayoutV6X64), dctest.Options{})
 	step := 1
-	if testing.Short() {
+	if testneeds.Quick() {
 		step = 31
 	}
 	for n := 0; n < len(data); n += step {
@@ -168,7 +165,7 @@ func TestEveryInflatedByteFlipped(t *testing.T) {
 	for _, layout := range someLayouts() {
 		m := dctest.NewImage(smallDoc(layout), dctest.Options{FullCount: 40})
 		step := 29
-		if testing.Short() {
+		if testneeds.Quick() {
 			step = 311
 		}
 		for off := 0; off < len(m.Data); off += step {

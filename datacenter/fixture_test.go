@@ -47,7 +47,7 @@ func TestFixtureCounts(t *testing.T) {
 		{"novadrop_p115_small_x64.dat", datacenter.LayoutV6X64, small, -1},
 	} {
 		t.Run(tt.file, func(t *testing.T) {
-			if testing.Short() && tt.file != "p115_small_x86.dat" {
+			if testneeds.Quick() && tt.file != "p115_small_x86.dat" {
 				t.Skip("one file is enough")
 			}
 			f := mustOpen(t, readFixture(t, tt.file), datacenter.Options{})
@@ -104,7 +104,7 @@ func TestFixturesBreakNoRule(t *testing.T) {
 		"p115_small_x64.dat", "p115_small_x86.dat", "p100_x64.dat",
 		"novadrop_p115_small_v3.dat", "novadrop_p115_small_x86.dat", "novadrop_p115_small_x64.dat",
 	}
-	if testing.Short() {
+	if testneeds.Quick() {
 		files = files[:1]
 	}
 	for _, file := range files {
@@ -118,9 +118,7 @@ func TestFixturesBreakNoRule(t *testing.T) {
 
 // TestLayoutsHoldTheSameTree checks that the two small files are one tree in two layouts.
 func TestLayoutsHoldTheSameTree(t *testing.T) {
-	if testing.Short() {
-		t.Skip("walks two files whole")
-	}
+	testneeds.Slow(t, "walks two files whole")
 	var sums []string
 	for _, file := range []string{"p115_small_x64.dat", "p115_small_x86.dat"} {
 		f := mustOpen(t, readFixture(t, file), datacenter.Options{})
@@ -169,9 +167,7 @@ func digest(h hash.Hash, n datacenter.Node, buf []byte) error {
 // TestFixtureFromItsIndex checks that a real file reads the same from its index as when it
 // is inflated.
 func TestFixtureFromItsIndex(t *testing.T) {
-	if testing.Short() {
-		t.Skip("walks a file twice")
-	}
+	testneeds.Slow(t, "walks a file twice")
 	data := readFixture(t, "p115_small_x64.dat")
 	store := memoryIndex{}
 	var sums [][]byte

@@ -12,6 +12,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/internal/hash"
+	"lorefs/internal/testneeds"
 	"lorefs/nodes/blockcache"
 )
 
@@ -177,9 +178,7 @@ func manyNames(n int) []string {
 }
 
 func TestHostileFilesTakeLittle(t *testing.T) {
-	if testing.Short() {
-		t.Skip("takes seconds, which the race detector makes minutes")
-	}
+	testneeds.Slow(t, "takes seconds, which the race detector makes minutes")
 	for name, data := range hostile() {
 		t.Run(name, func(t *testing.T) {
 			n := allocated(func() {

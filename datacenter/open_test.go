@@ -13,6 +13,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
+	"lorefs/internal/testneeds"
 )
 
 var layouts = []datacenter.Layout{datacenter.LayoutV3, datacenter.LayoutV6X86, datacenter.LayoutV6X64}
@@ -187,7 +188,7 @@ func TestIndexIsKeptAndDistrusted(t *testing.T) {
 	id := slices.Collect(maps.Keys(store))[0]
 	good := store[id]
 	places := 97
-	if testing.Short() {
+	if testneeds.Quick() {
 		places = 10
 	}
 	for off := 0; off < len(good); off += 1 + len(good)/places {
@@ -214,9 +215,7 @@ func TestIndexIsKeptAndDistrusted(t *testing.T) {
 // TestChangedFileGivesNoWrongBytes checks that an open file that is rewritten never returns
 // other bytes.
 func TestChangedFileGivesNoWrongBytes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("inflates a block for each node")
-	}
+	testneeds.Slow(t, "inflates a block for each node")
 	doc := dctest.Generate(dctest.GenOptions{Seed: 3, Sheets: 20, Nodes: 500})
 	// Stored, so that the file is larger than the read-ahead of a decoder.
 	data := dctest.Build(doc, dctest.Options{FullCount: 65535, Seal: dctest.SealOptions{Stored: true}})

@@ -16,6 +16,7 @@ import (
 	"lorefs/datacenter/dctest"
 	"lorefs/internal/cfb"
 	"lorefs/internal/splice"
+	"lorefs/internal/testneeds"
 )
 
 // plain decrypts a file and inflates it by the standard library, which checks the Adler-32.
@@ -87,7 +88,7 @@ func TestSplice(t *testing.T) {
 	doc := dctest.Generate(dctest.GenOptions{Seed: 3, Sheets: 12, Nodes: 9000})
 	official := dctest.Build(doc, dctest.Options{FullCount: 4000})
 	rounds := 12
-	if testing.Short() {
+	if testneeds.Quick() {
 		rounds = 4
 	}
 	for _, tt := range []struct {
@@ -178,9 +179,7 @@ func TestSpliceCheck(t *testing.T) {
 
 // TestSpliceTooMany edits every deflate block. Nothing may be written then.
 func TestSpliceTooMany(t *testing.T) {
-	if testing.Short() {
-		t.Skip("the file must be large")
-	}
+	testneeds.Slow(t, "the file must be large")
 	doc := dctest.Generate(dctest.GenOptions{Seed: 3, Sheets: 20, Nodes: 6000})
 	file := mustOpen(t, dctest.Build(doc, dctest.Options{FullCount: 20_000, SegmentSize: 300, Garbage: 1}), datacenter.Options{})
 	const each = 8 << 10
@@ -199,9 +198,7 @@ func TestSpliceTooMany(t *testing.T) {
 
 // TestSpliceFixtures edits bytes of real files.
 func TestSpliceFixtures(t *testing.T) {
-	if testing.Short() {
-		t.Skip("generated files are enough")
-	}
+	testneeds.Slow(t, "generated files are enough")
 	file := mustOpen(t, readFixture(t, "p115_small_x64.dat"), datacenter.Options{})
 	data := make([]byte, file.Size())
 	if err := file.ReadData(0, data); err != nil {

@@ -12,13 +12,12 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
+	"lorefs/internal/testneeds"
 )
 
 // TestSplicerOfLegalFiles splices everything that the format allows, or says that it can't.
 func TestSplicerOfLegalFiles(t *testing.T) {
-	if testing.Short() {
-		t.Skip("saves each of many files three times")
-	}
+	testneeds.Slow(t, "saves each of many files three times")
 	for i, ex := range dctest.Legal() {
 		t.Run(ex.Name, func(t *testing.T) {
 			c := &chain{rng: rand.New(rand.NewPCG(uint64(i), 2)), file: dctest.Build(ex.Doc, ex.Options)}
@@ -41,9 +40,7 @@ func TestSplicerOfLegalFiles(t *testing.T) {
 // TestSplicerAddsSegments edits a file whose last segments are all but full, so that what is added
 // needs new ones.
 func TestSplicerAddsSegments(t *testing.T) {
-	if testing.Short() {
-		t.Skip("has nodes enough to fill a segment")
-	}
+	testneeds.Slow(t, "has nodes enough to fill a segment")
 	const full = 65535
 	sheet := &dctest.Node{Name: "Sheet"}
 	for i := range full - 4 { // and the root, the sheet and a node without attributes
@@ -77,9 +74,7 @@ func TestSplicerAddsSegments(t *testing.T) {
 // TestSplicerGrowsInPlace adds children to one node in several saves. The first one copies the run,
 // with room for more.
 func TestSplicerGrowsInPlace(t *testing.T) {
-	if testing.Short() {
-		t.Skip("saves a file of 10,000 nodes four times")
-	}
+	testneeds.Slow(t, "saves a file of 10,000 nodes four times")
 	sheet, rest := &dctest.Node{Name: "Sheet"}, &dctest.Node{Name: "Rest"}
 	for i := range 100 {
 		sheet.Children = append(sheet.Children, &dctest.Node{Name: "Node", Attrs: []dctest.Attr{{Name: "x", Value: i}}})

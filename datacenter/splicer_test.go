@@ -12,13 +12,14 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
+	"lorefs/internal/testneeds"
 )
 
 // TestSplicer saves random edits both ways, over and over onto the spliced file. The trees must be
 // equal, Verify must find nothing, and the index must be that of a pass.
 func TestSplicer(t *testing.T) {
 	rounds, nodes := 5, 1500
-	if testing.Short() {
+	if testneeds.Quick() {
 		rounds, nodes = 1, 800
 	}
 	for i, tt := range spliceBases(nodes) {

@@ -12,6 +12,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
 	"lorefs/internal/cache"
+	"lorefs/internal/testneeds"
 )
 
 // checkOrder checks that Verify finds what checking one part after the other finds.
@@ -54,7 +55,7 @@ func damaged(count int, visit func(data []byte, rng *rand.Rand)) {
 
 func TestFindingsAreInOrder(t *testing.T) {
 	count := 150
-	if testing.Short() {
+	if testneeds.Quick() {
 		count = 25
 	}
 	files, faulty := 0, 0

@@ -15,6 +15,7 @@ import (
 	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
 	"lorefs/internal/cfb"
+	"lorefs/internal/testneeds"
 )
 
 func repack(t testing.TB, f *datacenter.File, opts datacenter.WriteOptions) []byte {
@@ -69,9 +70,7 @@ func TestRepackKeepsTheTree(t *testing.T) {
 }
 
 func TestRepackOfFixtures(t *testing.T) {
-	if testing.Short() {
-		t.Skip("packs two files of 20 MB inflated")
-	}
+	testneeds.Slow(t, "packs two files of 20 MB inflated")
 	for _, name := range []string{"p115_small_x64.dat", "p115_small_x86.dat"} {
 		t.Run(name, func(t *testing.T) {
 			f := mustOpen(t, readFixture(t, name), datacenter.Options{})

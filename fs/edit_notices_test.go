@@ -20,6 +20,7 @@ import (
 
 	"lorefs/fs"
 	"lorefs/fs/fusetest"
+	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 	"lorefs/nodes/nodetest"
 )
@@ -212,7 +213,7 @@ func TestPrimingWhileWriting(t *testing.T) {
 // stressTime returns how long the stress tests go on.
 func stressTime(t *testing.T) time.Duration {
 	t.Helper()
-	if testing.Short() {
+	if testneeds.Quick() {
 		return time.Second
 	}
 	return 2 * time.Second

@@ -21,6 +21,7 @@ import (
 
 	"lorefs/fs"
 	"lorefs/fs/fusetest"
+	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 	"lorefs/nodes/nodetest"
 )
@@ -292,7 +293,7 @@ func settled(s *fs.Server, limit int) int {
 func TestInodesAreBounded(t *testing.T) {
 	const limit = 5000
 	s := shape{dirs: 700, files: 99}
-	if testing.Short() {
+	if testneeds.Quick() {
 		s.dirs = 300
 	}
 	dir, server := fusetest.Serve(t, s.tree(t), fs.Options{MaxInodes: limit, NoXattr: true})

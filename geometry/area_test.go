@@ -11,6 +11,7 @@ import (
 
 	"lorefs/geometry"
 	"lorefs/geometry/geomtest"
+	"lorefs/internal/testneeds"
 )
 
 // paths returns an area of two zones.
@@ -150,9 +151,7 @@ func TestAreaBuilderRefuses(t *testing.T) {
 // TestAreaIsBounded checks that an area which no reader accepts is not packed, and that
 // finding out costs no more than reading one.
 func TestAreaIsBounded(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long texts")
-	}
+	testneeds.Slow(t, "long texts")
 	zones := geometry.MaxArea/(8+5*geometry.ZoneSquares) + 1
 	many := geomtest.Area{}
 	for i := range zones {

@@ -189,9 +189,7 @@ func checkNode(t *testing.T, a *geometry.Area, at string, position [3]float32, e
 // fastest quality, because quality does not change them.
 func TestEncodedFixtures(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("compressing takes some seconds")
-	}
+	testneeds.Slow(t, "compressing takes some seconds")
 	z := zoneFixture(t, "x1002y1006")
 	var file bytes.Buffer
 	if err := z.Encode(t.Context(), &file, geometry.EncodeOptions{Quality: 1}); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"lorefs/geometry"
 	"lorefs/geometry/geomtest"
+	"lorefs/internal/testneeds"
 )
 
 // write returns a whole text.
@@ -63,7 +64,7 @@ func TestZoneJSON(t *testing.T) {
 	t.Parallel()
 	for name, cells := range samples {
 		t.Run(name, func(t *testing.T) {
-			if testing.Short() && name != "extremes" {
+			if testneeds.Quick() && name != "extremes" {
 				t.Skip("the standard library takes a second for its JSON")
 			}
 			z := parseZone(t, cells)
@@ -106,7 +107,7 @@ func checkZoneReadsBack(t *testing.T, z *geometry.Zone, text []byte) {
 
 // few returns all of a list, or in short tests its second element.
 func few(names []string) []string {
-	if testing.Short() {
+	if testneeds.Quick() {
 		return names[1:2]
 	}
 	return names
@@ -424,7 +425,7 @@ func TestFreeLayout(t *testing.T) {
 	if !bytes.Equal(again.Raw(), a.Raw()) {
 		t.Error("it reads back as another area")
 	}
-	if testing.Short() {
+	if testneeds.Quick() {
 		return // the zone takes a second
 	}
 	z := parseZone(t, geomtest.Hills(5))

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"lorefs/internal/testneeds"
 	"lorefs/protocol"
 )
 
@@ -164,7 +165,7 @@ func TestScalars(t *testing.T) {
 func TestEveryAngle(t *testing.T) {
 	tab := table(t, "angle a", protocol.Options{})
 	for i := range 1 << 16 {
-		if testing.Short() && i%64 > 1 {
+		if testneeds.Quick() && i%64 > 1 {
 			continue
 		}
 		packet := []byte{6, 0, 1, 0, byte(i), byte(i >> 8)}

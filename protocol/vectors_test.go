@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"lorefs/internal/testneeds"
 	"lorefs/protocol"
 	"lorefs/protocol/prototest"
 )
@@ -242,7 +243,7 @@ func TestToolboxTrees(t *testing.T) {
 func TestWrongDefinitions(t *testing.T) {
 	dir, names := fixtureNames(t, "tera-proxy")
 	step := 50
-	if testing.Short() {
+	if testneeds.Quick() {
 		step = 300
 	}
 	var packets [][]byte

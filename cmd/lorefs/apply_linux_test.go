@@ -13,12 +13,12 @@ import (
 	"time"
 
 	"lorefs/internal/app/sample"
+	"lorefs/internal/testneeds"
 )
 
 const (
 	// applyKillsVar sets how often TestKilledApply kills.
 	applyKillsVar = "LOREFS_APPLY_KILLS"
-	applyKills    = 16
 )
 
 // killedApply is a data center to which a patch is applied by processes that die.
@@ -34,9 +34,7 @@ type killedApply struct {
 // has all of the patch; if a journal is left it has all of the patch, and apply says how to
 // go on.
 func TestKilledApply(t *testing.T) {
-	if testing.Short() {
-		t.Skip("kills many processes")
-	}
+	testneeds.Slow(t, "kills many processes")
 	ownFolders(t)
 	t.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise each command takes a second with -race
 	dir := t.TempDir()
@@ -51,7 +49,7 @@ func TestKilledApply(t *testing.T) {
 	began := time.Now()
 	k.runs(exitOK, "apply", "--out", k.after, k.before, k.patch)
 	longest := 2 * time.Since(began)
-	for kill := range int(fromEnvironment(t, applyKillsVar, applyKills)) {
+	for kill := range int(fromEnvironment(t, applyKillsVar, int64(testneeds.Cases(5, 50, 300)))) {
 		k.round(kill%4 == 0, longest)
 	}
 	t.Logf("%d kills left a journal, %d came when the file was replaced", k.left, k.done)

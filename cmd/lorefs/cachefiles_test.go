@@ -22,6 +22,7 @@ import (
 	"lorefs/geometry/geomtest"
 	"lorefs/internal/app/sample"
 	"lorefs/internal/jsonout"
+	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 )
 
@@ -174,7 +175,7 @@ func smallWorld(t *testing.T, dir string, origin geometry.ZonePosition) string {
 // is flipped, the end is cut off, a range is zeroed, or the file is of another source.
 func TestSpoiledCache(t *testing.T) {
 	trials := 300
-	if testing.Short() {
+	if testneeds.Quick() {
 		trials = 45
 	}
 	if text := os.Getenv(cacheTrialsVar); text != "" {

@@ -72,7 +72,7 @@ func TestCASCTools(t *testing.T) {
 	ownFolders(t)
 	for _, root := range slices.Sorted(maps.Keys(casctest.Roots)) {
 		t.Run(root, func(t *testing.T) {
-			if testing.Short() && root != "tvfs" && root != "wow 3" {
+			if testneeds.Quick() && root != "tvfs" && root != "wow 3" {
 				t.Skip("one root with names, and one without, are enough")
 			}
 			form := "install"
@@ -149,7 +149,7 @@ func TestCASCSynthetic(t *testing.T) {
 	ownFolders(t)
 	for _, kind := range casctest.Synthetics {
 		t.Run(kind, func(t *testing.T) {
-			if testing.Short() && kind != "tvfs_mixedidx" && kind != "wow3" {
+			if testneeds.Quick() && kind != "tvfs_mixedidx" && kind != "wow3" {
 				t.Skip("two of eight are enough")
 			}
 			s, dir := casctest.LoadSynthetic(t, kind), t.TempDir()

@@ -42,10 +42,6 @@ const (
 	crashKillsVar = "LOREFS_CRASH_KILLS"
 	// crashCommitsVar sets how many commits of each kind of source are killed.
 	crashCommitsVar = "LOREFS_CRASH_COMMITS"
-
-	kills = 200
-	// commitKills is the default for that.
-	commitKills = 12
 )
 
 // The attributes that are edited. The last one does not exist at first, nor does its node.
@@ -272,15 +268,13 @@ func TestCrash(t *testing.T) {
 	c := newCrash(t, "DataCenter_Final_Sample.dat")
 	d := &crashedDataCenter{crash: c}
 	d.original = d.contents()
-	c.run(d, kills)
+	c.run(d, testneeds.Cases(10, 50, 300))
 }
 
 func newCrash(t *testing.T, source string) *crash {
 	t.Helper()
 	testneeds.FUSE(t)
-	if testing.Short() {
-		t.Skip("kills many mounts")
-	}
+	testneeds.Slow(t, "kills many mounts")
 	ownFolders(t)
 	t.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise each command takes a second with -race
 	seed := uint64(fromEnvironment(t, crashSeedVar, time.Now().UnixNano()))
@@ -321,7 +315,7 @@ func TestCrashCommit(t *testing.T) {
 	c := newCrash(t, "DataCenter_Final_Sample.dat")
 	d := &crashedDataCenter{crash: c}
 	d.original = d.contents()
-	c.runCommits(d, commitKills)
+	c.runCommits(d, testneeds.Cases(3, 12, 300))
 }
 
 // runCommits kills a number of commits, which the environment can override.

@@ -13,14 +13,8 @@ import (
 	"testing"
 
 	"lorefs/geometry"
+	"lorefs/internal/testneeds"
 )
-
-// worldKills is how often the mount of a world is killed by default. It is less than for a
-// data center, since zones are packed each time.
-const worldKills = 20
-
-// worldCommitKills is how many commits are killed by default.
-const worldCommitKills = 6
 
 // crashSquares are the squares that are edited, by zone.
 var crashSquares = map[string][]int{"x1000y1000": {0, 17*120 + 93}, "x1000y1001": {17*120 + 93}}
@@ -163,7 +157,7 @@ func TestCrashWorld(t *testing.T) {
 	c := newCrash(t, "world")
 	w := &crashedWorld{crash: c}
 	w.original = w.files()
-	c.run(w, worldKills)
+	c.run(w, testneeds.Cases(5, 25, 300)) // a world takes longer to save
 }
 
 // TestCrashCommitWorld is TestCrashCommit for a folder in which several files are edited.
@@ -171,5 +165,5 @@ func TestCrashCommitWorld(t *testing.T) {
 	c := newCrash(t, "world")
 	w := &crashedWorld{crash: c}
 	w.original = w.files()
-	c.runCommits(w, worldCommitKills)
+	c.runCommits(w, testneeds.Cases(2, 6, 300))
 }

@@ -17,14 +17,14 @@ import (
 
 	"lorefs/internal/app/daemon"
 	"lorefs/internal/app/mounted"
+	"lorefs/internal/testneeds"
 )
 
 const (
-	// damagesVar sets how often TestJournalDamage damages a journal; the default is damages.
+	// damagesVar sets how often TestJournalDamage damages a journal.
 	// damagesSeedVar repeats an earlier run.
 	damagesVar     = "LOREFS_JOURNAL_DAMAGES"
 	damagesSeedVar = "LOREFS_JOURNAL_DAMAGES_SEED"
-	damages        = 16
 	syncedEdits    = 20
 )
 
@@ -38,7 +38,7 @@ func TestJournalDamage(t *testing.T) {
 	d.make()
 	seed := uint64(fromEnvironment(t, damagesSeedVar, 1))
 	r := rand.New(rand.NewPCG(seed, 0))
-	for i := range int(fromEnvironment(t, damagesVar, damages)) {
+	for i := range int(fromEnvironment(t, damagesVar, int64(testneeds.Cases(8, 16, 200)))) {
 		what, broken := d.damage(r, i)
 		d.check(fmt.Sprintf("damage %d, %s", i, what), broken, i%4 == 3)
 	}

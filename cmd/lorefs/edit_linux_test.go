@@ -49,9 +49,7 @@ func TestEditing(t *testing.T) {
 	}
 	from := testneeds.Fixture(t, smallX64)
 	ownFolders(t)
-	if testing.Short() {
-		t.Skip("edits and compares two times 100,000 files")
-	}
+	testneeds.Slow(t, "edits and compares two times 100,000 files")
 	e := &toolEdits{part: openPart(t, from, 1<<40)}
 	e.choose(t)
 	path, mnt := mountEditable(t, from)

@@ -22,9 +22,7 @@ var largeWalk = flag.Int("entries", 1_200_000, "entries of the large tree that a
 // TestWalkOfLargeTree walks a part of a real data center through a mount. The process must
 // not keep data for each node that the kernel knows, which would be 450 bytes each.
 func TestWalkOfLargeTree(t *testing.T) {
-	if testing.Short() {
-		t.Skip("walks a million entries")
-	}
+	testneeds.Slow(t, "walks a million entries")
 	testneeds.FUSE(t)
 	path := testneeds.Fixture(t, "datacenter/p100_x64.dat")
 	ownFolders(t)
@@ -92,9 +90,7 @@ var readSeconds = flag.Int("readseconds", 5, "how long 32 processes read a real 
 // TestManyReadersOfSmallCache checks that many readers of a small cache get no errors, and
 // that the memory for them is bounded.
 func TestManyReadersOfSmallCache(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads for some seconds")
-	}
+	testneeds.Slow(t, "reads for some seconds")
 	testneeds.FUSE(t)
 	path := testneeds.Fixture(t, "datacenter/p100_x64.dat")
 	ownFolders(t)

@@ -25,7 +25,6 @@ import (
 const (
 	// mountKillsVar sets how often TestKilledWhileMounting kills.
 	mountKillsVar = "LOREFS_MOUNT_KILLS"
-	mountKills    = 8
 	// mountBegins is the time after the start of the process in which a mount is killed, and
 	// mountComes the time after the kernel has the mount.
 	mountBegins = 50 * time.Millisecond
@@ -37,7 +36,7 @@ const (
 func TestKilledWhileMounting(t *testing.T) {
 	c := newCrash(t, "DataCenter_Final_Sample.dat")
 	came := 0
-	for kill := range int(fromEnvironment(t, mountKillsVar, mountKills)) {
+	for kill := range int(fromEnvironment(t, mountKillsVar, int64(testneeds.Cases(5, 50, 300)))) {
 		p := launch(t, "lorefs", "mount", "-f", "--rw", c.path, c.mnt)
 		if kill%2 == 0 {
 			time.Sleep(rand.N(mountBegins))
@@ -102,9 +101,7 @@ func TestEndlessRequest(t *testing.T) {
 // TestSilentMount checks a mount whose process was killed and can't end, so that neither it
 // nor its socket answers. The test stops the process instead, which looks the same.
 func TestSilentMount(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits for timeouts")
-	}
+	testneeds.Slow(t, "waits for timeouts")
 	x := newTrouble(t)
 	x.mount()
 	x.edit("kept")

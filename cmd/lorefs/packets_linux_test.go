@@ -142,9 +142,7 @@ func shownPackets(t *testing.T, dir string, packets []capture.Packet) map[string
 // TestPacketsLarge checks that a long recording in any form can be searched through a mount
 // with little more memory than for its index.
 func TestPacketsLarge(t *testing.T) {
-	if testing.Short() {
-		t.Skip("searches 4,000 files in each form")
-	}
+	testneeds.Slow(t, "searches 4,000 files in each form")
 	testneeds.FUSE(t)
 	ownFolders(t)
 	packets, err := prototest.Session(1, *largeSession)

@@ -77,9 +77,7 @@ func TestGuideExitCodes(t *testing.T) {
 // TestReadme runs every command of the README, in order, in a folder like a fresh clone. It
 // does not run the tests, since it is one of them.
 func TestReadme(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds the program, and that without -race")
-	}
+	testneeds.Slow(t, "builds the program, and that without -race")
 	testneeds.FUSE(t)
 	testneeds.Program(t, "go")
 	root := testneeds.Root(t)
@@ -123,9 +121,7 @@ func entryNames(t *testing.T, dir string) map[string]bool {
 
 // TestGuides runs every command of each guide, in order, in a folder of the guide's own.
 func TestGuides(t *testing.T) {
-	if testing.Short() {
-		t.Skip("scripts test the same commands")
-	}
+	testneeds.Slow(t, "scripts test the same commands")
 	testneeds.FUSE(t)
 	for _, g := range manual.Guides() {
 		if strings.Contains(g.Markdown, "```sh\n") {
@@ -191,9 +187,7 @@ var saveFigures = regexp.MustCompile(`\d+ bytes in [^ \n]+ s`)
 // TestPicture compares the README's picture of a session with what its commands print. -update draws
 // it anew.
 func TestPicture(t *testing.T) {
-	if testing.Short() {
-		t.Skip("scripts test the same commands")
-	}
+	testneeds.Slow(t, "scripts test the same commands")
 	testneeds.FUSE(t)
 	dir := t.TempDir()
 	t.Cleanup(func() { detachBelow(dir) })

@@ -19,9 +19,7 @@ import (
 // TestSaveShown checks what a user sees of a save that takes seconds: a bar in a terminal,
 // the status, and what an interrupted command and unmount --lazy say.
 func TestSaveShown(t *testing.T) {
-	if testing.Short() {
-		t.Skip("saves a large file")
-	}
+	testneeds.Slow(t, "saves a large file")
 	testneeds.Program(t, "script")
 	large := testneeds.Fixture(t, "datacenter/p100_x64.dat")
 	x := newTrouble(t)
@@ -113,9 +111,7 @@ func (x *trouble) awaitSaving() *mounted.SaveStatus {
 // TestProgressShown checks that commands that write or check a large file show a bar in a
 // terminal, with the first stage. Later ones may be over before the bar is drawn again.
 func TestProgressShown(t *testing.T) {
-	if testing.Short() {
-		t.Skip("writes large files")
-	}
+	testneeds.Slow(t, "writes large files")
 	testneeds.Program(t, "script")
 	source := testneeds.Fixture(t, "datacenter/p115_small_x64.dat")
 	ownFolders(t)

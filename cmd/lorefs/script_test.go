@@ -65,6 +65,8 @@ func runScripts(t *testing.T, dir string) {
 			switch cond {
 			case "root":
 				return os.Geteuid() == 0, nil
+			case "slow":
+				return !testneeds.Quick(), nil
 			case "wine":
 				return os.Getenv(wineProgram) != "", nil
 			}

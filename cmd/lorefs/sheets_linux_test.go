@@ -25,9 +25,7 @@ func TestSheetSums(t *testing.T) {
 	} {
 		t.Run(filepath.Base(tt.file), func(t *testing.T) {
 			path, sums := testneeds.Fixture(t, tt.file), testneeds.Fixture(t, tt.sums)
-			if testing.Short() {
-				t.Skip("reads up to 900 MB")
-			}
+			testneeds.Slow(t, "reads up to 900 MB")
 			ownFolders(t)
 			mnt := filepath.Join(mountFile(t, path), "sheets")
 			runTool(t, mnt, "sha256sum", "--check", "--strict", "--quiet", sums)
@@ -47,9 +45,7 @@ func TestSheetSums(t *testing.T) {
 // nothing differs.
 func TestSheetsRoundTrip(t *testing.T) {
 	path := testneeds.Fixture(t, "datacenter/p100_x64.dat")
-	if testing.Short() {
-		t.Skip("packs 10 million nodes")
-	}
+	testneeds.Slow(t, "packs 10 million nodes")
 	ownFolders(t)
 	dir := t.TempDir()
 	packed := filepath.Join(dir, "packed.dat")
@@ -64,9 +60,7 @@ func TestSheetsRoundTrip(t *testing.T) {
 // 1,102 values get another type than in the original file, and by that file none.
 func TestPackOfSkewedSchemas(t *testing.T) {
 	path, skewed := testneeds.Fixture(t, "datacenter/p100_x64.dat"), testneeds.Fixture(t, "datacenter/skewed-schemas")
-	if testing.Short() {
-		t.Skip("compares with a large file")
-	}
+	testneeds.Slow(t, "compares with a large file")
 	ownFolders(t)
 	packed := filepath.Join(t.TempDir(), "packed.dat")
 	for _, tt := range []struct {
@@ -123,9 +117,7 @@ func TestLanguages(t *testing.T) {
 	testneeds.FUSE(t)
 	testneeds.Program(t, "rsync")
 	from := testneeds.Fixture(t, smallX64)
-	if testing.Short() {
-		t.Skip("writes 14 sheets five times")
-	}
+	testneeds.Slow(t, "writes 14 sheets five times")
 	ownFolders(t)
 	path, mnt := mountEditable(t, from)
 	mine := t.TempDir()

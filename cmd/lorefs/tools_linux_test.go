@@ -184,7 +184,7 @@ func TestTools(t *testing.T) {
 	path := testneeds.Fixture(t, smallX64)
 	ownFolders(t)
 	limit := int64(30_000)
-	if testing.Short() {
+	if testneeds.Quick() {
 		limit = 3_000
 	}
 	p := openPart(t, path, limit)
@@ -368,7 +368,7 @@ func TestSizes(t *testing.T) {
 	path := testneeds.Fixture(t, smallX64)
 	ownFolders(t)
 	limit := int64(60_000)
-	if testing.Short() {
+	if testneeds.Quick() {
 		limit = 10_000
 	}
 	p := openPart(t, path, limit)
@@ -392,7 +392,7 @@ func TestTwoMounts(t *testing.T) {
 	path, other := testneeds.Fixture(t, smallX64), testneeds.Fixture(t, smallX86)
 	ownFolders(t)
 	limit := int64(30_000)
-	if testing.Short() {
+	if testneeds.Quick() {
 		limit = 3_000
 	}
 	p := openPart(t, path, limit)
@@ -422,9 +422,7 @@ func inode(t *testing.T, path string) uint64 {
 
 // TestLayoutsAgree compares two files with the same content.
 func TestLayoutsAgree(t *testing.T) {
-	if testing.Short() {
-		t.Skip("walks two trees of 2.7 million entries")
-	}
+	testneeds.Slow(t, "walks two trees of 2.7 million entries")
 	ownFolders(t)
 	a := openPart(t, testneeds.Fixture(t, smallX64), 1<<40)
 	b := openPart(t, testneeds.Fixture(t, smallX86), 1<<40)
@@ -515,7 +513,7 @@ func TestSixteenReaders(t *testing.T) {
 	testneeds.FUSE(t)
 	ownFolders(t)
 	what := []string{"."}
-	if testing.Short() {
+	if testneeds.Quick() {
 		what = []string{"ItemData", "ItemData.1"}
 	}
 	readBySixteen(t, filepath.Join(mountFile(t, madeSampleFile(t, sample.DataCenterName)), "tree"), what...)

@@ -24,9 +24,7 @@ import (
 // TestWorldFixtures checks, by another program in another language, that the mount of files
 // which others packed shows what their descriptions say.
 func TestWorldFixtures(t *testing.T) {
-	if testing.Short() {
-		t.Skip("some 30 seconds of another program")
-	}
+	testneeds.Slow(t, "some 30 seconds of another program")
 	testneeds.FUSE(t)
 	testneeds.Program(t, "python3")
 	ownFolders(t)
@@ -39,9 +37,7 @@ func TestWorldFixtures(t *testing.T) {
 // TestWorldRepacked checks that a file which is packed from the JSON in a mount decompresses
 // to the same bytes.
 func TestWorldRepacked(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it packs whole zones")
-	}
+	testneeds.Slow(t, "it packs whole zones")
 	testneeds.FUSE(t)
 	ownFolders(t)
 	dir := filepath.Dir(testneeds.Fixture(t, "world/x1002y1006.zgd"))

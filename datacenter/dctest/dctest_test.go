@@ -13,6 +13,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
+	"lorefs/internal/testneeds"
 )
 
 // dump makes what reader.tree must find.
@@ -164,7 +165,7 @@ func (failer) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, arg
 
 func TestBroken(t *testing.T) {
 	layouts := []datacenter.Layout{datacenter.LayoutV6X64, datacenter.LayoutV3, datacenter.LayoutV6X86}
-	if testing.Short() {
+	if testneeds.Quick() {
 		layouts = layouts[:1]
 	}
 	for _, layout := range layouts {
@@ -197,9 +198,7 @@ func TestBroken(t *testing.T) {
 
 // TestBomb inflates a bomb that is a valid data center.
 func TestBomb(t *testing.T) {
-	if testing.Short() {
-		t.Skip("inflates a GiB")
-	}
+	testneeds.Slow(t, "inflates a GiB")
 	for _, b := range dctest.Hostile(datacenter.LayoutV6X64) {
 		if b.Name != "slack bomb" {
 			continue

@@ -15,6 +15,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/diff"
+	"lorefs/internal/testneeds"
 )
 
 func keyed(id int, more ...dctest.Attr) *node {
@@ -111,9 +112,7 @@ func TestNamesInAnotherOrder(t *testing.T) {
 }
 
 func TestManySiblings(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes large files")
-	}
+	testneeds.Slow(t, "makes large files")
 	const most = 65_535
 	list := func(from, to int, v func(i int) int) []*node {
 		var all []*node

@@ -26,9 +26,7 @@ func fixture(t testing.TB, name string) *datacenter.File {
 // TestLayoutsHoldTheSame compares the small files, which are one tree in three layouts.
 // Three of them were written by novadrop-dc.
 func TestLayoutsHoldTheSame(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads files whole")
-	}
+	testneeds.Slow(t, "reads files whole")
 	a := fixture(t, "p115_small_x64.dat")
 	for _, name := range []string{
 		"p115_small_x86.dat", "novadrop_p115_small_v3.dat", "novadrop_p115_small_x86.dat", "novadrop_p115_small_x64.dat",
@@ -41,9 +39,7 @@ func TestLayoutsHoldTheSame(t *testing.T) {
 
 // TestOneEdit checks that a real file and a copy with one edit differ in that edit only.
 func TestOneEdit(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads files whole")
-	}
+	testneeds.Slow(t, "reads files whole")
 	a := fixture(t, "p115_small_x64.dat")
 	root, err := a.Root()
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
+	"lorefs/internal/testneeds"
 )
 
 func draftOf(t testing.TB, doc dctest.Doc, o dctest.Options) *edit.Draft {
@@ -134,9 +135,7 @@ func TestNewDraftRefuses(t *testing.T) {
 }
 
 func TestDraftOfManyNames(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes 65,535 names")
-	}
+	testneeds.Slow(t, "makes 65,535 names")
 	doc := keyedDoc()
 	for i := range 65_000 {
 		doc.Names = append(doc.Names, fmt.Sprintf("unused%d", i))
@@ -165,9 +164,7 @@ func TestDraftOfManyNames(t *testing.T) {
 
 // TestDraftOfTemporaryNames makes nodes with new names and renames them, as editors do.
 func TestDraftOfTemporaryNames(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes 140,000 edits")
-	}
+	testneeds.Slow(t, "makes 140,000 edits")
 	d := draftOf(t, keyedDoc(), dctest.Options{})
 	sheet, item := edit.Number(1), edit.Number(2)
 	kept := map[uint32]edit.Number{}
@@ -209,9 +206,7 @@ func TestDraftOfTemporaryNames(t *testing.T) {
 }
 
 func TestDraftOfManyNameBytes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes names of 64 MiB")
-	}
+	testneeds.Slow(t, "makes names of 64 MiB")
 	d := draftOf(t, keyedDoc(), dctest.Options{})
 	const most = 64 << 20
 	size := 65_534
@@ -309,9 +304,7 @@ func TestDraftOfDeepNodes(t *testing.T) {
 }
 
 func TestDraftOfManyEntries(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes a file of as many entries as there may be")
-	}
+	testneeds.Slow(t, "makes a file of as many entries as there may be")
 	many := func(name string, n int, child *dctest.Node) *dctest.Node {
 		x := &dctest.Node{Name: name, Children: make([]*dctest.Node, n)}
 		for i := range x.Children {

@@ -104,7 +104,7 @@ func TestSpliceAndWrite(t *testing.T) {
 			if isLong {
 				nodes, saves = 32000, 3
 			}
-			if testing.Short() {
+			if testneeds.Quick() {
 				saves = 1
 			}
 			for i := range scripts {
@@ -135,9 +135,7 @@ func TestSpliceAndWrite(t *testing.T) {
 // TestSpliceOften saves many times in a row onto one file, and shows how it differs from one that is
 // written as a whole. Only a long run does so with the files of all writers.
 func TestSpliceOften(t *testing.T) {
-	if testing.Short() {
-		t.Skip("TestSpliceAndWrite saves as well")
-	}
+	testneeds.Slow(t, "TestSpliceAndWrite saves as well")
 	_, isLong := spliceScripts(t)
 	for _, by := range writers {
 		if isLong || by.name == "compress" {

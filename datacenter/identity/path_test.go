@@ -181,9 +181,7 @@ func TestPlaces(t *testing.T) {
 
 // TestTooManyToTellApart checks a small file whose nodes would not fit into memory.
 func TestTooManyToTellApart(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes a large file")
-	}
+	testneeds.Slow(t, "makes a large file")
 	many := slices.Repeat([]*dctest.Node{of("R")}, 65_535)
 	f := open(t, slices.Repeat([]*dctest.Node{under(of("S"), many...)}, 17)...)
 	p := pathsOf(t, f)

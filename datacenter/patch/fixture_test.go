@@ -122,9 +122,7 @@ var modded = []string{"NpcData", "EquipmentData", "StrSheet_Region"}
 
 // A mod of the file in one layout does the same to that in another one.
 func TestOntoAnotherLayout(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads files whole")
-	}
+	testneeds.Slow(t, "reads files whole")
 	f := fixture(t, "p115_small_x64.dat")
 	d := modOf(t, f, 1, spots(t, f, modded...), 300, 20)
 	p := makeDraft(t, d, "p115_small_x64.dat")
@@ -153,9 +151,7 @@ func TestOntoAnotherLayout(t *testing.T) {
 // A mod of one version of the game goes onto another one as far as that has the same nodes
 // with the same values; the rest is told of. Taken back, it leaves what was there.
 func TestOntoAnotherVersion(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads files whole")
-	}
+	testneeds.Slow(t, "reads files whole")
 	small, large := fixture(t, "p115_small_x64.dat"), fixture(t, "p100_x64.dat")
 	for _, tt := range []struct{ from, to *datacenter.File }{{small, large}, {large, small}} {
 		d := modOf(t, tt.from, 2, spots(t, tt.from, modded...), 500, 20)

@@ -14,6 +14,7 @@ import (
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/patch"
 	"lorefs/datacenter/query"
+	"lorefs/internal/testneeds"
 )
 
 // roundsVariable is the number of mods that TestLargeModOntoAnotherVersion makes.
@@ -583,9 +584,7 @@ func (j *judge) checkReplaced() {
 // it was not made for. The judge knows the nodes by their numbers in the draft of which the
 // other version was written.
 func TestLargeModOntoAnotherVersion(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads and writes a large file")
-	}
+	testneeds.Slow(t, "reads and writes a large file")
 	f := fixture(t, "p100_x64.dat")
 	rounds, _ := strconv.Atoi(os.Getenv(roundsVariable))
 	for round := range max(rounds, 1) {

@@ -14,9 +14,7 @@ import (
 
 // TestFixture checks that queries on real data find as many matches as a walk counts.
 func TestFixture(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads a file whole")
-	}
+	testneeds.Slow(t, "reads a file whole")
 	data, err := os.ReadFile(testneeds.Fixture(t, "datacenter/p115_small_x64.dat"))
 	if err != nil {
 		t.Fatal(err)

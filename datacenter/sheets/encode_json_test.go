@@ -11,6 +11,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/sheets"
+	"lorefs/internal/testneeds"
 )
 
 // jsonNode is a node in the output of WriteJSON.
@@ -69,7 +70,7 @@ func TestWriteJSON(t *testing.T) {
 func TestWriteJSONOfLegalFiles(t *testing.T) {
 	for _, x := range dctest.Legal() {
 		t.Run(x.Name, func(t *testing.T) {
-			if x.Name == "65,535 children" && testing.Short() {
+			if x.Name == "65,535 children" && testneeds.Quick() {
 				t.Skip("a large one")
 			}
 			x.Options.Seal = dctest.SealOptions{}

@@ -119,7 +119,7 @@ func TestBytesOfNovadrop(t *testing.T) {
 		t.Run(tt.file, func(t *testing.T) {
 			want := sums(t, tt.sums)
 			f := openFixture(t, tt.file, datacenter.Options{})
-			if testing.Short() && tt.file != "p115_small_x64.dat" {
+			if testneeds.Quick() && tt.file != "p115_small_x64.dat" {
 				t.Skip("one file is enough")
 			}
 			if differ := compareSums(t, newSource(t, f, nil, sheets.Options{}), want); len(differ) > 0 {

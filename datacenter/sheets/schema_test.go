@@ -163,9 +163,7 @@ func TestLongTypeNames(t *testing.T) {
 
 // TestSchemaTooLarge checks that a schema which is too large is an error.
 func TestSchemaTooLarge(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes a schema of 256 MiB")
-	}
+	testneeds.Slow(t, "makes a schema of 256 MiB")
 	a, b := strings.Repeat("a", 60_000), strings.Repeat("b", 60_000)
 	var below []*dctest.Node
 	for range 12 {
@@ -235,9 +233,7 @@ func TestSheetsAreValid(t *testing.T) {
 // name with aggressive schemas.
 func TestRealSheetsAreValid(t *testing.T) {
 	testneeds.Program(t, "xmllint")
-	if testing.Short() {
-		t.Skip("it takes some seconds")
-	}
+	testneeds.Slow(t, "it takes some seconds")
 	f := openFixture(t, "p115_small_x64.dat", datacenter.Options{})
 	validate(t, newSource(t, f, nil, sheets.Options{Strategy: sheets.Conservative}), math.MaxUint32)
 	validate(t, newSource(t, f, nil, sheets.Options{Strategy: sheets.Aggressive}), 60)

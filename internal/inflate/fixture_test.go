@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"lorefs/internal/testneeds"
 )
 
 // fixtureDir is outside of the repository.
@@ -79,7 +81,7 @@ func TestFixtures(t *testing.T) {
 	for _, path := range fixturePaths(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			stream, size := readFixture(t, path)
-			if testing.Short() && size > 100<<20 {
+			if testneeds.Quick() && size > 100<<20 {
 				t.Skip("inflates 260 MB")
 			}
 			d := NewDecoder(bytes.NewReader(stream), int64(len(stream)))

@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"lorefs/internal/testneeds"
 )
 
 func newRand(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
@@ -265,7 +267,7 @@ func TestPieces(t *testing.T) {
 			for _, n := range []int{1, 2, 3, 7, 257, 258, 259, 4096, len(s.data) + 1} {
 				compare(t, stream, len(s.data)+1, fixedPiece(n))
 			}
-			if testing.Short() {
+			if testneeds.Quick() {
 				return
 			}
 			for seed := range uint64(3) {
@@ -284,7 +286,7 @@ func TestResumeEverywhere(t *testing.T) {
 	for _, s := range samples(t, 5) {
 		t.Run(s.name, func(t *testing.T) {
 			rng := newRand(9)
-			resumeEverywhere(t, s, func(Point) bool { return !testing.Short() || rng.IntN(20) == 0 })
+			resumeEverywhere(t, s, func(Point) bool { return !testneeds.Quick() || rng.IntN(20) == 0 })
 		})
 	}
 }
@@ -296,7 +298,7 @@ func TestResumeSome(t *testing.T) {
 		t.Run(fmt.Sprint("level ", level), func(t *testing.T) {
 			pieces := mixedPieces(3000)
 			s := sample{stream: deflatePieces(t, pieces, level), data: bytes.Join(pieces, nil)}
-			if testing.Short() && level != 6 {
+			if testneeds.Quick() && level != 6 {
 				t.Skip("one level will do")
 			}
 			rng := newRand(uint64(level + 5))
@@ -366,7 +368,7 @@ func TestMutated(t *testing.T) {
 	rng := newRand(3)
 	all := samples(t, 20)
 	rounds := 20000
-	if testing.Short() {
+	if testneeds.Quick() {
 		rounds = 1000
 	}
 	for range rounds {

@@ -19,6 +19,7 @@ import (
 
 	"lorefs/internal/disk"
 	"lorefs/internal/journal"
+	"lorefs/internal/testneeds"
 )
 
 // childVar holds the journal that a child process is to append to.
@@ -68,7 +69,7 @@ func appendForever(path string) error {
 // TestKill checks that everything that was appended when a process is killed is there.
 func TestKill(t *testing.T) {
 	rounds := 50
-	if testing.Short() {
+	if testneeds.Quick() {
 		rounds = 10
 	}
 	exe, err := os.Executable()

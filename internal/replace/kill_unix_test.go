@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"lorefs/internal/testneeds"
 )
 
 const (
@@ -129,7 +131,7 @@ func checkSurvivor(t *testing.T, path string, last int) {
 }
 
 func killRounds() int {
-	if testing.Short() {
+	if testneeds.Quick() {
 		return 10
 	}
 	return 50

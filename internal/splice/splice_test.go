@@ -14,6 +14,7 @@ import (
 	"github.com/klauspost/compress/flate"
 
 	"lorefs/internal/inflate"
+	"lorefs/internal/testneeds"
 )
 
 // sampleData returns data like that of a data center: records that resemble earlier ones, some
@@ -278,7 +279,7 @@ func randomNew(rng *rand.Rand, data []byte, n int64) []byte {
 
 func TestRandomEdits(t *testing.T) {
 	rounds := 40
-	if testing.Short() {
+	if testneeds.Quick() {
 		rounds = 6
 	}
 	for _, w := range writers {

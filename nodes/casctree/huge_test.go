@@ -11,6 +11,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/internal/testneeds"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/casctree"
 )
@@ -36,9 +37,7 @@ func hugeFile(t *testing.T) []byte {
 // TestHuge reads a large file here and there. It may decode only the needed chunks, and the
 // cache stays within its bounds.
 func TestHuge(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it makes a file of 1 GiB")
-	}
+	testneeds.Slow(t, "it makes a file of 1 GiB")
 	g := casctest.New()
 	file := hugeFile(t)
 	ekey, err := blte.FileKey(file)

@@ -7,6 +7,7 @@ import (
 
 	"lorefs/casc"
 	"lorefs/casc/casctest"
+	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 	"lorefs/nodes/casctree"
 	"lorefs/nodes/nodetest"
@@ -16,7 +17,7 @@ import (
 // store.
 func TestLarge(t *testing.T) {
 	n := 100_000
-	if testing.Short() {
+	if testneeds.Quick() {
 		n = 2500
 	}
 	l, err := casctest.NewLarge(n)

@@ -13,6 +13,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/casctree"
@@ -105,7 +106,7 @@ func distinct(g *casctest.Game, key func(write.Stored) casc.Key) int {
 // and with one that has room.
 func TestManifestPages(t *testing.T) {
 	n := 20_000
-	if testing.Short() {
+	if testneeds.Quick() {
 		n = 5000
 	}
 	l, err := casctest.NewLarge(n)

@@ -13,14 +13,15 @@ import (
 	"lorefs/blte"
 	"lorefs/casc"
 	"lorefs/casc/casctest"
+	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 	"lorefs/nodes/casctree"
 	"lorefs/nodes/nodetest"
 )
 
-// someSynthetics returns all of them, or the most different ones with -short.
+// someSynthetics returns all of them, or the most different ones where [testneeds.Quick] is true.
 func someSynthetics() []string {
-	if testing.Short() {
+	if testneeds.Quick() {
 		return []string{"tvfs", "wow3"}
 	}
 	return casctest.Synthetics
@@ -167,7 +168,7 @@ func TestSyntheticCascLib(t *testing.T) {
 
 func TestSyntheticConformance(t *testing.T) {
 	kinds := []string{"tvfs", "wow3"}
-	if testing.Short() {
+	if testneeds.Quick() {
 		kinds = kinds[:1]
 	}
 	for _, kind := range kinds {

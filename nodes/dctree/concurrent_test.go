@@ -10,6 +10,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
+	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 	"lorefs/nodes/dctree"
 	"lorefs/nodes/nodetest"
@@ -23,7 +24,7 @@ func TestConcurrentEdits(t *testing.T) {
 	tree := dctree.NewEditable(e.plain, e.draft, dctree.EditOptions{})
 	tree.Watch(func(nodes.Change) {})
 	rounds := 60
-	if testing.Short() {
+	if testneeds.Quick() {
 		rounds = 15
 	}
 	var work sync.WaitGroup

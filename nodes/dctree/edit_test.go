@@ -6,6 +6,7 @@ import (
 
 	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
+	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 	"lorefs/nodes/dctree"
 	"lorefs/nodes/nodetest"
@@ -66,7 +67,7 @@ func TestMutable(t *testing.T) {
 func TestEditableConformance(t *testing.T) {
 	t.Run("without edits", func(t *testing.T) {
 		for i, ex := range dctest.Legal() {
-			if testing.Short() && i%7 != 0 {
+			if testneeds.Quick() && i%7 != 0 {
 				continue // the test of the plain Tree has all of them
 			}
 			t.Run(ex.Name, func(t *testing.T) {

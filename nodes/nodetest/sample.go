@@ -5,11 +5,12 @@ import (
 	"path"
 	"testing"
 
+	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 )
 
-// DefaultLimit is the number of nodes that are checked unless [Limit] says otherwise. With
-// -short it is a fifth of that.
+// DefaultLimit is the number of nodes that are checked unless [Limit] says otherwise. Where
+// [testneeds.Quick] is true it is a fifth of that.
 const DefaultLimit = 5000
 
 // Option changes how Run and RunMounted work.
@@ -23,7 +24,7 @@ func Limit(n int) Option { return func(o *options) { o.limit = n } }
 
 func parse(opts []Option) options {
 	o := options{limit: DefaultLimit}
-	if testing.Short() {
+	if testneeds.Quick() {
 		o.limit /= 5
 	}
 	for _, f := range opts {

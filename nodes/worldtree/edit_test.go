@@ -19,6 +19,7 @@ import (
 
 	"lorefs/geometry"
 	"lorefs/geometry/geomtest"
+	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/nodetest"
@@ -789,9 +790,7 @@ func FuzzReplay(f *testing.F) {
 // TestEditProperty compares with a model: after any edits squares hold what was written to
 // them last, and refused texts stay until then and are in no saved file.
 func TestEditProperty(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it decodes a thousand zones")
-	}
+	testneeds.Slow(t, "it decodes a thousand zones")
 	rapid.Check(t, func(rt *rapid.T) {
 		d := newEdited(t, light())
 		want, refused := map[string][]byte{}, map[string]bool{}

@@ -16,6 +16,7 @@ import (
 
 	"lorefs/geometry"
 	"lorefs/geometry/geomtest"
+	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 	"lorefs/nodes/worldtree"
 )
@@ -363,9 +364,7 @@ func (m *netModel) check(d *edited) {
 // TestNetProperty compares edits, reverts and saves with a model: an edit is what differs from
 // the saved file, also after the records were replayed.
 func TestNetProperty(t *testing.T) {
-	if testing.Short() {
-		t.Skip("it decodes a thousand zones")
-	}
+	testneeds.Slow(t, "it decodes a thousand zones")
 	rapid.Check(t, func(rt *rapid.T) {
 		// Without a cache everything is read from where it is.
 		m := &netModel{T: rt, d: newEditedIn(t, bare(), 1, worldtree.EditOptions{}), is: map[string]int{}, saved: map[string]int{}}

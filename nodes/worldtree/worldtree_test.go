@@ -134,16 +134,14 @@ func TestConformance(t *testing.T) {
 	t.Run("cached", func(t *testing.T) {
 		t.Parallel()
 		limit := 200
-		if testing.Short() {
+		if testneeds.Quick() {
 			limit = 40
 		}
 		nodetest.Run(t, newTree(t, folder(2), worldtree.Options{Blocks: blockcache.New(256 << 20).View()}), nodetest.Limit(limit))
 	})
 	// Everything is made anew for each read.
 	t.Run("not cached", func(t *testing.T) {
-		if testing.Short() {
-			t.Skip("all is made a thousand times")
-		}
+		testneeds.Slow(t, "all is made a thousand times")
 		t.Parallel()
 		files := fstest.MapFS{
 			"x0001y0001.zgd": {Data: geomtest.ZoneFile(geomtest.Empty), ModTime: geomtest.FolderTime},
@@ -161,9 +159,7 @@ func TestConformance(t *testing.T) {
 // minutes and finds nothing.
 func notShort(t *testing.T) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("it makes whole zones")
-	}
+	testneeds.Slow(t, "it makes whole zones")
 }
 
 func TestLayout(t *testing.T) {
@@ -558,9 +554,7 @@ func TestChangedFiles(t *testing.T) {
 }
 
 func TestFixtures(t *testing.T) {
-	if testing.Short() {
-		t.Skip("they are large")
-	}
+	testneeds.Slow(t, "they are large")
 	dir := filepath.Dir(testneeds.Fixture(t, "world/x1002y1006.zgd"))
 	tree := newTree(t, os.DirFS(dir), worldtree.Options{Blocks: blockcache.New(256 << 20).View()})
 	if got, want := fmt.Sprint(list(t, tree, "squares"), list(t, tree, "areas")),

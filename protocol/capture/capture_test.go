@@ -15,6 +15,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"lorefs/internal/testneeds"
 	"lorefs/protocol/capture"
 )
 
@@ -148,7 +149,7 @@ func TestFormats(t *testing.T) {
 // TestRandomAccess reads compressed logs of several MiB from the middle.
 func TestRandomAccess(t *testing.T) {
 	n := 300
-	if testing.Short() {
+	if testneeds.Quick() {
 		n = 80
 	}
 	var want []capture.Packet

@@ -208,7 +208,7 @@ func TestRoundTrip(t *testing.T) {
 			switch {
 			case len(ex.Doc.Root.Children) == 0:
 				t.Skip("there are no sheets to pack")
-			case ex.Name == "65,535 children" && testing.Short():
+			case ex.Name == "65,535 children" && testneeds.Quick():
 				t.Skip("a large one")
 			case ex.Name == "strange names" && runtime.GOOS != "linux":
 				t.Skip("there may be names that no file can have here")
@@ -243,9 +243,7 @@ func TestRoundTrip(t *testing.T) {
 // TestRoundTripOfFixture checks that real sheets pack to what they were taken from. That
 // was packed by others, with novadrop's order of names.
 func TestRoundTripOfFixture(t *testing.T) {
-	if testing.Short() {
-		t.Skip("packs 600,000 nodes")
-	}
+	testneeds.Slow(t, "packs 600,000 nodes")
 	f := openFixture(t, "p115_small_x64.dat", datacenter.Options{})
 	got, report := mustPack(t, exported(t, f), pack.Options{Strict: true})
 	same(t, got, f)

@@ -9,14 +9,13 @@ import (
 	"time"
 
 	"lorefs/datacenter/sheets/pack"
+	"lorefs/internal/testneeds"
 )
 
 // TestLargeTagsAreRead reads sheets with many of something, in time that grows with their
 // size: each took minutes when names were searched one by one.
 func TestLargeTagsAreRead(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads tags of 60,000 attributes")
-	}
+	testneeds.Slow(t, "reads tags of 60,000 attributes")
 	const many = 60_000
 	each := func(format string) string {
 		var s strings.Builder

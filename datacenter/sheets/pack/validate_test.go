@@ -15,6 +15,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/sheets/pack"
+	"lorefs/internal/testneeds"
 )
 
 // novadropSchema has the form of novadrop-dc's schemas.
@@ -215,9 +216,7 @@ func TestValidatePlaces(t *testing.T) {
 // TestValidateLimits checks that limits of a data center that pack enforces are reported,
 // once.
 func TestValidateLimits(t *testing.T) {
-	if testing.Short() {
-		t.Skip("has sheets of all that a data center can hold")
-	}
+	testneeds.Slow(t, "has sheets of all that a data center can hold")
 	definitions := "<S " + dc + ">"
 	for i := range 1<<12 + 1 {
 		definitions += fmt.Sprintf(`<A dc:keys="k%d k%d"/>`, i/64, 64+i%64)

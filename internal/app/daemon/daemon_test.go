@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"lorefs/internal/app/daemon"
+	"lorefs/internal/testneeds"
 )
 
 type said struct {
@@ -190,9 +191,7 @@ func TestClientGone(t *testing.T) {
 // TestSlowAnswer checks that a client waits longer than it waits for a silent mount, if the
 // mount is at work, and that a client that does not read an answer is given up.
 func TestSlowAnswer(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits for timeouts")
-	}
+	testneeds.Slow(t, "waits for timeouts")
 	c, name := listening(t, "", func(ctx context.Context, r daemon.Request, c *daemon.Client) bool {
 		if r.Do == daemon.Status {
 			const longer = 11 * time.Second

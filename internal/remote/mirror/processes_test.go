@@ -13,6 +13,7 @@ import (
 
 	"lorefs/internal/disk"
 	"lorefs/internal/remote/mirror"
+	"lorefs/internal/testneeds"
 )
 
 const (
@@ -155,7 +156,7 @@ func checkAll(t *testing.T, dir string) int {
 // TestKill checks that a process that is killed while it writes leaves nothing wrong.
 func TestKill(t *testing.T) {
 	kills := 20
-	if testing.Short() {
+	if testneeds.Quick() {
 		kills = 5
 	}
 	dir := t.TempDir()
@@ -176,7 +177,7 @@ func TestKill(t *testing.T) {
 // them is killed.
 func TestProcesses(t *testing.T) {
 	rounds := "60"
-	if testing.Short() {
+	if testneeds.Quick() {
 		rounds = "15"
 	}
 	dir := t.TempDir()

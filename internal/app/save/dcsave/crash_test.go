@@ -12,6 +12,7 @@ import (
 	"lorefs/internal/app/save/savetest"
 	"lorefs/internal/disk/disktest"
 	"lorefs/internal/journal"
+	"lorefs/internal/testneeds"
 )
 
 // dying is a place whose moments are all recorded.
@@ -129,7 +130,7 @@ func TestCrashAfterFailures(t *testing.T) {
 			w.edit(e, "D", "d2")
 			e.close()
 			some := 4 // TestCrashAnywhere meets most of them
-			if testing.Short() {
+			if testneeds.Quick() {
 				some = 40
 			}
 			w.All(some, w.finish)

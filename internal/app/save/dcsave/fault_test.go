@@ -9,13 +9,14 @@ import (
 	"lorefs/internal/app/save/savetest"
 	"lorefs/internal/disk/disktest"
 	"lorefs/internal/replace"
+	"lorefs/internal/testneeds"
 )
 
 // TestSaveFails checks that when any operation of a save fails, a whole file, old or new, and all
 // edits are kept.
 func TestSaveFails(t *testing.T) {
 	t.Run("spliced", func(t *testing.T) { testSavesFail(t, save.How{}) })
-	if testing.Short() {
+	if testneeds.Quick() {
 		return // TestCrashAfterFailures packs as well
 	}
 	t.Run("packed", func(t *testing.T) { testSavesFail(t, save.How{Repack: true}) })

@@ -16,6 +16,7 @@ import (
 
 	"lorefs/internal/disk/disktest"
 	"lorefs/internal/journal"
+	"lorefs/internal/testneeds"
 )
 
 // Model is the content of a source: values by name.
@@ -225,7 +226,7 @@ func (w *World) All(nth int, finish func(t *testing.T, damaged bool) Model) {
 	if len(w.moments) < few {
 		w.t.Errorf("only %d moments were met", len(w.moments))
 	}
-	if testing.Short() {
+	if testneeds.Quick() {
 		nth *= 5
 	}
 	for i := 0; i < len(w.moments); i += nth {
@@ -242,7 +243,7 @@ func (w *World) check(m *moment, turn int, finish func(t *testing.T, damaged boo
 	turn %= len(m.sources) * len(m.states)
 	for i, source := range m.sources {
 		for k, state := range m.states {
-			if testing.Short() && i*len(m.states)+k != turn {
+			if testneeds.Quick() && i*len(m.states)+k != turn {
 				continue
 			}
 			w.t.Run(fmt.Sprintf("%s,%d%d", m.name, i, k), func(t *testing.T) {
