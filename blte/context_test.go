@@ -86,6 +86,42 @@ func TestContext(t *testing.T) {
 	})
 }
 
+// TestGapsEnd checks that the chunks of a file that has to be decoded to find its gaps are not
+// read to the end if nobody waits for that any more, also if the source always answers.
+func TestGapsEnd(t *testing.T) {
+	secret := &blte.Encryption{Name: bltetest.SecretName, IV: []byte{1, 2, 3, 4}, Cipher: blte.CipherSalsa20}
+	chunks := make([]blte.Chunk, 8)
+	for i := range chunks {
+		chunks[i] = blte.Chunk{Content: bltetest.Text(1000), Encrypt: secret, Key: bltetest.Key()}
+	}
+	file := bltetest.Build(t, blte.WriteOptions{}, chunks...)
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	src := &ready{Reader: bytes.NewReader(file)}
+	r, err := blte.NewReader(t.Context(), src, int64(len(file)), blte.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	src.leave, src.reads = leave, 0
+	if _, err := r.Gaps(ctx); !errors.Is(err, context.Canceled) || src.reads >= len(chunks) {
+		t.Errorf("%d reads, %v", src.reads, err)
+	}
+}
+
+// ready is a source that counts reads, at the first of which the reader leaves.
+type ready struct {
+	*bytes.Reader
+	leave context.CancelFunc
+	reads int
+}
+
+func (r *ready) ReadAt(p []byte, off int64) (int, error) {
+	if r.reads++; r.leave != nil {
+		r.leave()
+	}
+	return r.Reader.ReadAt(p, off)
+}
+
 // late is a source that answers for a chunk when it is told to.
 type late struct {
 	stalled

@@ -217,8 +217,12 @@ func (r *Reader) chunk(ctx context.Context, i int) ([]byte, error) {
 }
 
 // CopyChunk reads, checks and decodes chunk i, and writes its content to w. It does not
-// call Options.Decrypted, and keeps no chunk. It also accepts chunks without content.
+// call Options.Decrypted, and keeps no chunk. It also accepts chunks without content. If ctx has
+// ended it returns the error of that, so that a loop over all chunks ends for every source.
 func (r *Reader) CopyChunk(ctx context.Context, w io.Writer, i int) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	large, err := r.inPlace(ctx, i)
 	if err != nil {
 		return err

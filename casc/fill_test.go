@@ -2,9 +2,14 @@ package casc_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"io"
+	iofs "io/fs"
 	"slices"
+	"sync/atomic"
 	"testing"
+	"testing/fstest"
 
 	"lorefs/blte"
 	"lorefs/blte/bltetest"
@@ -105,6 +110,77 @@ func TestFillMissingKeys(t *testing.T) {
 			t.Errorf("%s: gaps of spans: %v, %v", name, gaps, err)
 		}
 	}
+}
+
+// TestLeaveWhileFilling ends the context at each read of a storage by which a file is opened that
+// lacks a key in one form and nothing in the other. What could not be looked at is no worse form.
+func TestLeaveWhileFilling(t *testing.T) {
+	secret := &blte.Encryption{Name: bltetest.SecretName, IV: []byte{1, 2, 3, 4}, Cipher: blte.CipherSalsa20}
+	content := bltetest.Noise(999, 5)
+	g := casctest.New()
+	s := g.AddChunks("n", blte.WriteOptions{}, blte.Chunk{Content: content, Encrypt: secret, Key: bltetest.Key()})
+	g.AddChunks("n", blte.WriteOptions{}, blte.Chunk{Content: content})
+	files, err := g.Install()
+	if err != nil {
+		t.Fatal(err)
+	}
+	fsys := &watched{MapFS: casctest.FS(files)}
+	st, err := casc.Open(fsys, casc.Options{FillMissingKeys: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	for reads := int64(1); ; reads++ {
+		ctx, leave := context.WithCancel(t.Context())
+		defer leave()
+		var n atomic.Int64
+		read := func() {
+			if n.Add(1) == reads {
+				leave()
+			}
+		}
+		fsys.read.Store(&read)
+		f, err := st.OpenContent(ctx, s.CKey)
+		if err == nil {
+			var gaps []blte.Gap
+			if gaps, err = f.Gaps(t.Context()); len(gaps) > 0 {
+				t.Errorf("left at read %d: gaps %v", reads, gaps)
+			}
+		}
+		if err != nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("left at read %d: %v", reads, err)
+		}
+		if ctx.Err() == nil {
+			break // it was opened in fewer reads
+		}
+	}
+}
+
+// watched tells of each read of its files.
+type watched struct {
+	fstest.MapFS
+	read atomic.Pointer[func()]
+}
+
+type watchedFile struct {
+	iofs.File
+	io.ReaderAt
+	fsys *watched
+}
+
+func (w *watched) Open(name string) (iofs.File, error) {
+	f, err := w.MapFS.Open(name)
+	if r, ok := f.(io.ReaderAt); ok && err == nil {
+		return watchedFile{f, r, w}, nil
+	}
+	return f, err
+}
+
+func (f watchedFile) ReadAt(p []byte, off int64) (int, error) {
+	if read := f.fsys.read.Load(); read != nil {
+		(*read)()
+	}
+	return f.ReaderAt.ReadAt(p, off)
 }
 
 // TestFillNothingElse has a root that lacks a key: a storage never goes on with zeros in it.

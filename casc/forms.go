@@ -86,6 +86,9 @@ func (f *forms) fullest(ctx context.Context) (kept []*form, gaps []blte.Gap, err
 		if err == nil {
 			lacks, err = d.Gaps(ctx)
 		}
+		if err != nil && ctx.Err() != nil {
+			return nil, nil, err // that says nothing of the form
+		}
 		if err != nil {
 			errs = append(errs, err)
 			continue

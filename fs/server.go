@@ -170,7 +170,9 @@ func newMount(tree nodes.Tree, o Options) *mount {
 // panicked counts and logs a panic of the tree or of this package, which must not end the
 // mount.
 func (m *mount) panicked(what string, p any) {
-	m.errors.add(what, "", fmt.Errorf("internal error: panic: %v", p), plain)
+	// What follows the first line of a panic is a stack, which is for the log.
+	line, _, _ := strings.Cut(fmt.Sprint(p), "\n")
+	m.errors.add(what, "", fmt.Errorf("internal error: panic: %s", line), plain)
 	m.errors.logger.Error("internal error: panic while "+what, "panic", p, "stack", string(debug.Stack()))
 }
 

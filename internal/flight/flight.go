@@ -5,11 +5,21 @@ package flight
 import (
 	"context"
 	"errors"
+	"fmt"
+	"runtime/debug"
 	"sync"
 )
 
-// errPanicked is what callers get if another caller's work panicked.
-var errPanicked = errors.New("internal error: the work has panicked")
+// errNoResult is what callers get if the goroutine of the work has ended without a result.
+var errNoResult = errors.New("internal error: the work has no result")
+
+// panicked is what the callers of work that has panicked panic with.
+type panicked struct {
+	value any
+	stack []byte // that of the work, which is not that of its callers
+}
+
+func (p *panicked) Error() string { return fmt.Sprintf("%v\n\n%s", p.value, p.stack) }
 
 // Group is work that is going on, by key. The zero value is ready to use. It is safe for
 // parallel use.
@@ -24,15 +34,18 @@ type flight[V any] struct {
 	// waiting is how many callers have not left.
 	waiting int
 	cancel  context.CancelFunc
-	// done is closed when value and err are set.
+	// done is closed when the fields below are set.
 	done  chan struct{}
 	value V
 	err   error
+	// panicked is nil unless the work has panicked.
+	panicked *panicked
 }
 
 // Do returns the result of work, or of the work for key that is going on already. If ctx
 // ends first Do returns its error, and the work goes on for the other callers. The context
-// of the work has the values of ctx. It ends when the last caller has left.
+// of the work has the values of ctx. It ends when the last caller has left. If the work
+// panics, Do does so in the goroutine of each caller that waits, where it can be recovered.
 func (g *Group[K, V]) Do(ctx context.Context, key K, work func(context.Context) (V, error)) (V, error) {
 	if err := ctx.Err(); err != nil {
 		var none V
@@ -66,15 +79,19 @@ func (g *Group[K, V]) Do(ctx context.Context, key K, work func(context.Context) 
 }
 
 func (g *Group[K, V]) run(ctx context.Context, key K, f *flight[V], work func(context.Context) (V, error)) {
-	// If work panics the others must not wait for ever.
+	// If work panics nobody must wait for ever. In a goroutine of its own its panic would end
+	// the process.
 	defer func() {
+		if p := recover(); p != nil {
+			f.panicked = &panicked{p, debug.Stack()}
+		}
 		f.cancel()
 		g.mu.Lock()
 		g.forget(key, f)
 		g.mu.Unlock()
 		close(f.done)
 	}()
-	f.err = errPanicked
+	f.err = errNoResult
 	f.value, f.err = work(ctx)
 }
 
@@ -82,6 +99,9 @@ func (g *Group[K, V]) run(ctx context.Context, key K, f *flight[V], work func(co
 func (g *Group[K, V]) wait(ctx context.Context, key K, f *flight[V]) (V, error) {
 	select {
 	case <-f.done:
+		if f.panicked != nil {
+			panic(f.panicked)
+		}
 		return f.value, f.err
 	case <-ctx.Done():
 	}

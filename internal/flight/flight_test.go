@@ -3,6 +3,8 @@ package flight_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -152,4 +154,39 @@ func TestErrorIsNotRemembered(t *testing.T) {
 	if got, err := g.Do(t.Context(), 1, func(context.Context) (string, error) { return "yes", nil }); got != "yes" || err != nil {
 		t.Errorf("got %q, %v", got, err)
 	}
+}
+
+// TestPanic checks that a panic of the work reaches every caller that waits, in the caller's own
+// goroutine, and says where it came from.
+func TestPanic(t *testing.T) {
+	for name, canLeave := range map[string]bool{"can leave": true, "stays": false} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx := context.Background()
+			if canLeave {
+				ctx = t.Context()
+			}
+			var g flight.Group[int, string]
+			var callers sync.WaitGroup
+			for range 3 {
+				callers.Go(func() {
+					defer func() {
+						if p := fmt.Sprint(recover()); !strings.HasPrefix(p, "BUG: ") || !strings.Contains(p, "panickingWork") {
+							t.Errorf("%s: recovered %s", name, p)
+						}
+					}()
+					got, err := g.Do(ctx, 1, panickingWork)
+					t.Errorf("%s: got %q, %v", name, got, err)
+				})
+			}
+			callers.Wait()
+			if got, err := g.Do(ctx, 1, slow); got != "done" || err != nil {
+				t.Errorf("%s: afterwards got %q, %v", name, got, err)
+			}
+		})
+	}
+}
+
+func panickingWork(context.Context) (string, error) {
+	time.Sleep(time.Second)
+	panic("BUG: as the test wants it")
 }

@@ -32,13 +32,17 @@ type Checked struct {
 }
 
 // Check reads all of src, which has size bytes, and writes it to check. The caller finds out
-// whether the checksum is right.
+// whether the checksum is right. It ends when ctx ends, also for a src that is not Waiting,
+// because size may be large.
 func Check(ctx context.Context, src io.ReaderAt, size int64, check io.Writer) (*Checked, error) {
 	d := &Checked{src: src, size: size}
 	buf := buffers.Get().(*[PieceSize]byte)
 	defer buffers.Put(buf)
 	now := Bound(ctx, src)
 	for off := int64(0); off < size; off += PieceSize {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		b := buf[:min(PieceSize, size-off)]
 		if err := Full(now, b, off); err != nil {
 			return nil, err

@@ -2,6 +2,7 @@ package readat_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/md5"
 	"errors"
 	"io"
@@ -42,6 +43,30 @@ func TestChecked(t *testing.T) {
 		if _, err := d.ReadAt(nil, -1); err == nil {
 			t.Error("a negative offset is read")
 		}
+	}
+}
+
+// leavingWriter counts what is written, and leaves at the first write.
+type leavingWriter struct {
+	leave context.CancelFunc
+	n     int
+}
+
+func (w *leavingWriter) Write(p []byte) (int, error) {
+	w.leave()
+	w.n += len(p)
+	return len(p), nil
+}
+
+// TestCheckEnds checks that data for which nobody waits any more is not read to the end.
+func TestCheckEnds(t *testing.T) {
+	content := noise(3 * readat.PieceSize)
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	w := &leavingWriter{leave: leave}
+	_, err := readat.Check(ctx, bytes.NewReader(content), int64(len(content)), w)
+	if !errors.Is(err, context.Canceled) || w.n != readat.PieceSize {
+		t.Errorf("%d of %d bytes were read, %v", w.n, len(content), err)
 	}
 }
 

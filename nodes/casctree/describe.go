@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"lorefs/casc"
+	"lorefs/internal/flight"
 	"lorefs/internal/jsonout"
 	"lorefs/internal/wtf8"
 	"lorefs/nodes/blockcache"
@@ -71,28 +72,47 @@ func (t *Tree) describe(c counts) []byte {
 
 // described is the latest casc.json.
 type described struct {
-	mu   sync.Mutex // held while files are counted, so that they are counted once
+	// makes are by storage.Updates before counting.
+	makes flight.Group[uint64, []byte]
+
+	mu   sync.Mutex // guards the fields below; never held while files are counted
 	data []byte
 	// updates is storage.Updates before counting.
 	updates uint64
 }
 
+func (d *described) get(updates uint64) (data []byte, known bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.data, d.data != nil && d.updates == updates
+}
+
+func (d *described) put(data []byte, updates uint64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.data, d.updates = data, updates
+}
+
 // description returns casc.json. It counts again if the storage has been written to since.
 func (t *Tree) description(ctx context.Context) ([]byte, error) {
 	t.look()
-	d := &t.described
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	updates := t.st.Updates()
-	if d.data != nil && d.updates == updates {
-		return d.data, nil
+	d, updates := &t.described, t.st.Updates()
+	if data, known := d.get(updates); known {
+		return data, nil
 	}
-	c, err := t.count(ctx)
-	if err != nil {
-		return nil, err
-	}
-	d.data, d.updates = t.describe(c), updates
-	return d.data, nil
+	return d.makes.Do(ctx, updates, func(ctx context.Context) ([]byte, error) {
+		// Another caller may have made it between our look and our turn.
+		if data, known := d.get(updates); known {
+			return data, nil
+		}
+		c, err := t.count(ctx)
+		if err != nil {
+			return nil, err
+		}
+		data := t.describe(c)
+		d.put(data, updates)
+		return data, nil
+	})
 }
 
 // block returns a block of the tree's own.

@@ -228,12 +228,7 @@ func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (in
 // cached returns the content of a file. If several ask at once it is made once, and all of
 // them wait for that: it takes a moment.
 func (t *Tree) cached(ctx context.Context, id nodes.ID) ([]byte, error) {
-	for {
-		b, err := t.cache.Block(context.WithoutCancel(ctx), uint64(id), func(context.Context, uint64) ([]byte, error) { return t.content(id) })
-		if !errors.Is(err, context.Canceled) || ctx.Err() != nil {
-			return b, err
-		}
-	}
+	return t.cache.Block(context.WithoutCancel(ctx), uint64(id), func(context.Context, uint64) ([]byte, error) { return t.content(id) })
 }
 
 // notEnd keeps an end of the source from being taken for the end of a file.
