@@ -168,6 +168,45 @@ func TestPieces(t *testing.T) {
 	}
 }
 
+// TestLostPiece checks that a piece which was cut, or which another process removes, stops
+// nobody from keeping things, and that the object becomes whole when the piece is there again.
+func TestLostPiece(t *testing.T) {
+	for name, lose := range map[string]func(path string) error{
+		"cut":     func(path string) error { return os.Truncate(path, 0) },
+		"removed": os.Remove,
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			d := disktest.New()
+			c := open(t, dir, mirror.Options{Disk: d})
+			data := content(1, 1000)
+			o := file(1)
+			put := func(off, size int64) { c.PutPiece(o, 1000, off, data[off:off+size]) }
+			put(0, 300)
+			put(300, 300)
+			piece := filepath.Join(dir, "pieces", filepath.FromSlash(o.String()), "0-12c")
+			d.SetBefore(func(op disktest.Op) error {
+				if op.Name == "open" && op.Path == piece { // all pieces were listed already
+					d.SetBefore(nil)
+					return lose(piece)
+				}
+				return nil
+			})
+			put(600, 400)
+			if err := c.Trouble(); err != nil {
+				t.Errorf("trouble: %v", err)
+			}
+			if _, err := os.Stat(piece); !errors.Is(err, iofs.ErrNotExist) || has(c, o, data) {
+				t.Errorf("the piece is there (%v), or the object is whole without it", err)
+			}
+			put(0, 300)
+			if !has(c, o, data) {
+				t.Error("it is not whole")
+			}
+		})
+	}
+}
+
 // TestDamage checks that what is wrong is neither used nor kept.
 func TestDamage(t *testing.T) {
 	for name, spoil := range map[string]func(path string, data []byte) error{
