@@ -457,6 +457,8 @@ func TestParseHosts(t *testing.T) {
 		"http://a_b.example.com/":    "",
 		"a.example.com":              "",
 		"http://127.1/":              "",
+		"http://127.0.0.0x1/":        "",
+		"http://0x7f.0x1/":           "",
 		"http://%zz/":                "",
 	}
 	for text, want := range listed {
