@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -418,6 +419,12 @@ func TestBadRequests(t *testing.T) {
 	for _, r := range [][2]int64{{-1, 10}, {0, 0}, {0, -1}, {0, 20_001}, {20_000, 1}, {1 << 62, 1 << 62}, {0, 1 << 40}} {
 		if _, err := c.Range(t.Context(), o.inArchive, r[0], r[1], equals(nil)); err == nil {
 			t.Errorf("%d bytes from %d on were read", r[1], r[0])
+		}
+	}
+	for _, r := range []struct{ start, off, size int64 }{{-5, 0, 1}, {0, math.MaxInt64 - 5, 10}, {1 << 62, 1 << 62, 1}} {
+		f := remote.File{Archive: remote.Key{2}, Off: r.start} // nobody knows its size
+		if _, err := c.Range(t.Context(), f, r.off, r.size, equals(nil)); err == nil {
+			t.Errorf("%+v was read", r)
 		}
 	}
 	if _, err := c.Range(t.Context(), o.inArchive, 0, 1, nil); err == nil {
