@@ -311,6 +311,41 @@ func TestTrim(t *testing.T) {
 	}
 }
 
+// TestForeign checks that files of others are not removed, wherever they lie in the folder.
+func TestForeign(t *testing.T) {
+	dir := t.TempDir()
+	const key = "abcdef00000000000000000000000000"
+	foreign := []string{
+		"mine", "tmp/mine", "versions/mine", "mirror/mine", "mirror/tpr/x/data/ab/cd/mine", "mirror/tpr/x/data/ab/cd/" + key + ".txt",
+		"mirror/" + key, "mirror/data/12/cd/" + key, "pieces/0-10", "pieces/tpr/x/data/ab/cd/" + key + "/mine",
+	}
+	objects := []string{
+		"mirror/tpr/x/data/ab/cd/" + key, "mirror/tpr/x/config/ab/cd/" + key, "mirror/tpr/x/data/ab/cd/" + key + ".index",
+		"mirror/tpr/configs/data/ab/cd/" + key, "pieces/tpr/y/data/ab/cd/" + key + "/0-10",
+	}
+	for _, name := range slices.Concat(foreign, objects) {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, content(1, 1000), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		setUsed(t, path, 10)
+	}
+	c := open(t, dir, mirror.Options{Limit: 1})
+	if err := c.Trim(); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range foreign {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, name := range objects {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			t.Errorf("%s was not removed", name)
+		}
+	}
+}
+
 // TestBounded checks that a cache which is written to keeps to its limit by itself.
 func TestBounded(t *testing.T) {
 	dir := t.TempDir()
@@ -340,7 +375,7 @@ func TestBounded(t *testing.T) {
 func TestLeftovers(t *testing.T) {
 	dir := t.TempDir()
 	c := open(t, dir, mirror.Options{})
-	for _, name := range []string{"tmp/dead", "tmp/new", "holds/dead.lock", "holds/dead.keys", "holds/new.lock"} {
+	for _, name := range []string{"tmp/dead.part", "tmp/new.part", "holds/dead.lock", "holds/dead.keys", "holds/new.lock"} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, nil, 0o600); err != nil {
 			t.Fatal(err)
@@ -352,12 +387,12 @@ func TestLeftovers(t *testing.T) {
 	if err := c.Trim(); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"tmp/dead", "holds/dead.lock", "holds/dead.keys"} {
+	for _, name := range []string{"tmp/dead.part", "holds/dead.lock", "holds/dead.keys"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
 			t.Errorf("%s is left", name)
 		}
 	}
-	for _, name := range []string{"tmp/new", "holds/new.lock"} {
+	for _, name := range []string{"tmp/new.part", "holds/new.lock"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			t.Error(err)
 		}
