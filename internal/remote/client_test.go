@@ -168,8 +168,9 @@ func TestOneFaultyHost(t *testing.T) {
 					return remotetest.None
 				})
 				times := soon
-				if stalls(fault) && host == 0 { // nobody asks the second one
-					times.Connect, times.Header, times.Progress = time.Second/2, time.Second/2, time.Second
+				givesUp := stalls(fault) && host == 0 // otherwise nobody asks the host that stalls
+				if givesUp {
+					times.Connect, times.Header, times.Progress = time.Second, 2*time.Second, 3*time.Second
 				}
 				c := newClient(t, remote.Options{Hosts: s.Hosts(), Times: times})
 				if err := o.readAll(t.Context(), c); err != nil {
@@ -179,8 +180,10 @@ func TestOneFaultyHost(t *testing.T) {
 				if failed := stats.Hosts[0].Failures > 0; failed != (host == 0 && fault != remotetest.NotFound) {
 					t.Errorf("the first host failed: %v: %+v", failed, stats)
 				}
-				if stats.Requests != int64(len(s.Requests())) || stats.Bytes > s.Bytes() || stats.Bytes == 0 {
-					t.Errorf("counted %+v, the hosts got %d requests", stats, len(s.Requests()))
+				// A request that was given up may not have got as far as the host.
+				got := int64(len(s.Requests()))
+				if stats.Requests < got || stats.Requests > got && !givesUp || stats.Bytes > s.Bytes() || stats.Bytes == 0 {
+					t.Errorf("counted %+v, the hosts got %d requests", stats, got)
 				}
 			})
 		}
