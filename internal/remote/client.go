@@ -7,6 +7,7 @@ import (
 	"fmt"
 	iofs "io/fs"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"path"
@@ -127,7 +128,7 @@ func isMD5(key Key) func([]byte) error {
 
 // Config returns a configuration. It stays in the cache as long as the client's cache is open.
 func (c *Client) Config(ctx context.Context, key Key) ([]byte, error) {
-	return c.whole(ctx, mirror.Object{Path: c.path, Kind: mirror.Config, Key: key}, true, isMD5(key))
+	return c.whole(ctx, mirror.Object{Path: c.path, Kind: mirror.Config, Key: key}, maxConfig, true, isMD5(key))
 }
 
 // ProductConfig returns the configuration of a product.
@@ -135,33 +136,33 @@ func (c *Client) ProductConfig(ctx context.Context, key Key) ([]byte, error) {
 	if c.configPath == "" {
 		return nil, errors.New("remote: nobody says where product configurations lie")
 	}
-	return c.whole(ctx, mirror.Object{Path: c.configPath, Key: key}, true, isMD5(key))
+	return c.whole(ctx, mirror.Object{Path: c.configPath, Key: key}, maxConfig, true, isMD5(key))
 }
 
 // Index returns the index of an archive, which check proves. It stays in the cache like
 // configurations.
 func (c *Client) Index(ctx context.Context, archive Key, check func([]byte) error) ([]byte, error) {
-	return c.whole(ctx, mirror.Object{Path: c.path, Kind: mirror.Data, Key: archive, Index: true}, true, check)
+	return c.whole(ctx, mirror.Object{Path: c.path, Kind: mirror.Data, Key: archive, Index: true}, maxIndex, true, check)
 }
 
 // Loose returns a file that is not part of an archive as a whole. own means that the storage
 // can't be read without it, so that it stays in the cache like configurations.
 func (c *Client) Loose(ctx context.Context, key Key, own bool, check func([]byte) error) ([]byte, error) {
-	return c.whole(ctx, mirror.Object{Path: c.path, Kind: mirror.Data, Key: key}, own, check)
+	return c.whole(ctx, mirror.Object{Path: c.path, Kind: mirror.Data, Key: key}, maxWhole, own, check)
 }
 
-// whole returns an object as a whole.
+// whole returns an object of at most so many bytes as a whole.
 //
 // All checks have in common that they depend on the object and the range only: who waits for
 // the same shares one of them. They also prove what comes from the cache. What they get is
 // returned to all who wait, so it must not be changed.
-func (c *Client) whole(ctx context.Context, o mirror.Object, own bool, check func([]byte) error) ([]byte, error) {
+func (c *Client) whole(ctx context.Context, o mirror.Object, most int64, own bool, check func([]byte) error) ([]byte, error) {
 	if check == nil {
 		return nil, errors.New("remote: nothing proves the object")
 	}
 	c.own(o, own)
 	return c.flights.Do(ctx, o.String(), func(ctx context.Context) ([]byte, error) {
-		return c.get(ctx, request{path: o.String(), name: o.Key, check: check},
+		return c.get(ctx, request{path: o.String(), name: o.Key, most: most, check: check},
 			func() ([]byte, bool) { return c.cache.Whole(o, check) },
 			func(data []byte) { c.cache.PutWhole(o, data) })
 	})
@@ -191,6 +192,9 @@ func (c *Client) Range(ctx context.Context, f File, off, size int64, check func(
 	if off < 0 || size <= 0 || size > maxWhole || f.Size > 0 && (off > f.Size || size > f.Size-off) {
 		return nil, fmt.Errorf("remote: encoding key %x: %d bytes from %d on, of %d", f.Key, size, off, f.Size)
 	}
+	if f.Off < 0 || off > math.MaxInt64-size || f.Off > math.MaxInt64-size-off {
+		return nil, fmt.Errorf("remote: encoding key %x: %d bytes from %d on, of a file at %d", f.Key, size, off, f.Off)
+	}
 	o := mirror.Object{Path: c.path, Kind: mirror.Data, Key: f.Key}
 	from, start := o, int64(0)
 	if f.Archive != (Key{}) {
@@ -211,7 +215,7 @@ func (c *Client) Get(ctx context.Context, at string, check func([]byte) error) (
 		return nil, fmt.Errorf("remote: %s: %w", at, ErrOffline)
 	}
 	return c.flights.Do(ctx, "get "+at, func(ctx context.Context) ([]byte, error) {
-		return c.fetch(ctx, request{path: path.Join(c.path, at), check: check})
+		return c.fetch(ctx, request{path: path.Join(c.path, at), most: maxConfig, check: check})
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"math"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -167,8 +168,9 @@ func TestOneFaultyHost(t *testing.T) {
 					return remotetest.None
 				})
 				times := soon
-				if stalls(fault) && host == 0 { // nobody asks the second one
-					times.Connect, times.Header, times.Progress = time.Second/2, time.Second/2, time.Second
+				givesUp := stalls(fault) && host == 0 // otherwise nobody asks the host that stalls
+				if givesUp {
+					times.Connect, times.Header, times.Progress = time.Second, 2*time.Second, 3*time.Second
 				}
 				c := newClient(t, remote.Options{Hosts: s.Hosts(), Times: times})
 				if err := o.readAll(t.Context(), c); err != nil {
@@ -178,8 +180,10 @@ func TestOneFaultyHost(t *testing.T) {
 				if failed := stats.Hosts[0].Failures > 0; failed != (host == 0 && fault != remotetest.NotFound) {
 					t.Errorf("the first host failed: %v: %+v", failed, stats)
 				}
-				if stats.Requests != int64(len(s.Requests())) || stats.Bytes > s.Bytes() || stats.Bytes == 0 {
-					t.Errorf("counted %+v, the hosts got %d requests", stats, len(s.Requests()))
+				// A request that was given up may not have got as far as the host.
+				got := int64(len(s.Requests()))
+				if stats.Requests < got || stats.Requests > got && !givesUp || stats.Bytes > s.Bytes() || stats.Bytes == 0 {
+					t.Errorf("counted %+v, the hosts got %d requests", stats, got)
 				}
 			})
 		}
@@ -420,6 +424,12 @@ func TestBadRequests(t *testing.T) {
 			t.Errorf("%d bytes from %d on were read", r[1], r[0])
 		}
 	}
+	for _, r := range []struct{ start, off, size int64 }{{-5, 0, 1}, {0, math.MaxInt64 - 5, 10}, {1 << 62, 1 << 62, 1}} {
+		f := remote.File{Archive: remote.Key{2}, Off: r.start} // nobody knows its size
+		if _, err := c.Range(t.Context(), f, r.off, r.size, equals(nil)); err == nil {
+			t.Errorf("%+v was read", r)
+		}
+	}
 	if _, err := c.Range(t.Context(), o.inArchive, 0, 1, nil); err == nil {
 		t.Error("a range that nothing proves was read")
 	}
@@ -457,6 +467,8 @@ func TestParseHosts(t *testing.T) {
 		"http://a_b.example.com/":    "",
 		"a.example.com":              "",
 		"http://127.1/":              "",
+		"http://127.0.0.0x1/":        "",
+		"http://0x7f.0x1/":           "",
 		"http://%zz/":                "",
 	}
 	for text, want := range listed {

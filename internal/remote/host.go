@@ -69,7 +69,8 @@ func parseHost(text string) (*url.URL, Host, error) {
 	return u, h, nil
 }
 
-// isName tells whether text is a name as DNS has them, and no address.
+// isName tells whether text is a name as DNS has them, and no address. Some resolvers take
+// "127.0.0.0x1" for an address, so the last label must begin with a letter.
 func isName(text string) bool {
 	labels := strings.Split(text, ".")
 	for _, label := range labels {
@@ -78,7 +79,7 @@ func isName(text string) bool {
 		}
 	}
 	last := labels[len(labels)-1]
-	return len(labels) > 1 && len(text) <= 253 && strings.ContainsFunc(last, isLetter)
+	return len(labels) > 1 && len(text) <= 253 && isLetter(rune(last[0]))
 }
 
 func isLetter(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' }

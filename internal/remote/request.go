@@ -14,8 +14,14 @@ import (
 )
 
 const (
-	// maxWhole bounds an object that is fetched as a whole, in bytes.
+	// maxWhole bounds an object that is fetched as a whole, in bytes. The limits of what is
+	// known to be smaller keep a host from filling the memory with it before it is checked.
 	maxWhole = 1 << 30
+	// maxConfig bounds a configuration or an answer of a service. The largest have less than
+	// 100 kB.
+	maxConfig = 16 << 20
+	// maxIndex bounds an index. The largest have less than 1 MB.
+	maxIndex = 64 << 20
 	// maxDropped is the size of an object up to which it is read as a whole if the host
 	// does not send the range of it that was asked for.
 	maxDropped = 1 << 20
@@ -34,6 +40,8 @@ type request struct {
 	name Key
 	// off and size are a range; without size it is the whole object.
 	off, size int64
+	// most bounds a whole object, in bytes.
+	most int64
 	// check proves what came.
 	check func([]byte) error
 }
@@ -111,14 +119,14 @@ func (r request) read(resp *http.Response, body io.Reader) ([]byte, error) {
 	}
 	switch {
 	case resp.StatusCode == http.StatusOK && r.size == 0:
-		return readAll(body, resp.ContentLength, maxFirst)
+		return readAll(body, resp.ContentLength, maxFirst, r.most)
 	case resp.StatusCode == http.StatusOK:
 		return r.cut(resp, body)
 	case resp.StatusCode == http.StatusPartialContent && r.size > 0:
 		if err := r.checkRange(resp.Header.Get("Content-Range")); err != nil {
 			return nil, err
 		}
-		return readAll(io.LimitReader(body, r.size), r.size, r.size)
+		return readAll(io.LimitReader(body, r.size), r.size, r.size, r.size)
 	}
 	_, _ = io.CopyN(io.Discard, body, maxPage) // its errors don't matter any more
 	return nil, &statusError{resp.StatusCode, parseRetryAfter(resp.Header.Get("Retry-After"))}
@@ -129,7 +137,7 @@ func (r request) cut(resp *http.Response, body io.Reader) ([]byte, error) {
 	if size := resp.ContentLength; size < 0 || size > maxDropped && size != r.size {
 		return nil, fmt.Errorf("the whole object came, not the %d bytes from %d on", r.size, r.off)
 	}
-	data, err := readAll(body, resp.ContentLength, maxFirst)
+	data, err := readAll(body, resp.ContentLength, maxFirst, max(maxDropped, r.size))
 	if err != nil {
 		return nil, err
 	}
@@ -148,22 +156,23 @@ func (r request) checkRange(text string) error {
 	return nil
 }
 
-// readAll reads want bytes, or all if want is negative. It takes memory for first bytes at
-// once, and more as the bytes come, since a length that a host states is only a claim.
-func readAll(r io.Reader, want, first int64) ([]byte, error) {
-	if want > maxWhole {
+// readAll reads want bytes, or all if want is negative, but no more than most. It takes memory
+// for first bytes at once, and more as the bytes come, since a length that a host states is
+// only a claim.
+func readAll(r io.Reader, want, first, most int64) ([]byte, error) {
+	if want > most {
 		return nil, fmt.Errorf("%d bytes are too many", want)
 	}
 	var b bytes.Buffer
 	if want > 0 {
 		b.Grow(int(min(want, first)) + bytes.MinRead)
 	}
-	if _, err := b.ReadFrom(io.LimitReader(r, maxWhole+1)); err != nil {
+	if _, err := b.ReadFrom(io.LimitReader(r, most+1)); err != nil {
 		return nil, err
 	}
 	switch n := int64(b.Len()); {
-	case n > maxWhole:
-		return nil, fmt.Errorf("more than %d bytes came", maxWhole)
+	case n > most:
+		return nil, fmt.Errorf("more than %d bytes came", most)
 	case want >= 0 && n != want:
 		return nil, fmt.Errorf("%d bytes came, not %d: %w", n, want, io.ErrUnexpectedEOF)
 	}

@@ -271,6 +271,38 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// TestEndless checks that a host which never ends an answer fills neither the memory nor the
+// line with it.
+func TestEndless(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := map[string]bool{}
+		c := fakeClient(t, func(r *http.Request) (*http.Response, error) {
+			if asked[r.URL.Path] {
+				return respond(http.StatusNotFound, text("")) // once is enough
+			}
+			asked[r.URL.Path] = true
+			return respond(http.StatusOK, zeros{})
+		})
+		if _, err := c.Config(t.Context(), remote.Key{1}); err == nil {
+			t.Error("an endless configuration was read")
+		}
+		if _, err := c.Get(t.Context(), "summary", equals(nil)); err == nil {
+			t.Error("an endless answer was read")
+		}
+		if n := c.Stats().Bytes; n == 0 || n > 50<<20 {
+			t.Errorf("%d bytes were read", n)
+		}
+	})
+}
+
+// zeros never ends.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
+
 // TestRedirects checks that a host leads to itself at most, and never away from https.
 func TestRedirects(t *testing.T) {
 	secure := remote.Host{URL: "https://one.example.com"}

@@ -303,7 +303,7 @@ func (c *Cache) trimOnce() {
 
 // write writes a file under another name, and renames it.
 func (c *Cache) write(name string, content func(f disk.File) error) error {
-	tmp := filepath.Join(c.dir, tmpDir, rand.Text())
+	tmp := filepath.Join(c.dir, tmpDir, rand.Text()+tmpSuffix)
 	f, err := c.disk.Open(tmp, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 	if err != nil {
 		return err

@@ -168,6 +168,45 @@ func TestPieces(t *testing.T) {
 	}
 }
 
+// TestLostPiece checks that a piece which was cut, or which another process removes, stops
+// nobody from keeping things, and that the object becomes whole when the piece is there again.
+func TestLostPiece(t *testing.T) {
+	for name, lose := range map[string]func(path string) error{
+		"cut":     func(path string) error { return os.Truncate(path, 0) },
+		"removed": os.Remove,
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			d := disktest.New()
+			c := open(t, dir, mirror.Options{Disk: d})
+			data := content(1, 1000)
+			o := file(1)
+			put := func(off, size int64) { c.PutPiece(o, 1000, off, data[off:off+size]) }
+			put(0, 300)
+			put(300, 300)
+			piece := filepath.Join(dir, "pieces", filepath.FromSlash(o.String()), "0-12c")
+			d.SetBefore(func(op disktest.Op) error {
+				if op.Name == "open" && op.Path == piece { // all pieces were listed already
+					d.SetBefore(nil)
+					return lose(piece)
+				}
+				return nil
+			})
+			put(600, 400)
+			if err := c.Trouble(); err != nil {
+				t.Errorf("trouble: %v", err)
+			}
+			if _, err := os.Stat(piece); !errors.Is(err, iofs.ErrNotExist) || has(c, o, data) {
+				t.Errorf("the piece is there (%v), or the object is whole without it", err)
+			}
+			put(0, 300)
+			if !has(c, o, data) {
+				t.Error("it is not whole")
+			}
+		})
+	}
+}
+
 // TestDamage checks that what is wrong is neither used nor kept.
 func TestDamage(t *testing.T) {
 	for name, spoil := range map[string]func(path string, data []byte) error{
@@ -272,6 +311,41 @@ func TestTrim(t *testing.T) {
 	}
 }
 
+// TestForeign checks that files of others are not removed, wherever they lie in the folder.
+func TestForeign(t *testing.T) {
+	dir := t.TempDir()
+	const key = "abcdef00000000000000000000000000"
+	foreign := []string{
+		"mine", "tmp/mine", "versions/mine", "mirror/mine", "mirror/tpr/x/data/ab/cd/mine", "mirror/tpr/x/data/ab/cd/" + key + ".txt",
+		"mirror/" + key, "mirror/data/12/cd/" + key, "pieces/0-10", "pieces/tpr/x/data/ab/cd/" + key + "/mine",
+	}
+	objects := []string{
+		"mirror/tpr/x/data/ab/cd/" + key, "mirror/tpr/x/config/ab/cd/" + key, "mirror/tpr/x/data/ab/cd/" + key + ".index",
+		"mirror/tpr/configs/data/ab/cd/" + key, "pieces/tpr/y/data/ab/cd/" + key + "/0-10",
+	}
+	for _, name := range slices.Concat(foreign, objects) {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, content(1, 1000), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		setUsed(t, path, 10)
+	}
+	c := open(t, dir, mirror.Options{Limit: 1})
+	if err := c.Trim(); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range foreign {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, name := range objects {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			t.Errorf("%s was not removed", name)
+		}
+	}
+}
+
 // TestBounded checks that a cache which is written to keeps to its limit by itself.
 func TestBounded(t *testing.T) {
 	dir := t.TempDir()
@@ -301,7 +375,7 @@ func TestBounded(t *testing.T) {
 func TestLeftovers(t *testing.T) {
 	dir := t.TempDir()
 	c := open(t, dir, mirror.Options{})
-	for _, name := range []string{"tmp/dead", "tmp/new", "holds/dead.lock", "holds/dead.keys", "holds/new.lock"} {
+	for _, name := range []string{"tmp/dead.part", "tmp/new.part", "holds/dead.lock", "holds/dead.keys", "holds/new.lock"} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, nil, 0o600); err != nil {
 			t.Fatal(err)
@@ -313,12 +387,12 @@ func TestLeftovers(t *testing.T) {
 	if err := c.Trim(); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"tmp/dead", "holds/dead.lock", "holds/dead.keys"} {
+	for _, name := range []string{"tmp/dead.part", "holds/dead.lock", "holds/dead.keys"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
 			t.Errorf("%s is left", name)
 		}
 	}
-	for _, name := range []string{"tmp/new", "holds/new.lock"} {
+	for _, name := range []string{"tmp/new.part", "holds/new.lock"} {
 		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
 			t.Error(err)
 		}

@@ -8,7 +8,7 @@
 //	                                    both numbers in hexadecimal digits
 //	versions/NAME                       the last answers of the version service
 //	holds/R.lock, holds/R.keys          the keys that a running process still needs
-//	tmp/R                               files that are being written
+//	tmp/R.part                          files that are being written
 //
 // Several processes may use a folder at the same time, and any of them may be killed at any
 // moment. A file gets its name only when all of it is written. Nothing is synced, since all of
@@ -17,6 +17,7 @@
 //
 // Trim keeps the folder below its limit. It removes what was not used for longest, first
 // files and pieces, then configurations and indexes, and nothing that a running process holds.
+// Files that have no name of the cache's are left alone.
 //
 // A disk that is full, or a folder that can't be written to, does not keep anybody from
 // reading: the cache says so once, and tries again a minute later.

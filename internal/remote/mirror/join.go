@@ -2,6 +2,7 @@ package mirror
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,16 +11,25 @@ import (
 	"lorefs/internal/disk"
 )
 
+// errPiece means that a piece is damaged, or that another process has joined or trimmed it just
+// now. It says nothing about whether files can be written.
+var errPiece = errors.New("a piece can't be read")
+
 // join makes an object whole from its pieces, if they are all there.
 func (c *Cache) join(o Object, size int64) {
 	cover := covering(c.spans(o), size)
 	if cover == nil {
 		return
 	}
-	joined := c.try(size, func() error {
-		return c.write(c.whole(o), func(f disk.File) error { return c.copyAll(f, o, cover) })
+	lost := false
+	written := c.try(size, func() error {
+		err := c.write(c.whole(o), func(f disk.File) error { return c.copyAll(f, o, cover) })
+		if lost = errors.Is(err, errPiece); lost {
+			return nil
+		}
+		return err
 	})
-	if !joined {
+	if !written || lost {
 		return
 	}
 	for _, s := range c.spans(o) {
@@ -55,7 +65,7 @@ func covering(all []span, size int64) (cover []span) {
 	return cover
 }
 
-// copyAll writes pieces into a file. A piece that has lost its content since it was proven
+// copyAll writes pieces into a file. A piece whose content has changed since it was proven
 // makes a wrong file, which whoever reads it finds out.
 func (c *Cache) copyAll(to disk.File, o Object, cover []span) error {
 	for _, s := range cover {
@@ -69,12 +79,13 @@ func (c *Cache) copyAll(to disk.File, o Object, cover []span) error {
 func (c *Cache) copyPiece(to disk.File, name string, s span) error {
 	f, err := c.disk.Open(name, os.O_RDONLY)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errPiece, err)
 	}
 	defer f.Close()
 	data, err := readPart(f, span{0, s.size})
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		_ = c.disk.Remove(name) // so that it is fetched again
+		return fmt.Errorf("%w: %s: %w", errPiece, name, err)
 	}
 	return disk.WriteFull(to, data, s.off)
 }

@@ -19,6 +19,7 @@ import (
 const (
 	lockSuffix = ".lock"
 	keysSuffix = ".keys"
+	tmpSuffix  = ".part"
 	// left is the age at which a temporary file, or a hold that nobody locks, is taken as left
 	// behind. A process needs far less between making one and locking or renaming it.
 	left = time.Hour
@@ -152,6 +153,9 @@ func (c *Cache) sweep() {
 	dir := filepath.Join(c.dir, tmpDir)
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), tmpSuffix) {
+			continue
+		}
 		if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > left {
 			_ = c.disk.Remove(filepath.Join(dir, e.Name())) // it is tried again next time
 		}
@@ -176,20 +180,33 @@ func (c *Cache) list(owned map[[16]byte]bool) (all []entry, total int64, err err
 			if err != nil {
 				return err
 			}
-			name := filepath.Base(path)
-			if sub == piecesDir {
-				name = filepath.Base(filepath.Dir(path))
+			if e, ok := entryOf(path, sub == piecesDir, owned); ok {
+				e.size, e.used = info.Size(), info.ModTime()
+				all, total = append(all, e), total+e.size
 			}
-			text, index := strings.CutSuffix(name, indexSuffix)
-			key, _ := parseKey(text)
-			kind := filepath.Base(filepath.Dir(filepath.Dir(filepath.Dir(path))))
-			all = append(all, entry{
-				path: path, size: info.Size(), used: info.ModTime(), own: owned[key],
-				late: Object{Kind: Kind(kind), Index: index}.isSmall(),
-			})
-			total += info.Size()
 			return nil
 		}))
 	}
 	return all, total, err
+}
+
+// entryOf returns the entry of an object or a piece, without size and time. Any other file is
+// somebody's own, who has chosen a folder with files in it for the cache.
+func entryOf(path string, isPiece bool, owned map[[16]byte]bool) (entry, bool) {
+	object := path
+	if isPiece {
+		object = filepath.Dir(path)
+		if _, ok := parseSpan(filepath.Base(path)); !ok {
+			return entry{}, false
+		}
+	}
+	second := filepath.Dir(object)
+	first := filepath.Dir(second)
+	text, index := strings.CutSuffix(filepath.Base(object), indexSuffix)
+	key, ok := parseKey(text)
+	if !ok || filepath.Base(first) != text[:2] || filepath.Base(second) != text[2:4] {
+		return entry{}, false
+	}
+	kind := Kind(filepath.Base(filepath.Dir(first)))
+	return entry{path: path, late: Object{Kind: kind, Index: index}.isSmall(), own: owned[key]}, true
 }

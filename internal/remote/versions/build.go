@@ -2,6 +2,7 @@ package versions
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -80,6 +81,9 @@ func (b *Build) setPaths(path, configPath string) error {
 
 // parseHosts reads a list of hosts, and passes over those that may not be asked.
 func parseHosts(list []string) ([]remote.Host, error) {
+	if len(list) == 0 {
+		return nil, errors.New("no host is listed")
+	}
 	var all []remote.Host
 	var first error
 	for _, text := range list {

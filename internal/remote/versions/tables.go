@@ -86,6 +86,9 @@ func parseCDNs(data []byte) (map[string]Build, error) {
 				servers = append(servers, "http://"+host+"/")
 			}
 		}
+		if len(servers) == 0 {
+			continue // as if the region were not listed
+		}
 		if b.Hosts, err = parseHosts(servers); err == nil {
 			err = b.setPaths(row["Path"], row["ConfigPath"])
 		}

@@ -27,8 +27,8 @@ func key(n byte) (k remote.Key) {
 	return k
 }
 
-// The tables have a comment, an odd case of types, lines of Windows, a region without build,
-// and columns that nobody needs.
+// The tables have a comment, an odd case of types, lines of Windows, regions without a build or
+// without hosts, and columns that nobody needs.
 var (
 	versionsTable = "Region!STRING:0|BuildConfig!HEX:16|CDNConfig!hex:16|KeyRing!HEX:16|BuildId!DEC:4|VersionsName!String:0|New!String:0|ProductConfig!HEX:16\r\n" +
 		"## seqn = 1234567\r\n" +
@@ -39,7 +39,8 @@ var (
 	cdnsTable = "Name!STRING:0|Path!STRING:0|Hosts!STRING:0|Servers!STRING:0|ConfigPath!STRING:0\n" +
 		"## seqn = 7\n" +
 		"us|tpr/shared|one.example.com two.example.com|http://one.example.com/?maxhosts=4 https://two.example.com/?maxhosts=4&fallback=1 http://10.0.0.1/|tpr/configs/data\n" +
-		"eu|tpr/shared|one.example.com two.example.com||\n"
+		"eu|tpr/shared|one.example.com two.example.com||\n" +
+		"sg|tpr/shared|||\n"
 )
 
 // twoServices are the two services.
