@@ -3,6 +3,7 @@ package edit_test
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
@@ -18,12 +19,39 @@ type moment struct {
 	s       *edit.Snapshot
 	m       *model
 	changes string
+	// nodes are the edited nodes, and reader a Reader that was made then but is asked for them later.
+	nodes  string
+	reader *edit.Reader
 }
 
 func (s *session) snapshot() moment {
-	at := moment{s.d.Snapshot(), s.m.clone(), ""}
-	at.changes = fmt.Sprintf("%+v", at.s.Changes())
+	at := moment{s: s.d.Snapshot(), m: s.m.clone()}
+	changes := at.s.Changes()
+	at.changes = fmt.Sprintf("%+v", changes)
+	at.nodes = readNodes(at.s.Reader(), changes)
+	at.reader = at.s.Reader()
 	return at
+}
+
+// readNodes returns a text of the draft nodes that changes are about.
+func readNodes(r *edit.Reader, changes []edit.Change) string {
+	var b strings.Builder
+	for _, c := range changes {
+		n, ok := r.Node(c.Node)
+		fmt.Fprintln(&b, c.Node, ok, n.Name, n.Ordinal, n.Parent, n.Keys, n.Flags)
+		attributes, _ := r.Attributes(c.Node)
+		for _, a := range attributes {
+			fmt.Fprintln(&b, "\t", a.Number, a.Name, a.Value)
+		}
+		children, _, err := r.OrderedChildren(c.Node)
+		for _, k := range children {
+			fmt.Fprintln(&b, "\t", k.Number, k.Name, k.Ordinal)
+		}
+		if err != nil {
+			fmt.Fprintln(&b, "\t", err)
+		}
+	}
+	return b.String()
 }
 
 // check writes the Snapshot, and checks that it is what the Draft was.
@@ -44,6 +72,9 @@ func (at *moment) check(t rapidTB) {
 	}
 	if got := fmt.Sprintf("%+v", at.s.Changes()); got != at.changes {
 		t.Fatalf("the changes of the snapshot are\n%.2000swant\n%.2000s", got, at.changes)
+	}
+	if got := readNodes(at.reader, at.s.Changes()); got != at.nodes {
+		t.Fatalf("the edited nodes of the snapshot are\n%.2000swant\n%.2000s", got, at.nodes)
 	}
 }
 
