@@ -43,9 +43,11 @@ type notices struct {
 	pending map[nodes.Change]struct{}
 	// all is set if there were too many changes: everything is dropped.
 	all bool
-	// added and done are counters for settle. step is closed when done grows.
-	added, done uint64
-	step        chan struct{}
+	// added and done count changes, begun and ended the stores of the primer. settle waits for
+	// them. step is closed when done or ended grows.
+	added, done  uint64
+	begun, ended uint64
+	step         chan struct{}
 
 	wake chan struct{}
 }
@@ -87,19 +89,42 @@ func (q *notices) finish(upto uint64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.done = upto
+	q.stepped()
+}
+
+// stepped wakes those who wait in settle. The caller holds mu.
+func (q *notices) stepped() {
 	close(q.step)
 	q.step = make(chan struct{})
 }
 
+// beginStore is called before a file is read to be stored in the kernel. What is stored may be
+// older than a change that is made meanwhile.
+func (q *notices) beginStore() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.begun++
+}
+
+// endStore is called after the store, and after the notice that takes it back if it is too old.
+func (q *notices) endStore() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.ended++
+	q.stepped()
+}
+
 // settle waits until all changes added so far are delivered, so that a program that closes
-// a file and then reads another one sees what the first has changed. It waits for a bounded
-// time, because no request may hang on a slow kernel.
+// a file and then reads another one sees what the first has changed. Before that it waits for a
+// store that is under way, since that may need a notice, too. It waits for a bounded time, because
+// no request may hang on a slow kernel.
 func (q *notices) settle() {
 	var timeout <-chan time.Time
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for target := q.added; q.done < target; {
-		step := q.step
+	begun, target := q.begun, q.added
+	for q.ended < begun || q.done < target {
+		step, storing := q.step, q.ended < begun
 		if timeout == nil {
 			timeout = time.After(settleTime)
 		}
@@ -110,6 +135,9 @@ func (q *notices) settle() {
 		case <-timeout:
 			q.mu.Lock()
 			return
+		}
+		if storing {
+			target = q.added
 		}
 	}
 }

@@ -116,7 +116,8 @@ func (j *priming) dir(ctx context.Context, dir nodes.ID) {
 // and storing lie between two changes through the mount. (A store waits at most for READs
 // of the same page, and those wait for nothing here.) Changes by the tree itself can't be
 // made to wait. A change that is reported before the check at the end makes file take the
-// store back. The notice of a later change comes after the store and drops it.
+// store back, for which the request that made the change waits. The notice of a later change comes
+// after the store and drops it.
 func (j *priming) file(ctx context.Context, e *nodes.Entry) (goOn bool) {
 	switch {
 	case j.m.watched == nil:
@@ -132,6 +133,8 @@ func (j *priming) file(ctx context.Context, e *nodes.Entry) (goOn bool) {
 // storeWatched is store for a tree that may change meanwhile.
 func (j *priming) storeWatched(ctx context.Context, e *nodes.Entry) (goOn bool) {
 	w := j.m.watched
+	w.notices.beginStore()
+	defer w.notices.endStore()
 	since := w.told.now()
 	attr, err := j.m.tree.Attr(ctx, e.ID)
 	if err != nil || attr.Size != e.Size || attr.Removed {
