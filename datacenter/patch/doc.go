@@ -111,9 +111,10 @@
 //
 // [Make] uses what package diff finds between two files. [MakeDraft] uses the numbers of nodes in
 // a draft, and package identity for nodes that were added: if a node was removed and an equal one
-// added, nothing changed. If more than half of a sheet changed, the sheet is removed and added.
-// Each path finds its node alone, both in the old file and in the new one. Where a step would find
-// several, it has a place.
+// added, nothing changed; nor did it if equal nodes passed each other. Nodes with equal keys, now or
+// before, that passed each other moved, so that the patch reversed restores their order. If more
+// than half of a sheet changed, the sheet is removed and added. Each path finds its node alone, both
+// in the old file and in the new one. Where a step would find several, it has a place.
 //
 // # What is not supported
 //

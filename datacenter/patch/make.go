@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 
 	"lorefs/datacenter"
@@ -96,6 +97,9 @@ type maker struct {
 	// changing are the attributes that the patch changes, by the nodes as they were.
 	changing map[edit.Number][]string
 	families map[familyKey]*family
+	// partners are the nodes as they are, by those as they were, of siblings that stay in another
+	// order since keys changed.
+	partners map[edit.Number]edit.Number
 	// walked are the steps of the last path, as far as both sides have their nodes.
 	walked []walked
 }
@@ -107,6 +111,7 @@ func newMaker(ctx context.Context, old, now *view) (*maker, error) {
 		ctx: ctx, old: newResolver(old), now: newResolver(now), paths: identity.NewPaths(identity.NewFile(ctx), root),
 		whole: map[edit.Number][2]way{}, leaving: map[edit.Number]bool{}, fresh: map[edit.Number]bool{},
 		changing: map[edit.Number][]string{}, families: map[familyKey]*family{},
+		partners: map[edit.Number]edit.Number{},
 	}, err
 }
 
@@ -324,25 +329,27 @@ type made struct {
 	beside   bool
 }
 
-// inTurn brings the blocks that add nodes at one place in the order of these nodes: of those
-// that moved, it is that of where they were.
+// inTurn brings the blocks that add nodes at one place in the order of these nodes, and those
+// that remove nodes from one place likewise: reversed, these add them.
 func inTurn(list []*made) {
 	type at struct {
+		kind           Kind
 		parent, beside edit.Number
 		name           string
 		before         bool
 	}
 	groups := map[at][]int{}
 	for i, b := range list {
-		if b.Kind != Add {
+		if b.Kind == Change {
 			continue
 		}
-		key := at{name: b.Node.Name, before: b.Beside.Before}
-		if n := len(b.difference.now); n > 1 {
-			key.parent = b.difference.now[n-2].node.number
+		key := at{kind: b.Kind, name: b.Node.Name, before: b.Beside.Before}
+		way, beside := b.sides()
+		if n := len(way); n > 1 {
+			key.parent = way[n-2].node.number
 		}
 		if b.beside {
-			key.beside = b.now[len(b.now)-1].node.number
+			key.beside = beside[len(beside)-1].node.number
 		}
 		groups[key] = append(groups[key], i)
 	}
@@ -351,13 +358,26 @@ func inTurn(list []*made) {
 		for k, i := range places {
 			blocks[k] = list[i]
 		}
-		slices.SortFunc(blocks, func(a, b *made) int {
-			return a.difference.now[len(a.difference.now)-1].place - b.difference.now[len(b.difference.now)-1].place
-		})
+		slices.SortFunc(blocks, func(a, b *made) int { return a.place() - b.place() })
 		for k, i := range places {
 			list[i] = blocks[k]
 		}
 	}
+}
+
+// sides returns the way to a node that is added or removed and that to the sibling beside it,
+// in the file that has the node.
+func (b *made) sides() (to, beside way) {
+	if b.Kind == Remove {
+		return b.difference.old, b.old
+	}
+	return b.difference.now, b.now
+}
+
+// place returns the place of a node that is added or removed, in the file that has it.
+func (b *made) place() int {
+	to, _ := b.sides()
+	return to[len(to)-1].place
 }
 
 // block makes a block, but its guards.
@@ -423,8 +443,16 @@ type familyKey struct {
 	name     string
 }
 
-// family is these children; those that stay are the same ones on both sides.
-type family struct{ old, now, stayOld, stayNow []wayStep }
+// family is these children. Those that stay are the same ones on both sides, in the order in which
+// they were.
+type family struct {
+	old, now, stayOld, stayNow []wayStep
+	// crossed tells that those that stay have another order now. Then sorted are their places in
+	// these lists in the order of either side, and mates are those with equal keys.
+	crossed bool
+	sorted  [2][]int
+	mates   [2]map[string][]int
+}
 
 func (m *maker) family(old, now way, name string) (*family, error) {
 	x, err := old.last(m.old.view)
@@ -459,7 +487,39 @@ func (m *maker) family(old, now way, name string) (*family, error) {
 		return nil, fmt.Errorf("patch: BUG: %d of %s stay and become %d", len(f.stayOld), name, len(f.stayNow))
 	}
 	m.families[key] = f
-	return f, nil
+	if len(f.stayOld) > 0 && m.partners[f.stayOld[0].node.number] != 0 {
+		err = m.cross(f)
+	}
+	return f, err
+}
+
+// cross pairs siblings that stay in another order.
+func (m *maker) cross(f *family) error {
+	now := make(map[edit.Number]wayStep, len(f.stayNow))
+	for _, s := range f.stayNow {
+		now[s.node.number] = s
+	}
+	f.crossed, f.stayNow = true, nil
+	for _, s := range f.stayOld {
+		f.stayNow = append(f.stayNow, now[m.partners[s.node.number]])
+	}
+	for side, list := range [...][]wayStep{f.stayOld, f.stayNow} {
+		places := make([]int, len(list))
+		for i := range places {
+			places[i] = i
+		}
+		slices.SortFunc(places, func(a, b int) int { return list[a].place - list[b].place })
+		mates := map[string][]int{}
+		for _, i := range places {
+			keys, err := keysOf([...]*view{m.old.view, m.now.view}[side], list[i].node)
+			if err != nil {
+				return err
+			}
+			mates[keys] = append(mates[keys], i)
+		}
+		f.sorted[side], f.mates[side] = places, mates
+	}
+	return nil
 }
 
 // findBeside finds the sibling beside which a node is: the one before it that stays, else
@@ -478,20 +538,31 @@ func (m *maker) findBeside(b *made) error {
 	if err != nil {
 		return err
 	}
-	stay := f.stayNow
+	stay, side, v := f.stayNow, 1, m.now.view
 	if d.kind == Remove {
-		stay = f.stayOld
+		stay, side, v = f.stayOld, 0, m.old.view
 	}
-	i, _ := slices.BinarySearchFunc(stay, last.place, func(s wayStep, place int) int { return s.place - place })
-	switch {
-	case len(stay) == 0:
+	index, n := func(k int) int { return k }, len(stay)
+	if f.crossed {
+		// What is beside siblings tells the order only of those that have equal keys.
+		keys, err := keysOf(v, last.node)
+		if err != nil {
+			return err
+		}
+		places := f.mates[side][keys]
+		if len(places) == 0 {
+			places = f.sorted[side]
+		}
+		index, n = func(k int) int { return places[k] }, len(places)
+	}
+	if n == 0 {
 		return nil
-	case i == 0:
-		b.Beside.Before = true
-	default:
-		i--
+	}
+	k := sort.Search(n, func(k int) bool { return stay[index(k)].place >= last.place })
+	if b.Beside.Before = k == 0; k > 0 {
+		k--
 	}
 	b.beside = true
-	b.old, b.now = oldParent.child(f.stayOld[i]), nowParent.child(f.stayNow[i])
+	b.old, b.now = oldParent.child(f.stayOld[index(k)]), nowParent.child(f.stayNow[index(k)])
 	return nil
 }

@@ -131,16 +131,20 @@ func (v draftVisitor) others(xs, ys []wayStep, old, now way) error {
 	if err != nil {
 		return err
 	}
+	if err := v.untwine(xs, ys, of); err != nil {
+		return err
+	}
 	to := slices.Repeat([]int32{align.None}, len(ys)) // its inverse
 	for i, j := range of {
 		if j != align.None {
 			to[j] = int32(i)
 		}
 	}
-	stays, err := v.stays(ys, to)
+	stays, err := v.stays(xs, ys, to)
 	if err != nil {
 		return err
 	}
+	v.pair(xs, ys, to, stays)
 	for i, x := range xs {
 		if of[i] == align.None {
 			if err := v.removed(old.child(x), now); err != nil {
@@ -202,23 +206,117 @@ func (v draftVisitor) match(xs, ys []wayStep) ([]int32, error) {
 	return to, identity.Match(p, q, keys, to)
 }
 
-// stays tells which siblings no other has passed. Of nodes with keys only those with equal
-// ones count: keys order the others.
-func (v draftVisitor) stays(ys []wayStep, to []int32) ([]bool, error) {
-	classes := map[string][]int{}
-	for j, y := range ys {
-		var class strings.Builder
-		keys := v.now.view.Keys(y.node)
-		for _, name := range keys {
-			value, err := v.now.view.attribute(y.node, name)
-			if err != nil {
-				return nil, err
-			}
-			class.WriteString(name + "\x00" + value.Type().String() + value.Text() + "\x00")
-		}
-		classes[class.String()] = append(classes[class.String()], j)
+// untwine gives equal nodes that passed each other the partners that have their order: nobody
+// could tell afterwards whether such a move was applied.
+func (v draftVisitor) untwine(xs, ys []wayStep, of []int32) error {
+	if !slices.Contains(align.Ascending(of), false) {
+		return nil
 	}
+	before, err := hashesOf(v.old, xs)
+	if err != nil {
+		return err
+	}
+	after, err := hashesOf(v.now, ys)
+	if err != nil {
+		return err
+	}
+	if slices.Equal(before, after) {
+		for i := range of {
+			of[i] = int32(i)
+		}
+		return nil
+	}
+	equal, partners := map[uint64][]int{}, map[uint64][]int32{}
+	for i, j := range of {
+		if h := before[i]; j != align.None && after[j] == h {
+			equal[h], partners[h] = append(equal[h], i), append(partners[h], j)
+		}
+	}
+	for h, list := range partners {
+		slices.Sort(list)
+		for k, i := range equal[h] {
+			of[i] = list[k]
+		}
+	}
+	return nil
+}
+
+// hashesOf returns the hashes of what siblings hold.
+func hashesOf(r *resolver, list []wayStep) ([]uint64, error) {
+	hashes := make([]uint64, len(list))
+	for i, s := range list {
+		var err error
+		if hashes[i], err = r.hashes.Hash(s.node); err != nil {
+			return nil, err
+		}
+	}
+	return hashes, nil
+}
+
+// stays tells which siblings no other has passed. Keys order siblings with different ones, so
+// only those count that have equal keys, now or before: where keys change, those from before no
+// longer tell how equal ones were ordered, which the patch reversed has to know.
+func (v draftVisitor) stays(xs, ys []wayStep, to []int32) ([]bool, error) {
 	stays := make([]bool, len(ys))
+	before, after := make([]string, len(ys)), make([]string, len(ys))
+	for j, y := range ys {
+		if stays[j] = to[j] != align.None; !stays[j] {
+			continue
+		}
+		var err error
+		if before[j], err = keysOf(v.old.view, xs[to[j]].node); err != nil {
+			return nil, err
+		}
+		if after[j], err = keysOf(v.now.view, y.node); err != nil {
+			return nil, err
+		}
+	}
+	for _, keys := range [][]string{after, before} {
+		keepAscending(keys, to, stays)
+	}
+	return stays, nil
+}
+
+// pair notes which siblings belong together where those that stay have another order now.
+func (v draftVisitor) pair(xs, ys []wayStep, to []int32, stays []bool) {
+	var staying []int32
+	for j := range ys {
+		if stays[j] {
+			staying = append(staying, to[j])
+		}
+	}
+	if slices.IsSorted(staying) {
+		return
+	}
+	for j, y := range ys {
+		if stays[j] {
+			v.partners[xs[to[j]].node.number] = y.node.number
+		}
+	}
+}
+
+// keysOf spells the keys of a node with their values.
+func keysOf(w *view, n node) (string, error) {
+	var text strings.Builder
+	for _, name := range w.Keys(n) {
+		value, err := w.attribute(n, name)
+		if err != nil {
+			return "", err
+		}
+		text.WriteString(name + "\x00" + value.Type().String() + value.Text() + "\x00")
+	}
+	return text.String(), nil
+}
+
+// keepAscending leaves, of the siblings that stay and have equal keys, those that no other one
+// has passed.
+func keepAscending(keys []string, to []int32, stays []bool) {
+	classes := map[string][]int{}
+	for j := range keys {
+		if stays[j] {
+			classes[keys[j]] = append(classes[keys[j]], j)
+		}
+	}
 	for _, places := range classes {
 		part := make([]int32, len(places))
 		for k, j := range places {
@@ -228,5 +326,4 @@ func (v draftVisitor) stays(ys []wayStep, to []int32) ([]bool, error) {
 			stays[places[k]] = ok
 		}
 	}
-	return stays, nil
 }
