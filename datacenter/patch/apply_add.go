@@ -94,12 +94,9 @@ func (p *planner) lookAddition(a *addition) (open bool, err error) {
 		if err != nil {
 			return false, err
 		}
-		switch {
-		case sum.all == guard.Old && len(rows) == guard.Of:
-			return false, nil
-		case sum.all == guard.New && len(rows) == guard.NewOf:
-			if guard.NewN > 0 {
-				a.there = rows[guard.NewN-1].node.number
+		if at, known := guard.at(sum, len(rows)); known {
+			if at > 0 {
+				a.there = rows[at-1].node.number
 			}
 			return false, nil
 		}

@@ -52,7 +52,8 @@
 //   - the step without its place
 //   - the place and the number of siblings, before the patch and, behind ">", after it; 0 is the
 //     place of a node that is not there
-//   - the hashes of all these siblings before the patch, and after it
+//   - the hashes of all these siblings before the patch, and after it; if only their parents are other
+//     ones then, also of which parents they have
 //   - the hash of the node before the patch, and those of its two neighbours
 //
 // A "*" behind the hash of the node says that another sibling held the same, but between other

@@ -98,16 +98,11 @@ func (r *resolver) place(g *group, s *query.PlainStep, rows []row, n int, guard 
 	if err != nil {
 		return nil, "", err
 	}
-	for _, state := range [...]struct {
-		hash  Hash
-		n, of int
-	}{{guard.Old, guard.N, guard.Of}, {guard.New, guard.NewN, guard.NewOf}} {
-		if state.hash == sum.all && state.of == len(rows) {
-			if state.n == 0 {
-				return nil, "", nil
-			}
-			return rows[state.n-1 : state.n], "", nil
+	if at, known := guard.at(sum, len(rows)); known {
+		if at == 0 {
+			return nil, "", nil
 		}
+		return rows[at-1 : at], "", nil
 	}
 	if err := r.list(sum, rows); err != nil {
 		return nil, "", err
@@ -116,6 +111,20 @@ func (r *resolver) place(g *group, s *query.PlainStep, rows []row, n int, guard 
 		return rows[i : i+1], "", nil
 	}
 	return nil, fmt.Sprintf("%s: the %d nodes are not those of the patch, and which one is meant can't be told: if the place is right, delete the line with ? %s", s.Append(nil), len(rows), guard.Step), nil
+}
+
+// at gives the place of the node, 0 if it is not there, if the siblings are as they were before or
+// after the patch. What tells their parents, too, counts first.
+func (g *Guard) at(s *sum, siblings int) (n int, known bool) {
+	for _, h := range [...]Hash{s.spread, s.all} {
+		switch {
+		case h == g.Old && siblings == g.Of:
+			return g.N, true
+		case h == g.New && siblings == g.NewOf:
+			return g.NewN, true
+		}
+	}
+	return 0, false
 }
 
 // find finds the node by what it holds and what is beside it; it is -1 if that fits not one.

@@ -232,7 +232,7 @@ func (m *maker) alike(old, now *side) (bool, error) {
 		return false, err
 	}
 	after, err := m.now.sum(now.group, &now.step, now.rows)
-	return err == nil && before.all == after.all && len(old.rows) == len(now.rows), err
+	return err == nil && before.spread == after.spread && len(old.rows) == len(now.rows), err
 }
 
 // guard adds the guard of a place.
@@ -250,8 +250,9 @@ func (w *walk) guard(old, now *side) error {
 	}
 	g := Guard{
 		Step: bareStep(&old.step), N: old.at + 1, Of: len(old.rows), NewN: now.at + 1, NewOf: len(now.rows),
-		Old: before.all, New: after.all, Self: before.each[old.at], Alone: before.alone(old.at),
+		Self: before.each[old.at], Alone: before.alone(old.at),
 	}
+	g.Old, g.New = before.change(after)
 	g.Before, g.After = before.neighbours(old.at)
 	w.block.Guards = append(w.block.Guards, g)
 	return nil
@@ -334,8 +335,8 @@ func (m *maker) addGuard(b *made, x, y found) error {
 	if err != nil {
 		return err
 	}
-	b.Guards = append(b.Guards, Guard{
-		Step: bareStep(&old.step), Of: len(old.rows), NewN: now.at + 1, NewOf: len(now.rows), Old: before.all, New: after.all,
-	})
+	g := Guard{Step: bareStep(&old.step), Of: len(old.rows), NewN: now.at + 1, NewOf: len(now.rows)}
+	g.Old, g.New = before.change(after)
+	b.Guards = append(b.Guards, g)
 	return nil
 }

@@ -82,3 +82,28 @@ func TestOrderOfSiblings(t *testing.T) {
 		})
 	}
 }
+
+// Where nodes equal to each other go from one of like sheets to another one, the siblings of all
+// sheets together look as before. A patch that was applied is still known to be.
+func TestAmongLikeSheets(t *testing.T) {
+	sheet := func(v int, kids ...*dctest.Node) *dctest.Node {
+		return under(of("S"), append(kids, of("Z", "v", v))...)
+	}
+	a := open(t, sheet(1, of("I"), of("I")), sheet(2, of("I")))
+	b := open(t, sheet(1, of("I")), sheet(2, of("I"), of("I")))
+	p := makePatch(t, a, b)
+	got, results := apply(t, a, p)
+	if text := differences(t, b, saved(t, got)); text != "" || results[0].Conflicts > 0 {
+		t.Errorf("%s%s", conflicts(results[0]), text)
+	}
+	if _, results = apply(t, b, p); len(results[0].Edits)+results[0].Conflicts > 0 {
+		t.Errorf("again: %d edits, %s", len(results[0].Edits), conflicts(results[0]))
+	}
+	got, results = apply(t, b, reread(t, p.Reverse()))
+	if text := differences(t, a, saved(t, got)); text != "" || results[0].Conflicts > 0 {
+		t.Errorf("back: %s%s", conflicts(results[0]), text)
+	}
+	if t.Failed() {
+		t.Logf("%s", p.Append(nil))
+	}
+}

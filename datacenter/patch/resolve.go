@@ -2,6 +2,7 @@ package patch
 
 import (
 	"cmp"
+	"encoding/binary"
 	"math"
 	"slices"
 	"strconv"
@@ -38,10 +39,20 @@ type resolver struct {
 	text   []byte
 }
 
-// sum is the hash of rows, and those of each of them, if those were asked for.
+// sum is the hash of rows, and those of each of them, if those were asked for. spread is also of
+// which parents have the rows, if there are several.
 type sum struct {
-	all  Hash
-	each []Hash
+	all, spread Hash
+	each        []Hash
+}
+
+// change gives the hashes for a guard of rows before and after the patch. They are the spread ones
+// if only the parents of the rows are other ones.
+func (s *sum) change(after *sum) (old, now Hash) {
+	if s.all == after.all {
+		return s.spread, after.spread
+	}
+	return s.all, after.all
 }
 
 // groupSum names rows whose hash was found out: those of a group for which conditions hold.
@@ -274,8 +285,16 @@ func (r *resolver) sum(g *group, s *query.PlainStep, rows []row) (*sum, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.sums[key] = &sum{all: HashOf(h)}
-	return r.sums[key], nil
+	all := &sum{all: HashOf(h), spread: HashOf(h)}
+	if len(g.parents) > 1 {
+		parents := binary.LittleEndian.AppendUint64(nil, h)
+		for _, w := range rows {
+			parents = binary.LittleEndian.AppendUint32(parents, uint32(w.parent))
+		}
+		all.spread = HashOf(xxhash.Sum64(parents))
+	}
+	r.sums[key] = all
+	return all, nil
 }
 
 // list finds out the hashes of all rows.
