@@ -47,8 +47,7 @@ func numbered(form string, n int) (names []string) {
 }
 
 // oddFixtures returns the odd storages among the fixtures, as their README describes them.
-func oddFixtures(t *testing.T) map[string]func() oddStorage {
-	t.Helper()
+func oddFixtures() map[string]func(t *testing.T) oddStorage {
 	var dirs []string
 	for i := range 20 {
 		dirs = append(dirs, fmt.Sprintf("data/dir%d/file%d.txt", i%3, i))
@@ -93,9 +92,10 @@ func oddFixtures(t *testing.T) map[string]func() oddStorage {
 			findings: []string{"missing: nokey.txt: content key abababababababababababababababab "},
 		},
 	}
-	odd := map[string]func() oddStorage{}
+	odd := map[string]func(t *testing.T) oddStorage{}
 	for name, o := range all {
-		odd[name] = func() oddStorage {
+		odd[name] = func(t *testing.T) oddStorage {
+			t.Helper()
 			f := casctest.LoadOdd(t, name)
 			o.files, o.list = f.Store, f.Beside["listfile.csv"]
 			return o
@@ -105,12 +105,12 @@ func oddFixtures(t *testing.T) map[string]func() oddStorage {
 }
 
 // oddBuilt returns storages like these, made here.
-func oddBuilt(t *testing.T) map[string]func() oddStorage {
-	t.Helper()
+func oddBuilt() map[string]func(t *testing.T) oddStorage {
 	content := func(i int) []byte { return fmt.Appendf(nil, "this is file %d, and some more of it\n", i) }
 	// build makes a game of ten files; add adds the root.
-	build := func(o oddStorage, add func(g *casctest.Game, files []casc.File)) func() oddStorage {
-		return func() oddStorage {
+	build := func(o oddStorage, add func(g *casctest.Game, files []casc.File)) func(t *testing.T) oddStorage {
+		return func(t *testing.T) oddStorage {
+			t.Helper()
 			g := casctest.New()
 			var list strings.Builder
 			for i, name := range numbered("lore/f%d.txt", 10) {
@@ -140,7 +140,7 @@ func oddBuilt(t *testing.T) map[string]func() oddStorage {
 		return data
 	}
 	lore, fallback := numbered("lore/f%d.txt", 10), []string{"Sub/Read Me.txt"}
-	return map[string]func() oddStorage{
+	return map[string]func(t *testing.T) oddStorage{
 		"wow of a later version": build(oddStorage{names: fallback, told: fallenBack + laterWoW + "7", fallback: true}, root(later)),
 		"wow of a later version, and vfs": build(oddStorage{names: lore, told: "root: " + laterWoW + "7"}, func(g *casctest.Game, files []casc.File) {
 			root(later)(g, files)
@@ -223,9 +223,9 @@ func (o *oddStorage) write(t *testing.T) (dir string, flags []string) {
 // eachOdd runs a test for each odd storage.
 func eachOdd(t *testing.T, run func(t *testing.T, o oddStorage)) {
 	t.Helper()
-	for _, all := range []map[string]func() oddStorage{oddFixtures(t), oddBuilt(t)} {
+	for _, all := range []map[string]func(t *testing.T) oddStorage{oddFixtures(), oddBuilt()} {
 		for name, load := range all {
-			t.Run(name, func(t *testing.T) { run(t, load()) })
+			t.Run(name, func(t *testing.T) { run(t, load(t)) })
 		}
 	}
 }
