@@ -62,10 +62,7 @@ type File struct {
 	attributes []datacenter.Attribute
 	children   []datacenter.Node
 	names      []uint16
-	// numbers has the numbers of names by their indexes in the file. Those of other rounds than
-	// the last do not count.
-	numbers []numbered
-	round   uint32
+	met        metNames
 }
 
 // NewFile returns a File. Once ctx has ended, Children returns its error.
@@ -123,12 +120,8 @@ type fileRows struct {
 	nodes []datacenter.Node
 	// wants refuses the attributes that a table has no use for. It is nil if it has use for all.
 	wants func(datacenter.Attribute) bool
-}
-
-// numbered is the number of a name in the attributeNames of a round.
-type numbered struct {
-	round  uint32
-	number int32
+	// numbers are those of the names of the attributes that wants took, of the last row.
+	numbers []int
 }
 
 // read implements rows.
@@ -137,30 +130,86 @@ func (f *fileRows) read(dst []cell, row int, names *attributeNames) (_ []cell, e
 		return dst, err
 	}
 	if row == 0 { // with other names than before
-		if f.numbers == nil {
-			f.numbers = make([]numbered, 1<<16)
-		}
-		f.round++
+		f.met.forget()
 		f.wants = nil
 		if names.closed {
-			f.wants = func(a datacenter.Attribute) bool { return f.number(a, names) >= 0 }
+			f.wants = func(a datacenter.Attribute) bool {
+				n := f.met.number(a, names)
+				if n >= 0 {
+					f.numbers = append(f.numbers, n)
+				}
+				return n >= 0
+			}
 		}
 	}
-	f.attributes, err = f.nodes[row].AppendAttributes(f.attributes[:0], f.wants)
+	f.met.next, f.numbers = 0, f.numbers[:0]
+	if f.attributes, err = f.nodes[row].AppendAttributes(f.attributes[:0], f.wants); err != nil {
+		return dst, err
+	}
+	if f.wants == nil {
+		for _, a := range f.attributes {
+			f.numbers = append(f.numbers, f.met.number(a, names))
+		}
+	}
+	// AppendAttributes may have begun anew.
+	numbers := f.numbers[len(f.numbers)-len(f.attributes):]
 	for i := range f.attributes {
 		a := &f.attributes[i]
-		dst = append(dst, cell{name: f.number(*a, names), typ: a.Type(), raw: uint64(a.Bits())})
+		dst = append(dst, cell{name: numbers[i], typ: a.Type(), raw: uint64(a.Bits())})
 	}
 	return dst, err
 }
 
+// metNames are the names that attributes of some rows have had.
+type metNames struct {
+	// list is in the order in which rows have them, as far as they have one: next is the place of
+	// that which is likely to come next. So it is rarely looked for.
+	list []metName
+	next int
+	// places are those in list, by the indexes of names in the file. Those of other rounds than
+	// the last do not count.
+	places []metPlace
+	round  uint32
+}
+
+// metName is a name by its index in the file, and its number in attributeNames.
+type metName struct {
+	index  uint16
+	number int
+}
+
+type metPlace struct {
+	round uint32
+	place int32
+}
+
+// forget forgets all names.
+func (m *metNames) forget() {
+	m.list = m.list[:0]
+	m.round++
+}
+
 // number returns the number of an attribute's name.
-func (f *fileRows) number(a datacenter.Attribute, names *attributeNames) int {
-	n := &f.numbers[a.NameIndex()]
-	if n.round != f.round {
-		*n = numbered{f.round, int32(names.index(a.Name()))}
+func (m *metNames) number(a datacenter.Attribute, names *attributeNames) int {
+	index := a.NameIndex()
+	if m.next == len(m.list) || m.list[m.next].index != index {
+		m.next = m.place(a, names)
 	}
-	return int(n.number)
+	m.next++
+	return m.list[m.next-1].number
+}
+
+// place returns the place of an attribute's name in list.
+func (m *metNames) place(a datacenter.Attribute, names *attributeNames) int {
+	if m.places == nil {
+		m.places = make([]metPlace, 1<<16)
+	}
+	p := &m.places[a.NameIndex()]
+	if p.round != m.round {
+		*p = metPlace{m.round, int32(len(m.list))}
+		m.list = append(m.list, metName{a.NameIndex(), names.index(a.Name())})
+	}
+	return int(p.place)
 }
 
 // hash implements rows.

@@ -149,10 +149,13 @@ func (w *walk) step(atX, atY found, steps []query.PlainStep, i int, x node, y *n
 	if !renamed && w.block.Kind == Change && i == len(steps)-1 {
 		other, renamed = w.block.renamedStep()
 	}
-	var named side // by which Reverse goes
+	var named, taken side // by which Reverse goes, and what has that name before
 	if renamed && err == nil {
 		if named, err = w.now.side(atY, other, y); len(now.rows) == 0 {
 			now = named
+		}
+		if err == nil {
+			taken, err = w.old.side(atX, other, nil)
 		}
 	}
 	if err != nil {
@@ -162,7 +165,7 @@ func (w *walk) step(atX, atY found, steps []query.PlainStep, i int, x node, y *n
 	if old.at < 0 {
 		return nextX, nextY, fmt.Errorf("patch: BUG: the path %s does not find its node", path)
 	}
-	others := len(old.rows) > 1 || len(now.rows) > 1 || len(named.rows) > 1 || y == nil && len(now.rows) > 0
+	others := len(old.rows) > 1 || len(now.rows) > 1 || len(named.rows) > 1 || len(taken.rows) > 0 || y == nil && len(now.rows) > 0
 	switch {
 	case y != nil && now.at < 0, renamed && (place > 0 || !w.merged && others): // it has no such attributes any more
 		if old, now, err = w.bare(atX, atY, old.step.Name, &x, y); err != nil {

@@ -1,6 +1,7 @@
 package patch
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/binary"
 	"math"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/identity"
 	"lorefs/datacenter/query"
@@ -37,6 +39,7 @@ type resolver struct {
 	// belows are hashes of what is below nodes, for traits.
 	belows map[edit.Number]uint64
 	text   []byte
+	stored []datacenter.Attribute
 }
 
 // sum is the hash of rows, and those of each of them, if those were asked for. spread is also of
@@ -199,17 +202,11 @@ func (r *resolver) index(g *group, names []string) (index, error) {
 		return known, nil
 	}
 	var list index
+	asked := newAsked(names)
 	for i := range g.rows {
-		h, all := uint64(0), true
-		for _, name := range names {
-			v, err := r.view.attribute(g.rows[i].node, name)
-			if err != nil {
-				return nil, err
-			}
-			if all = v.Type() != 0; !all {
-				break
-			}
-			h = h*31 + hashValue(v.Text())
+		h, all, err := r.hashAsked(g.rows[i].node, asked)
+		if err != nil {
+			return nil, err
 		}
 		if !all {
 			continue
@@ -230,24 +227,120 @@ func (r *resolver) index(g *group, names []string) (index, error) {
 	return list, nil
 }
 
+// asked are attributes of many nodes whose values are asked for.
+type asked struct {
+	names []string
+	// indexes are those of the names in the file, 0 if no node has had one yet.
+	indexes []uint16
+	found   []bool
+	hashes  []uint64
+}
+
+func newAsked(names []string) *asked {
+	n := len(names)
+	return &asked{names, make([]uint16, n), make([]bool, n), make([]uint64, n)}
+}
+
+// place returns which name an attribute has, or -1.
+func (x *asked) place(a datacenter.Attribute) int {
+	for i, index := range x.indexes {
+		if index == a.NameIndex() {
+			return i
+		}
+		if index == 0 && x.names[i] == a.Name() {
+			x.indexes[i] = a.NameIndex()
+			return i
+		}
+	}
+	return -1
+}
+
+// add notes the hash of a value. One name may be asked for twice.
+func (x *asked) add(name string, hash uint64) {
+	for i := range x.names {
+		if x.names[i] == name {
+			x.found[i], x.hashes[i] = true, hash
+		}
+	}
+}
+
+// hashAsked returns a hash of the values that are asked for; all is false if a node lacks one.
+func (r *resolver) hashAsked(n node, x *asked) (hash uint64, all bool, err error) {
+	clear(x.found)
+	if n.touched {
+		for _, name := range x.names {
+			v, err := r.view.attribute(n, name)
+			if err != nil || v.Type() == 0 {
+				return 0, false, err
+			}
+			x.add(name, hashValue(v.Text()))
+		}
+	} else if err := r.hashStored(n.stored, x); err != nil {
+		return 0, false, err
+	}
+	for i, h := range x.hashes {
+		if !x.found[i] {
+			return 0, false, nil
+		}
+		hash = hash*31 + h
+	}
+	return hash, true, nil
+}
+
+// hashStored notes the values that are asked for of a node of the file, without making texts of
+// numbers: a mod of all sheets asks for those of all nodes.
+func (r *resolver) hashStored(n datacenter.Node, x *asked) (err error) {
+	r.stored, err = n.AppendAttributes(r.stored[:0], func(a datacenter.Attribute) bool { return x.place(a) >= 0 })
+	for _, a := range r.stored {
+		if err != nil {
+			break
+		}
+		var h uint64
+		switch a.Type() {
+		case datacenter.Int:
+			h = hashNumber(float32(a.Int()))
+		case datacenter.Bool:
+			h = hashNumber(0)
+			if a.Bool() {
+				h = hashNumber(1)
+			}
+		case datacenter.Float, datacenter.String:
+			if r.text, err = a.AppendText(r.text[:0]); err == nil {
+				h = hashText(r.text)
+			}
+		}
+		x.add(x.names[x.place(a)], h)
+	}
+	return err
+}
+
 // hashValue is the same for texts that a query may find equal. A number counts as a float,
 // since a float is compared as one.
-func hashValue(text string) uint64 {
-	s := strings.TrimSpace(text)
-	switch s {
+func hashValue(text string) uint64 { return hashText([]byte(text)) }
+
+func hashText(text []byte) uint64 {
+	s := bytes.TrimSpace(text)
+	switch string(s) {
+	case "":
+		return xxhash.Sum64(text)
 	case "true":
-		s = "1"
+		return hashNumber(1)
 	case "false":
-		s = "0"
+		return hashNumber(0)
 	}
-	if f, err := strconv.ParseFloat(s, 64); (err == nil || math.IsInf(f, 0)) && !math.IsNaN(f) {
-		f32 := float32(f)
-		if f32 == 0 {
-			f32 = 0 // and not -0
+	if strings.IndexByte("+-.0123456789nNiI", s[0]) >= 0 { // nothing else begins a number
+		if f, err := strconv.ParseFloat(string(s), 64); (err == nil || math.IsInf(f, 0)) && !math.IsNaN(f) {
+			return hashNumber(float32(f))
 		}
-		return uint64(math.Float32bits(f32))
 	}
-	return xxhash.Sum64String(text)
+	return xxhash.Sum64(text)
+}
+
+func hashNumber(f float32) uint64 {
+	if f == 0 {
+		f = 0 // and not -0
+	}
+	return uint64(math.Float32bits(f))
 }
 
 // step follows a step without its place. What a sheet's step leads to is one place, as

@@ -142,7 +142,8 @@ func (v *view) Children(n node, visit func(name string, child node)) error {
 		if err != nil {
 			return err
 		}
-		visit(c.Name(), v.node(number, c))
+		// Below a node that is as in the file, all are.
+		visit(c.Name(), node{number: number, stored: c})
 		number += edit.Number(c.Entries())
 	}
 	return nil
