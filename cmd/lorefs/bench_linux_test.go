@@ -108,11 +108,7 @@ func commandFloor(b *testing.B, command []string) func() float64 {
 func benchWhole(b *testing.B, source string, all []wholeBenchmark, floor func() float64) {
 	b.Helper()
 	testneeds.FUSE(b)
-	testneeds.Program(b, "go") // the test binary has more in it than the program
-	ours, base := filepath.Join(b.TempDir(), "lorefs"), os.Getenv("LOREFS_BENCH_BASE")
-	if out, err := exec.CommandContext(b.Context(), "go", "build", "-buildvcs=false", "-o", ours, ".").CombinedOutput(); err != nil {
-		b.Fatalf("%v: %s", err, out)
-	}
+	ours, base := buildProgram(b), os.Getenv("LOREFS_BENCH_BASE")
 	for _, m := range all {
 		b.Run(m.name, func(b *testing.B) {
 			var values, floors, ratios []float64
@@ -143,6 +139,17 @@ func benchWhole(b *testing.B, source string, all []wholeBenchmark, floor func() 
 			}
 		})
 	}
+}
+
+// buildProgram builds the program: the test binary has more in it.
+func buildProgram(b *testing.B) (path string) {
+	b.Helper()
+	testneeds.Program(b, "go")
+	path = filepath.Join(b.TempDir(), "lorefs")
+	if out, err := exec.CommandContext(b.Context(), "go", "build", "-buildvcs=false", "-o", path, ".").CombinedOutput(); err != nil {
+		b.Fatalf("%v: %s", err, out)
+	}
+	return path
 }
 
 func median(values []float64) float64 {
