@@ -150,3 +150,12 @@ func (n Node) SameStored(m Node) bool {
 	}
 	return x == y
 }
+
+// SameStoredAttributes is [Node.SameStored] for the attributes of two nodes.
+func (n Node) SameStoredAttributes(m Node) bool {
+	return n.raw.attrCount == m.raw.attrCount && (n.raw.attrCount == 0 || n.raw.attrAddr == m.raw.attrAddr)
+}
+
+// SameStored reports whether two attributes, of one file or of a file and what became of it, have the
+// same name and value.
+func (a Attribute) SameStored(b Attribute) bool { return a.raw() == b.raw() }
