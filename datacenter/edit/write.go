@@ -15,6 +15,10 @@ type Written struct {
 	opts datacenter.WriteOptions
 	// orders has the places of a draft node's children, in the written order.
 	orders map[*draftNode][]int
+	// stored has what the draft nodes were to become, if the base was spliced. became has the draft
+	// nodes as CompareSpliced found them.
+	stored map[*draftNode]*storedRuns
+	became map[*draftNode]datacenter.Node
 	// reordered is set if some siblings of the base were not in the order that the format
 	// demands. They are written in that order.
 	reordered bool
@@ -70,7 +74,8 @@ func (s *Snapshot) Splice(ctx context.Context, opts datacenter.WriteOptions, to 
 	}
 	s.setDefaults(&opts)
 	used, usedKeys := inUse(s.d.first, s.keys, s.states(s.root))
-	orders, err := s.writeTo(&draftWriter{ctx: ctx, r: r, splices: true}, used, usedKeys)
+	n := &draftWriter{ctx: ctx, r: r, stored: map[*draftNode]*storedRuns{}}
+	orders, err := s.writeTo(n, used, usedKeys)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -78,7 +83,7 @@ func (s *Snapshot) Splice(ctx context.Context, opts datacenter.WriteOptions, to 
 	if err != nil {
 		return nil, nil, err
 	}
-	return &Written{s: s, opts: opts, orders: orders}, spliced, nil
+	return &Written{s: s, opts: opts, orders: orders, stored: n.stored}, spliced, nil
 }
 
 // writeTo gives all nodes to w, and returns the places of the draft nodes' children.
@@ -86,6 +91,9 @@ func (s *Snapshot) writeTo(w *draftWriter, usedNames, usedKeys []bool) (map[*dra
 	w.s, w.orders = s, map[*draftNode][]int{}
 	w.translate(usedNames, usedKeys)
 	root := s.at(s.root)
+	if w.stored != nil {
+		w.stored[s.root] = &storedRuns{}
+	}
 	attrs, err := w.attributes(s.root, &root)
 	if err != nil {
 		return nil, err
@@ -128,14 +136,20 @@ type nodeWriter interface {
 	Root(was datacenter.Node, key uint16, flags datacenter.KeyFlags, attrs []datacenter.StoredAttribute, children []datacenter.StoredNode)
 }
 
+// storedRuns are the runs of a draft node, in the order of its attributes and that of the file.
+type storedRuns struct {
+	attrs []datacenter.StoredAttribute // nil if they stay
+	kids  []datacenter.StoredNode
+}
+
 // draftWriter makes nodes of the new file from draft nodes.
 type draftWriter struct {
 	ctx context.Context
 	s   *Snapshot
 	r   nodeWriter
-	// splices is set if r is a Splicer. Then siblings that the edits don't concern keep their order.
-	splices bool
-	orders  map[*draftNode][]int
+	// stored is not nil if r is a Splicer. Then siblings that the edits don't concern keep their order.
+	stored map[*draftNode]*storedRuns
+	orders map[*draftNode][]int
 
 	names []uint16 // the new file's name indexes by the Draft's
 	keys  []uint16 // the same for key indexes; 0 for definitions that no draft node has
@@ -183,6 +197,9 @@ func (w *draftWriter) node(n *draftNode) (datacenter.StoredNode, error) {
 
 // begin begins a draft node, with its attributes.
 func (w *draftWriter) begin(n *draftNode, x *nodeState) (datacenter.StoredNode, error) {
+	if w.stored != nil {
+		w.stored[n] = &storedRuns{}
+	}
 	was, name, key := w.s.baseOf(n), w.names[x.name], w.keys[x.key]
 	if !x.changed {
 		return w.r.BeginSame(was, name, key, x.flags)
@@ -208,6 +225,9 @@ func (w *draftWriter) attributes(n *draftNode, x *nodeState) ([]datacenter.Store
 			return nil, err
 		}
 		run = append(run, raw)
+	}
+	if w.stored != nil {
+		w.stored[n].attrs = run
 	}
 	return run, nil
 }
@@ -236,7 +256,7 @@ func (w *draftWriter) children(n *draftNode, x *nodeState) ([]datacenter.StoredN
 		if err != nil {
 			return nil, err
 		}
-		run = append(run, writtenChild{raw, i, w.splices && w.isSettled(&x.kids[i], raw)})
+		run = append(run, writtenChild{raw, i, w.stored != nil && w.isSettled(&x.kids[i], raw)})
 	}
 	slices.SortStableFunc(run, func(p, q writtenChild) int {
 		return cmp.Or(cmp.Compare(p.raw.NameIndex(), q.raw.NameIndex()), cmp.Compare(x.kids[p.place].rank, x.kids[q.place].rank))
@@ -247,6 +267,9 @@ func (w *draftWriter) children(n *draftNode, x *nodeState) ([]datacenter.StoredN
 		nodes[i], order[i] = c.raw, c.place
 	}
 	w.orders[n] = order
+	if w.stored != nil {
+		w.stored[n].kids = nodes
+	}
 	return nodes, nil
 }
 
