@@ -16,6 +16,9 @@ type StoredNode struct {
 // NameIndex returns the index of the name in the file's names, from 1 on.
 func (n StoredNode) NameIndex() uint16 { return n.name }
 
+// KeyIndex returns the index of the key definition.
+func (n StoredNode) KeyIndex() uint16 { return n.key }
+
 // parseNode reads a node from b, l.NodeSize() bytes.
 func parseNode(b []byte, l Layout) StoredNode {
 	_ = b[15]

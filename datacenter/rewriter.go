@@ -107,6 +107,15 @@ func (r *Rewriter) Begin(_ Node, name, key uint16, flags KeyFlags, attrs []Store
 	return n, err
 }
 
+// BeginSame is Begin for a node of f that keeps its attributes.
+func (r *Rewriter) BeginSame(was Node, name, key uint16, flags KeyFlags) (StoredNode, error) {
+	attrs, err := r.Attributes(was)
+	if err != nil {
+		return StoredNode{}, err
+	}
+	return r.Begin(was, name, key, flags, attrs)
+}
+
 // End adds the children to a node.
 func (r *Rewriter) End(_ Node, n *StoredNode, children []StoredNode) (err error) {
 	n.childCount = uint16(len(children))

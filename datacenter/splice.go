@@ -11,6 +11,7 @@ import (
 	"hash/adler32"
 	"hash/crc32"
 	"io"
+	"slices"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -103,7 +104,7 @@ func (s *spliced) moveBlocks(f *File, plan *splice.Plan) error {
 	moved := make([]movedBlock, len(f.points))
 	var group errgroup.Group
 	group.SetLimit(cores.Count())
-	for i := range moved {
+	for i := range slices.Backward(moved) { // the last blocks were used last, so they may be cached
 		group.Go(func() (err error) {
 			moved[i], err = f.moveBlock(plan, i)
 			return err

@@ -92,10 +92,7 @@ func (s *Splicer) setAttributes(n *StoredNode, attrs []StoredAttribute) error {
 	}
 	switch {
 	case slices.Equal(was, attrs):
-		n.attrAddr = addr
-		if !top.alone {
-			r.share(addr, count)
-		}
+		s.keepAttributes(n)
 		return nil
 	case top.alone && len(attrs) > 0 && len(attrs) <= int(count) && r.isPrivate(addr, int(count)):
 		n.attrAddr = addr
@@ -109,6 +106,15 @@ func (s *Splicer) setAttributes(n *StoredNode, attrs []StoredAttribute) error {
 	}
 	n.attrAddr, _, err = r.add(b, 0)
 	return err
+}
+
+// keepAttributes keeps the run of attributes of the node that was begun last.
+func (s *Splicer) keepAttributes(n *StoredNode) {
+	top := s.top()
+	n.attrAddr = top.was.raw.attrAddr
+	if !top.alone {
+		s.attributes.share(n.attrAddr, n.attrCount)
+	}
 }
 
 // setChildren stores the children of the node that was begun last.

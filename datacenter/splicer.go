@@ -198,6 +198,26 @@ func (s *Splicer) Value(name uint16, v Value) (StoredAttribute, error) {
 // Begin begins a child of the node that was begun last. was is what it is in f, or the zero Node. End
 // adds its children.
 func (s *Splicer) Begin(was Node, name, key uint16, flags KeyFlags, attrs []StoredAttribute) (StoredNode, error) {
+	n, err := s.begin(was, name, key, flags)
+	if err != nil {
+		return n, err
+	}
+	return n, s.setAttributes(&n, attrs)
+}
+
+// BeginSame is Begin for a node of f that keeps its attributes. They are not even read.
+func (s *Splicer) BeginSame(was Node, name, key uint16, flags KeyFlags) (StoredNode, error) {
+	n, err := s.begin(was, name, key, flags)
+	if err != nil {
+		return n, err
+	}
+	n.attrCount = was.raw.attrCount
+	s.keepAttributes(&n)
+	return n, nil
+}
+
+// begin begins a node without attributes.
+func (s *Splicer) begin(was Node, name, key uint16, flags KeyFlags) (StoredNode, error) {
 	if s.err != nil {
 		return StoredNode{}, s.err
 	}
@@ -222,8 +242,7 @@ func (s *Splicer) Begin(was Node, name, key uint16, flags KeyFlags, attrs []Stor
 	if err := s.push(was, alone); err != nil {
 		return StoredNode{}, err
 	}
-	n := StoredNode{name: name, flags: uint8(flags), key: key}
-	return n, s.setAttributes(&n, attrs)
+	return StoredNode{name: name, flags: uint8(flags), key: key}, nil
 }
 
 // End adds the children to the node that was begun last, in the order of Compare.

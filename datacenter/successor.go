@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 
 	"lorefs/internal/splice"
@@ -138,15 +139,61 @@ func (p *Spliced) Open(r io.ReaderAt, size int64, opts Options) (*File, error) {
 	return f, nil
 }
 
-// SameStored reports whether two nodes, of one file or of a file and what became of it, have equal
-// stored forms: the same name, key and flags, and runs at the same addresses.
-func (n Node) SameStored(m Node) bool {
-	x, y := n.raw, m.raw
-	if x.attrCount == 0 { // An address of nothing means nothing.
-		x.attrAddr, y.attrAddr = absent, absent
+// IsStoredAs reports whether the node has the stored form x.
+func (n Node) IsStoredAs(x StoredNode) bool { return n.raw.meaning() == x.meaning() }
+
+// meaning returns the node without an address of nothing.
+func (n StoredNode) meaning() StoredNode {
+	if n.attrCount == 0 {
+		n.attrAddr = absent
 	}
-	if x.childCount == 0 {
-		x.childAddr, y.childAddr = absent, absent
+	if n.childCount == 0 {
+		n.childAddr = absent
 	}
-	return x == y
+	return n
+}
+
+// SameStoredAttributes reports whether the attributes of two nodes, of one file or of a file and what
+// became of it, are the same run.
+func (n Node) SameStoredAttributes(m Node) bool {
+	return n.raw.attrCount == m.raw.attrCount && (n.raw.attrCount == 0 || n.raw.attrAddr == m.raw.attrAddr)
+}
+
+// IsStoredAs reports whether the attribute has the stored form x, but for the hash of a string.
+func (a Attribute) IsStoredAs(x StoredAttribute) bool {
+	if x.typeCode != uint8(Int) {
+		x.extended = 0
+	}
+	return a.raw() == x
+}
+
+// ChildPlace is where a child is stored.
+type ChildPlace struct {
+	Address Address
+	Entries uint32 // the child's, see [Node.Entries]
+}
+
+// ChildPlaces yields the places of the children, without placeholders. It reads the children only if
+// the file has placeholders.
+func (n Node) ChildPlaces() iter.Seq2[ChildPlace, error] {
+	return func(yield func(ChildPlace, error) bool) {
+		if !n.file.placeholders {
+			for i := range n.raw.childCount {
+				addr := Address{n.raw.childAddr.Segment, n.raw.childAddr.Element + i}
+				if !yield(ChildPlace{addr, n.file.Entries(addr)}, nil) {
+					return
+				}
+			}
+			return
+		}
+		for c, err := range n.Children() {
+			if err != nil {
+				yield(ChildPlace{}, err)
+				return
+			}
+			if !yield(ChildPlace{c.addr, c.Entries()}, nil) {
+				return
+			}
+		}
+	}
 }

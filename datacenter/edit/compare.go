@@ -53,8 +53,6 @@ type comparer struct {
 	names []uint16
 	// keys are the key definitions of the Draft, and gKeys those of g.
 	keys, gKeys []datacenter.KeyDefinition
-	// spliced says that nodes of f and g with equal stored forms are equal.
-	spliced bool
 }
 
 // newComparer returns a comparer that reads the base as f.
@@ -112,6 +110,14 @@ func (c *comparer) draftNode(n *draftNode, y datacenter.Node) error {
 
 // draftSelf is draftNode without the children.
 func (c *comparer) draftSelf(n *draftNode, x *nodeState, y datacenter.Node) error {
+	if err := c.label(n, x, y); err != nil {
+		return err
+	}
+	return c.draftAttributes(n, x, y)
+}
+
+// label compares the name, the keys and the flags of a draft node.
+func (c *comparer) label(n *draftNode, x *nodeState, y datacenter.Node) error {
 	same := y.NameIndex() == c.names[x.name]
 	if n == c.s.root {
 		same = y.Name() == datacenter.RootName // the root of the file may have another name
@@ -119,7 +125,7 @@ func (c *comparer) draftSelf(n *draftNode, x *nodeState, y datacenter.Node) erro
 	if !same || y.Flags() != x.flags || !slices.Equal(c.keys[x.key], c.keysOf(y)) {
 		return differs(y, "want %s with the keys %v and the flags %d", c.s.name(x.name), c.s.definition(x.key), x.flags)
 	}
-	return c.draftAttributes(n, x, y)
+	return nil
 }
 
 // keysOf returns the key definition of a node of g.
@@ -137,9 +143,6 @@ func (c *comparer) draftChild(k *draftChild, y datacenter.Node) error {
 	x, err := c.f.Node(k.addr)
 	if err != nil {
 		return err
-	}
-	if c.spliced && x.SameStored(y) {
-		return nil
 	}
 	return c.told(c.Same(x, y))
 }
@@ -183,6 +186,11 @@ func (c *comparer) draftAttribute(a *draftAttribute, y datacenter.Node, got data
 		}
 		return differs(y, "%s is not what it was", got.Name())
 	}
+	return newValue(a, y, got)
+}
+
+// newValue compares the value of a changed attribute.
+func newValue(a *draftAttribute, y datacenter.Node, got datacenter.Attribute) error {
 	v, err := got.Value()
 	if err != nil {
 		return err

@@ -134,16 +134,26 @@ func (r *rebaser) node(old *draftNode, base datacenter.Node, number Number) (*dr
 		number: old.number, home: old.home, base: base, nodeState: r.w.s.at(old),
 		homeAttrs: old.homeAttrs, homeKids: old.homeKids, differs: true,
 	}
+	sameAttributes := r.w.became != nil && !n.changed && r.w.s.baseOf(old).SameStoredAttributes(base)
 	n.attrs, n.kids, n.changed = slices.Clone(n.attrs), slices.Clone(n.kids), false
 	r.tree.nodes[n.number] = n
 	r.tree.labels.add(labelRun{n.number, number, n.labelCount(), n.home.Address()})
 	order := r.w.orders[old]
-	if err := n.rest(r.tree.labels.names, order, func(k *draftChild, y datacenter.Node, at Number) (err error) {
+	if !sameAttributes { // else they are where they were
+		if err := n.restAttributes(r.tree.labels.names); err != nil {
+			return nil, err
+		}
+	}
+	if err := n.restChildren(order, func(k *draftChild, at Number) error {
 		at += number
 		if k.node == nil {
 			first := r.w.s.d.first
 			r.tree.labels.add(labelRun{k.number, at, Number(first.Entries(k.home)), k.home})
 			return nil
+		}
+		y, err := r.nodeOf(k)
+		if err != nil {
+			return err
 		}
 		if k.node, err = r.node(k.node, y, at); err == nil {
 			k.node.parent = n
@@ -163,6 +173,14 @@ func (r *rebaser) node(old *draftNode, base datacenter.Node, number Number) (*dr
 	return n, nil
 }
 
+// nodeOf returns the node of g that a draft node became, which is the child k.
+func (r *rebaser) nodeOf(k *draftChild) (datacenter.Node, error) {
+	if y, ok := r.w.became[k.node]; ok {
+		return y, nil
+	}
+	return r.g.Node(k.addr)
+}
+
 // labelCount returns how many labels, from the node's on, stand for the numbers from its
 // number on. The labels of the attributes do if the counts are equal. The attributes may be in
 // another order, but their numbers are never used.
@@ -175,9 +193,16 @@ func (n *draftNode) labelCount() Number {
 
 // rest puts a draft node on top of its base, which must have the same attributes and the
 // children in the given order. names are the Draft's name indexes by the base's. rest calls
-// child for each child, with its node in the base and the distance of its number there to
-// that of its parent.
-func (n *draftNode) rest(names []uint16, order []int, child func(*draftChild, datacenter.Node, Number) error) error {
+// child for each child, with the distance of its number there to that of its parent.
+func (n *draftNode) rest(names []uint16, order []int, child func(*draftChild, Number) error) error {
+	if err := n.restAttributes(names); err != nil {
+		return err
+	}
+	return n.restChildren(order, child)
+}
+
+// restAttributes is rest for the attributes.
+func (n *draftNode) restAttributes(names []uint16) error {
 	for i := range n.attrs {
 		n.attrs[i].stored, n.attrs[i].changed = false, false
 	}
@@ -194,12 +219,17 @@ func (n *draftNode) rest(names []uint16, order []int, child func(*draftChild, da
 	if slices.ContainsFunc(n.attrs, func(a draftAttribute) bool { return !a.dead && !a.stored }) {
 		return fmt.Errorf("%w: attributes of %s are missing", ErrDiffers, n.base.Name())
 	}
+	return nil
+}
+
+// restChildren is rest for the children. It does not read them.
+func (n *draftNode) restChildren(order []int, child func(*draftChild, Number) error) error {
 	for i := range n.kids {
 		n.kids[i].stored = false
 	}
 	ordinals, number := map[uint16]uint32{}, 1+Number(n.base.AttributeCount())
 	n.ranked = false
-	for y, err := range n.base.Children() {
+	for place, err := range n.base.ChildPlaces() {
 		if err != nil {
 			return err
 		}
@@ -208,13 +238,13 @@ func (n *draftNode) rest(names []uint16, order []int, child func(*draftChild, da
 		}
 		k := &n.kids[order[0]]
 		order = order[1:]
-		k.stored, k.addr, k.rank = true, y.Address(), rankOf(ordinals[k.name])
+		k.stored, k.addr, k.rank = true, place.Address, rankOf(ordinals[k.name])
 		ordinals[k.name]++
 		n.ranked = n.ranked || k.rank != rankOf(k.ordinal)
-		if err := child(k, y, number); err != nil {
+		if err := child(k, number); err != nil {
 			return err
 		}
-		number += Number(y.Entries())
+		number += Number(place.Entries)
 	}
 	if len(order) > 0 {
 		return fmt.Errorf("%w: children of %s are missing", ErrDiffers, n.base.Name())

@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"testing"
 
 	"lorefs/datacenter"
@@ -79,19 +80,23 @@ func runPython(t *testing.T, script string, in []byte) []byte {
 	return out
 }
 
-// spliceScripts is the number of random scripts for each writer. LOREFS_SPLICE_SCRIPTS sets it for a
-// long run, which also has larger files and more saves in a row.
-func spliceScripts(t *testing.T) (n int, isLong bool) {
+// spliceScripts are the numbers of the random scripts for each writer, from first to end.
+// LOREFS_SPLICE_SCRIPTS=FIRST-END sets them for a long run, which also has larger files and more
+// saves in a row. So a run of thousands can be made in parts.
+func spliceScripts(t *testing.T) (first, end int, isLong bool) {
 	t.Helper()
-	text := os.Getenv("LOREFS_SPLICE_SCRIPTS")
+	const variable = "LOREFS_SPLICE_SCRIPTS"
+	text := os.Getenv(variable)
 	if text == "" {
-		return 1, false
+		return 0, 1, false
 	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatal(err)
+	from, to, ok := strings.Cut(text, "-")
+	first, err := strconv.Atoi(from)
+	end, toErr := strconv.Atoi(to)
+	if !ok || err != nil || toErr != nil || first >= end {
+		t.Fatalf("%s=%s: want FIRST-END", variable, text)
 	}
-	return n, true
+	return first, end, true
 }
 
 // TestSpliceAndWrite makes random edits, and saves them by splicing and by writing the whole file.
@@ -100,14 +105,14 @@ func TestSpliceAndWrite(t *testing.T) {
 	for _, by := range writers {
 		t.Run(by.name, func(t *testing.T) {
 			spliced, nodes, saves := 0, 2000, 2
-			scripts, isLong := spliceScripts(t)
+			first, end, isLong := spliceScripts(t)
 			if isLong {
 				nodes, saves = 32000, 3
 			}
 			if testneeds.Quick() {
 				saves = 1
 			}
-			for i := range scripts {
+			for i := first; i < end; i++ {
 				seed := uint64(i)
 				rng := rand.New(rand.NewPCG(seed, 3))
 				doc := dctest.Generate(dctest.GenOptions{Seed: seed % 16, Sheets: 20 + rng.IntN(80), Nodes: nodes/2 + rng.IntN(nodes)})
@@ -127,7 +132,39 @@ func TestSpliceAndWrite(t *testing.T) {
 			if spliced == 0 {
 				t.Error("nothing was spliced")
 			}
-			t.Logf("%d saves were spliced", spliced)
+			t.Logf("scripts %d to %d: %d saves were spliced", first, end-1, spliced)
+		})
+	}
+}
+
+// TestSpliceFixtures is TestSpliceAndWrite for real files. Only a long run makes it: each script
+// reads the whole file many times.
+func TestSpliceFixtures(t *testing.T) {
+	first, end, isLong := spliceScripts(t)
+	if !isLong {
+		t.Skip("each script takes seconds (LOREFS_SPLICE_SCRIPTS=FIRST-END runs some)")
+	}
+	for _, name := range []string{"p115_small_x64.dat", "p100_x64.dat"} {
+		t.Run(name, func(t *testing.T) {
+			data, err := os.ReadFile(testneeds.Fixture(t, "datacenter/"+name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			spliced := 0
+			for i := first; i < end; i++ {
+				rng := rand.New(rand.NewPCG(uint64(i), 4))
+				s := newSplicing(t, data, rng)
+				s.edit(1 + rng.IntN(20))
+				s.save()
+				spliced += s.spliced
+				if t.Failed() {
+					t.Fatalf("script %d", i)
+				}
+			}
+			if spliced == 0 {
+				t.Error("nothing was spliced")
+			}
+			t.Logf("scripts %d to %d: %d saves were spliced", first, end-1, spliced)
 		})
 	}
 }
@@ -136,7 +173,7 @@ func TestSpliceAndWrite(t *testing.T) {
 // written as a whole. Only a long run does so with the files of all writers.
 func TestSpliceOften(t *testing.T) {
 	testneeds.Slow(t, "TestSpliceAndWrite saves as well")
-	_, isLong := spliceScripts(t)
+	_, _, isLong := spliceScripts(t)
 	for _, by := range writers {
 		if isLong || by.name == "compress" {
 			t.Run(by.name, func(t *testing.T) { spliceOften(t, by.write, isLong) })

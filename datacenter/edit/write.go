@@ -15,6 +15,10 @@ type Written struct {
 	opts datacenter.WriteOptions
 	// orders has the places of a draft node's children, in the written order.
 	orders map[*draftNode][]int
+	// stored has what the draft nodes were to become, if the base was spliced. became has the draft
+	// nodes as CompareSpliced found them.
+	stored map[*draftNode]*storedRuns
+	became map[*draftNode]datacenter.Node
 	// reordered is set if some siblings of the base were not in the order that the format
 	// demands. They are written in that order.
 	reordered bool
@@ -45,7 +49,7 @@ func (s *Snapshot) Write(ctx context.Context, opts datacenter.WriteOptions, to i
 		return nil, err
 	}
 	defer r.Close()
-	orders, err := s.writeTo(ctx, r, used, usedKeys)
+	orders, err := s.writeTo(&draftWriter{ctx: ctx, r: r}, used, usedKeys)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +74,8 @@ func (s *Snapshot) Splice(ctx context.Context, opts datacenter.WriteOptions, to 
 	}
 	s.setDefaults(&opts)
 	used, usedKeys := inUse(s.d.first, s.keys, s.states(s.root))
-	orders, err := s.writeTo(ctx, r, used, usedKeys)
+	n := &draftWriter{ctx: ctx, r: r, stored: map[*draftNode]*storedRuns{}}
+	orders, err := s.writeTo(n, used, usedKeys)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -78,14 +83,17 @@ func (s *Snapshot) Splice(ctx context.Context, opts datacenter.WriteOptions, to 
 	if err != nil {
 		return nil, nil, err
 	}
-	return &Written{s: s, opts: opts, orders: orders}, spliced, nil
+	return &Written{s: s, opts: opts, orders: orders, stored: n.stored}, spliced, nil
 }
 
-// writeTo gives all nodes to r, and returns the places of the draft nodes' children.
-func (s *Snapshot) writeTo(ctx context.Context, r nodeWriter, usedNames, usedKeys []bool) (map[*draftNode][]int, error) {
-	w := &draftWriter{ctx: ctx, s: s, r: r, orders: map[*draftNode][]int{}}
+// writeTo gives all nodes to w, and returns the places of the draft nodes' children.
+func (s *Snapshot) writeTo(w *draftWriter, usedNames, usedKeys []bool) (map[*draftNode][]int, error) {
+	w.s, w.orders = s, map[*draftNode][]int{}
 	w.translate(usedNames, usedKeys)
 	root := s.at(s.root)
+	if w.stored != nil {
+		w.stored[s.root] = &storedRuns{}
+	}
 	attrs, err := w.attributes(s.root, &root)
 	if err != nil {
 		return nil, err
@@ -94,7 +102,7 @@ func (s *Snapshot) writeTo(ctx context.Context, r nodeWriter, usedNames, usedKey
 	if err != nil {
 		return nil, err
 	}
-	r.Root(s.baseOf(s.root), w.keys[root.key], root.flags, attrs, children)
+	w.r.Root(s.baseOf(s.root), w.keys[root.key], root.flags, attrs, children)
 	return w.orders, nil
 }
 
@@ -122,16 +130,25 @@ type nodeWriter interface {
 	Attribute(name uint16, a datacenter.Attribute) (datacenter.StoredAttribute, error)
 	Value(name uint16, v datacenter.Value) (datacenter.StoredAttribute, error)
 	Begin(was datacenter.Node, name, key uint16, flags datacenter.KeyFlags, attrs []datacenter.StoredAttribute) (datacenter.StoredNode, error)
+	BeginSame(was datacenter.Node, name, key uint16, flags datacenter.KeyFlags) (datacenter.StoredNode, error)
 	End(was datacenter.Node, n *datacenter.StoredNode, children []datacenter.StoredNode) error
 	Compare(x, y datacenter.StoredNode) int
 	Root(was datacenter.Node, key uint16, flags datacenter.KeyFlags, attrs []datacenter.StoredAttribute, children []datacenter.StoredNode)
 }
 
+// storedRuns are the runs of a draft node, in the order of its attributes and that of the file.
+type storedRuns struct {
+	attrs []datacenter.StoredAttribute // nil if they stay
+	kids  []datacenter.StoredNode
+}
+
 // draftWriter makes nodes of the new file from draft nodes.
 type draftWriter struct {
-	ctx    context.Context
-	s      *Snapshot
-	r      nodeWriter
+	ctx context.Context
+	s   *Snapshot
+	r   nodeWriter
+	// stored is not nil if r is a Splicer. Then siblings that the edits don't concern keep their order.
+	stored map[*draftNode]*storedRuns
 	orders map[*draftNode][]int
 
 	names []uint16 // the new file's name indexes by the Draft's
@@ -166,11 +183,7 @@ func (w *draftWriter) node(n *draftNode) (datacenter.StoredNode, error) {
 	}
 	// Attributes come first, as in the Rewriter: the written bytes must not depend on which
 	// nodes are draft nodes.
-	attrs, err := w.attributes(n, &x)
-	if err != nil {
-		return datacenter.StoredNode{}, err
-	}
-	raw, err := w.r.Begin(w.s.baseOf(n), w.names[x.name], w.keys[x.key], x.flags, attrs)
+	raw, err := w.begin(n, &x)
 	if err != nil {
 		return raw, err
 	}
@@ -180,6 +193,22 @@ func (w *draftWriter) node(n *draftNode) (datacenter.StoredNode, error) {
 	}
 	err = w.r.End(w.s.baseOf(n), &raw, children)
 	return raw, err
+}
+
+// begin begins a draft node, with its attributes.
+func (w *draftWriter) begin(n *draftNode, x *nodeState) (datacenter.StoredNode, error) {
+	if w.stored != nil {
+		w.stored[n] = &storedRuns{}
+	}
+	was, name, key := w.s.baseOf(n), w.names[x.name], w.keys[x.key]
+	if !x.changed {
+		return w.r.BeginSame(was, name, key, x.flags)
+	}
+	attrs, err := w.attributes(n, x)
+	if err != nil {
+		return datacenter.StoredNode{}, err
+	}
+	return w.r.Begin(was, name, key, x.flags, attrs)
 }
 
 func (w *draftWriter) attributes(n *draftNode, x *nodeState) ([]datacenter.StoredAttribute, error) {
@@ -196,6 +225,9 @@ func (w *draftWriter) attributes(n *draftNode, x *nodeState) ([]datacenter.Store
 			return nil, err
 		}
 		run = append(run, raw)
+	}
+	if w.stored != nil {
+		w.stored[n].attrs = run
 	}
 	return run, nil
 }
@@ -224,17 +256,20 @@ func (w *draftWriter) children(n *draftNode, x *nodeState) ([]datacenter.StoredN
 		if err != nil {
 			return nil, err
 		}
-		run = append(run, writtenChild{raw, i})
+		run = append(run, writtenChild{raw, i, w.stored != nil && w.isSettled(&x.kids[i], raw)})
 	}
 	slices.SortStableFunc(run, func(p, q writtenChild) int {
 		return cmp.Or(cmp.Compare(p.raw.NameIndex(), q.raw.NameIndex()), cmp.Compare(x.kids[p.place].rank, x.kids[q.place].rank))
 	})
-	sortSiblings(run, func(x, y writtenChild) int { return w.r.Compare(x.raw, y.raw) })
+	w.sort(run, x.kids)
 	nodes, order := make([]datacenter.StoredNode, len(run)), make([]int, len(run))
 	for i, c := range run {
 		nodes[i], order[i] = c.raw, c.place
 	}
 	w.orders[n] = order
+	if w.stored != nil {
+		w.stored[n].kids = nodes
+	}
 	return nodes, nil
 }
 
@@ -242,6 +277,17 @@ func (w *draftWriter) children(n *draftNode, x *nodeState) ([]datacenter.StoredN
 type writtenChild struct {
 	raw   datacenter.StoredNode
 	place int
+	// settled is set if its place among other settled siblings is that in the base.
+	settled bool
+}
+
+// isSettled reports whether nothing was changed on which the place of a child depends.
+func (w *draftWriter) isSettled(k *draftChild, raw datacenter.StoredNode) bool {
+	if !k.stored || k.node == nil {
+		return k.stored
+	}
+	base := w.s.baseOf(k.node)
+	return raw.NameIndex() == base.NameIndex() && raw.KeyIndex() == base.KeyIndex() && !w.s.at(k.node).changed
 }
 
 // sortSiblings sorts like the Rewriter. Nearly all runs are in order already, and a
@@ -249,6 +295,20 @@ type writtenChild struct {
 func sortSiblings[T any](run []T, compare func(x, y T) int) {
 	if !slices.IsSortedFunc(run, compare) {
 		slices.SortStableFunc(run, compare)
+	}
+}
+
+// sort is sortSiblings for children among kids. It does not compare settled neighbours, since that
+// may have to read attributes all over the file.
+func (w *draftWriter) sort(run []writtenChild, kids []draftChild) {
+	compare := func(x, y writtenChild) int { return w.r.Compare(x.raw, y.raw) }
+	for i := 1; i < len(run); i++ {
+		x, y := run[i-1], run[i]
+		settled := x.settled && y.settled && kids[x.place].addr.Element < kids[y.place].addr.Element
+		if !settled && compare(x, y) > 0 {
+			slices.SortStableFunc(run, compare)
+			return
+		}
 	}
 }
 

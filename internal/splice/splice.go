@@ -141,7 +141,9 @@ func (p *Plan) behind(touched []int) (list []int) {
 // encode makes the new blocks, on all cores: for all that are touched, and for those behind them
 // that are not right any more.
 func (p *Plan) encode(ctx context.Context, touched, behind []int, points []inflate.Point) error {
+	// In their order: neighbours need the same data, which a cache may hold for a while only.
 	list := slices.Concat(touched, behind)
+	slices.Sort(list)
 	group, ctx := errgroup.WithContext(ctx)
 	var next atomic.Int64
 	for range min(cores.Count(), len(list)) {
@@ -153,7 +155,8 @@ func (p *Plan) encode(ctx context.Context, touched, behind []int, points []infla
 				if k >= len(list) {
 					return nil
 				}
-				if err := e.visit(list[k], k < len(touched)); err != nil {
+				_, isTouched := slices.BinarySearch(touched, list[k])
+				if err := e.visit(list[k], isTouched); err != nil {
 					return err
 				}
 			}

@@ -26,10 +26,11 @@ import (
 	"lorefs/nodes/blockcache"
 )
 
-// BenchmarkCommit saves after single edits of several kinds, at places spread over a real file or
-// that of LOREFS_BENCH_FILE, with all checks and syncs. It reports the median, also in terms of what
-// the standard library needs to decrypt and inflate the file, and how much memory the process takes
-// meanwhile. Use -benchtime 1x.
+// BenchmarkCommit saves edits of a real file or that of LOREFS_BENCH_FILE, and of the same file written
+// anew by lorefs, with all checks and syncs: single edits of several kinds at places spread over the
+// file, and many values at once. It reports the median, also in terms of what the standard library
+// needs to decrypt and inflate the file, and how much memory the process takes meanwhile. Use
+// -benchtime 1x.
 func BenchmarkCommit(b *testing.B) {
 	path := os.Getenv("LOREFS_BENCH_FILE")
 	if path == "" {
@@ -39,6 +40,12 @@ func BenchmarkCommit(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
+	b.Run("given", func(b *testing.B) { benchCommits(b, data) })
+	b.Run("lorefs", func(b *testing.B) { benchCommits(b, writtenAnew(b, data)) })
+}
+
+func benchCommits(b *testing.B, data []byte) {
+	b.Helper()
 	kinds := []benchKind{
 		{"private int", func(p *benchPlace) bool { return p.alone && p.int != "" }, (*benchEditing).setInt},
 		{"shared int", func(p *benchPlace) bool { return !p.alone && p.int != "" }, (*benchEditing).setInt},
@@ -47,38 +54,79 @@ func BenchmarkCommit(b *testing.B) {
 		{"new attribute", func(p *benchPlace) bool { return p.int != "" }, (*benchEditing).addAttribute},
 		{"new child", func(p *benchPlace) bool { return p.child != "" }, (*benchEditing).addChild},
 	}
-	places := findPlaces(b, data, kinds)
+	f := openInMemory(b, data)
+	places := findPlaces(b, f, kinds)
 	for k, kind := range kinds {
 		b.Run(kind.name, func(b *testing.B) {
-			e := openBench(b, data)
-			var took, floors []time.Duration
-			var grown []int
-			for b.Loop() {
-				for i := range places[k] {
-					if err := e.Draft().Apply(b.Context(), kind.edit(e, &places[k][i], i)...); err != nil {
-						b.Fatal(err)
-					}
-					if i%5 == 0 {
-						floors = append(floors, floorOf(b, data))
-					}
-					before := resident(b, true)
-					began := time.Now()
-					if _, err := e.Save(b.Context(), save.How{}, func(save.Progress) {}); err != nil {
-						b.Fatal(err)
-					}
-					took = append(took, time.Since(began))
-					grown = append(grown, resident(b, false)-before)
-				}
+			commits := make([][]benchPlace, len(places[k]))
+			for i, p := range places[k] {
+				commits[i] = []benchPlace{p}
 			}
-			slices.Sort(took)
-			slices.Sort(floors)
-			median, floor := took[len(took)/2], floors[len(floors)/2]
-			b.ReportMetric(median.Seconds(), "s/commit")
-			b.ReportMetric(median.Seconds()/floor.Seconds(), "F/commit")
-			b.ReportMetric(float64(slices.Max(grown))/(1<<20), "MiB-grown")
-			b.ReportMetric(float64(e.spliced.Load())/float64(len(took)), "spliced")
+			benchKindOf(b, data, commits, kind.edit)
 		})
 	}
+	draw := newPlaceDrawer(b, f)
+	b.Run("1000 values in 50 sheets", func(b *testing.B) { benchKindOf(b, data, draw.commits(draw.inSheets), (*benchEditing).setAny) })
+	b.Run("1000 values", func(b *testing.B) { benchKindOf(b, data, draw.commits(draw.anywhere), (*benchEditing).setAny) })
+}
+
+// benchKindOf makes commits, one after another, of edits of one kind.
+func benchKindOf(b *testing.B, data []byte, commits [][]benchPlace, make func(e *benchEditing, p *benchPlace, i int) []edit.Edit) {
+	b.Helper()
+	e := openBench(b, data)
+	var took, floors []time.Duration
+	var grown []int
+	for b.Loop() {
+		for i, places := range commits {
+			for k := range places {
+				if err := e.Draft().Apply(b.Context(), make(e, &places[k], i*len(places)+k)...); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if i%5 == 0 || len(commits) < 10 {
+				floors = append(floors, floorOf(b, data))
+			}
+			before := resident(b, true)
+			began := time.Now()
+			if _, err := e.Save(b.Context(), save.How{}, func(save.Progress) {}); err != nil {
+				b.Fatal(err)
+			}
+			took = append(took, time.Since(began))
+			grown = append(grown, resident(b, false)-before)
+		}
+	}
+	slices.Sort(took)
+	slices.Sort(floors)
+	median, floor := took[len(took)/2], floors[len(floors)/2]
+	b.ReportMetric(median.Seconds(), "s/commit")
+	b.ReportMetric(median.Seconds()/floor.Seconds(), "F/commit")
+	b.ReportMetric(float64(slices.Max(grown))/(1<<20), "MiB-grown")
+	b.ReportMetric(float64(e.spliced.Load())/float64(len(took)), "spliced")
+}
+
+// writtenAnew returns a file as lorefs writes it as a whole.
+func writtenAnew(b *testing.B, data []byte) []byte {
+	b.Helper()
+	d, err := edit.NewDraft(openInMemory(b, data), nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := d.Snapshot()
+	defer s.Close()
+	var out bytes.Buffer
+	if _, err := s.Write(b.Context(), datacenter.WriteOptions{}, &out); err != nil {
+		b.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func openInMemory(b *testing.B, data []byte) *datacenter.File {
+	b.Helper()
+	f, err := datacenter.Open(b.Context(), bytes.NewReader(data), int64(len(data)), datacenter.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return f
 }
 
 // benchKind is a kind of edits, and the places for them.
@@ -192,6 +240,14 @@ func (e *benchEditing) set(p *benchPlace, text string) []edit.Edit {
 	return []edit.Edit{{Op: edit.SetAttribute, Node: p.number, Name: p.string, Value: v}}
 }
 
+// setAny sets an int or else a string.
+func (e *benchEditing) setAny(p *benchPlace, i int) []edit.Edit {
+	if p.int != "" {
+		return e.setInt(p, i)
+	}
+	return e.setString(p, i)
+}
+
 func (e *benchEditing) addAttribute(p *benchPlace, i int) []edit.Edit {
 	edits := e.setInt(p, i)
 	edits[0].Name = "name"
@@ -218,13 +274,9 @@ type benchPlace struct {
 }
 
 // findPlaces returns 20 places for each kind of edits, at equal distances among all.
-func findPlaces(b *testing.B, data []byte, kinds []benchKind) [][]benchPlace {
+func findPlaces(b *testing.B, f *datacenter.File, kinds []benchKind) [][]benchPlace {
 	b.Helper()
 	const count = 20
-	f, err := datacenter.Open(b.Context(), bytes.NewReader(data), int64(len(data)), datacenter.Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
 	root, err := f.Root()
 	if err != nil {
 		b.Fatal(err)
@@ -332,4 +384,79 @@ func (p *placeFinder) place(n datacenter.Node, number edit.Number, alone bool) b
 		break
 	}
 	return place
+}
+
+// placeDrawer draws nodes by lot.
+type placeDrawer struct {
+	placeFinder
+	root datacenter.Node
+}
+
+func newPlaceDrawer(b *testing.B, f *datacenter.File) *placeDrawer {
+	b.Helper()
+	root, err := f.Root()
+	if err != nil {
+		b.Fatal(err)
+	}
+	return &placeDrawer{placeFinder{b: b, rng: rand.New(rand.NewPCG(1, 3))}, root}
+}
+
+// commits draws the places for some commits of many values.
+func (d *placeDrawer) commits(draw func() []benchPlace) (commits [][]benchPlace) {
+	for range 5 {
+		commits = append(commits, draw())
+	}
+	return commits
+}
+
+const manyValues = 1000
+
+// anywhere draws nodes, each logical one with the same chance.
+func (d *placeDrawer) anywhere() (places []benchPlace) { return d.below(d.root, 0, manyValues) }
+
+// inSheets draws nodes of 50 sheets, which are drawn by their size.
+func (d *placeDrawer) inSheets() (places []benchPlace) {
+	const sheets = 50
+	drawn := map[edit.Number]bool{}
+	for len(drawn) < sheets {
+		sheet, number := d.child(d.root, 0, 1+d.rng.Uint32N(d.root.Entries()-1))
+		if !drawn[number] {
+			drawn[number] = true
+			places = append(places, d.below(sheet, number, manyValues/sheets)...)
+		}
+	}
+	return places
+}
+
+// below draws nodes with values among a node and all below it. first is its number.
+func (d *placeDrawer) below(n datacenter.Node, first edit.Number, count int) (places []benchPlace) {
+	for tries := 0; len(places) < count && tries < 100*count; tries++ {
+		at := d.rng.Uint32N(n.Entries())
+		found, number := n, first
+		for at > uint32(found.AttributeCount()) {
+			was := number
+			found, number = d.child(found, number, at)
+			at -= uint32(number - was)
+		}
+		if p := d.place(found, number, false); number > 0 && (p.int != "" || p.string != "") {
+			places = append(places, p)
+		}
+	}
+	return places
+}
+
+// child returns the child that entry at, counted from a node on, belongs to, and its number.
+func (d *placeDrawer) child(n datacenter.Node, number edit.Number, at uint32) (datacenter.Node, edit.Number) {
+	next := 1 + uint32(n.AttributeCount())
+	for c, err := range n.Children() {
+		if err != nil {
+			d.b.Fatal(err)
+		}
+		if at < next+c.Entries() {
+			return c, number + edit.Number(next)
+		}
+		next += c.Entries()
+	}
+	d.b.Fatalf("node %d has no entry %d", number, at)
+	return n, 0
 }
