@@ -101,7 +101,7 @@ func (d *DataCenter) Schemas(ctx context.Context) (func(sheet string) (*xsd.Sche
 	}
 	return func(sheet string) (*xsd.Schema, error) {
 		if f := families[sheet]; f != nil {
-			return f.Schema(ctx)
+			return f.LearnSchema(ctx)
 		}
 		return nil, nil //nolint:nilnil // nil means that there is none
 	}, nil
