@@ -226,6 +226,7 @@ func (f *applying) onCopy(c *cobra.Command, path string, patches []*patch.Patch)
 			return err
 		}
 		opts.Key = new(d.File().Key())
+		defer s.SpareForSaving()()
 		if err := writeDraft(ctx, draft, f.out, f.write.Options, opts); err != nil {
 			return err
 		}

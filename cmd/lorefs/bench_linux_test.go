@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	iofs "io/fs"
@@ -10,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -22,6 +25,12 @@ import (
 type wholeRun struct {
 	*testing.B
 	program, source, dir string
+	// sheets returns a folder of the sheets of the source, which must not be changed.
+	sheets func() string
+	// cpu is the processor time in seconds, and peak the largest memory in bytes, of the
+	// commands that were measured alone.
+	cpu  float64
+	peak int64
 }
 
 // wholeBenchmark is something that users wait for. once returns its time in seconds, or its
@@ -36,8 +45,10 @@ type wholeBenchmark struct {
 //	go test -run '^$' -bench Program/first -benchtime 10x ./cmd/lorefs
 //
 // Beside each median time, xF says how often Go's standard library could decrypt and inflate
-// the file in this time. LOREFS_BENCH_SOURCE is the data center. LOREFS_BENCH_BASE is
-// another build of lorefs: the two take turns, and x-base is the median of the ratios.
+// the file in this time, and xF-cpu the same of the processor time of all cores. MiB is the
+// largest memory. LOREFS_BENCH_SOURCE is the data center. LOREFS_BENCH_BASE is another build of
+// lorefs: the two take turns, and x-base is the median of the ratios. Files are written below
+// TMPDIR. BenchmarkCommit in internal/app/save/dcsave measures single edits.
 func BenchmarkProgram(b *testing.B) {
 	source := os.Getenv("LOREFS_BENCH_SOURCE")
 	if source == "" {
@@ -52,8 +63,15 @@ func BenchmarkProgram(b *testing.B) {
 		{"memory of a walk", "MiB", (*wholeRun).walkMemory},
 		{"unmount after an edit", "s", (*wholeRun).unmountEdited},
 		{"export", "s", (*wholeRun).export},
-		{"pack", "s", (*wholeRun).pack},
-		{"verify", "s", func(r *wholeRun) float64 { return r.seconds(func() { r.lorefs("verify", r.source) }) }},
+		{"export again", "s", func(r *wholeRun) float64 { r.export(); return r.export() }},
+		{"pack", "s", func(r *wholeRun) float64 { return r.alone("pack", r.sheets(), r.file("packed.dat")) }},
+		{"validate", "s", func(r *wholeRun) float64 { return r.alone("validate", r.sheets()) }},
+		{"schema", "s", func(r *wholeRun) float64 { return r.alone("schema", r.source, r.file("schemas")) }},
+		{"repack", "s", func(r *wholeRun) float64 { return r.alone("repack", r.source, r.file("repacked.dat")) }},
+		{"verify", "s", func(r *wholeRun) float64 { return r.alone("verify", r.source) }},
+		{"diff with an edited folder", "s", func(r *wholeRun) float64 { return r.diffFolder(editSome) }},
+		{"diff with a folder spelled otherwise", "s", func(r *wholeRun) float64 { return r.diffFolder(spellOtherwise) }},
+		{"diff of two", "s", (*wholeRun).diffTwo},
 	}, func() float64 {
 		start := time.Now()
 		if err := inflateAll(source, datacenter.DefaultKeys()[0]); err != nil {
@@ -84,8 +102,22 @@ func BenchmarkStorage(b *testing.B) {
 		{"one reader", "s", func(r *wholeRun) float64 { return r.readAll(1) }},
 		{"two readers", "s", func(r *wholeRun) float64 { return r.readAll(2) }},
 		{"export", "s", (*wholeRun).export},
-		{"verify", "s", func(r *wholeRun) float64 { return r.seconds(func() { r.lorefs("verify", r.source) }) }},
+		{"verify", "s", func(r *wholeRun) float64 { return r.alone("verify", r.source) }},
 	}, commandFloor(b, strings.Fields(os.Getenv("LOREFS_BENCH_FLOOR"))))
+}
+
+// BenchmarkWorld measures the first listing, with all sizes, of each folder of world geometry:
+// LOREFS_BENCH_WORLD, or the fixtures.
+func BenchmarkWorld(b *testing.B) {
+	source := os.Getenv("LOREFS_BENCH_WORLD")
+	if source == "" {
+		source = filepath.Dir(testneeds.Fixture(b, "world/x1002y1006.zgd"))
+	}
+	var all []wholeBenchmark
+	for _, dir := range []string{"zones", "squares", "heightmaps", "areas", "meshes"} {
+		all = append(all, wholeBenchmark{dir, "s", func(r *wholeRun) float64 { return r.firstSizes(dir) }})
+	}
+	benchWhole(b, source, all, nil)
 }
 
 // commandFloor returns a floor for benchWhole: how long a command takes. It is nil if there is
@@ -109,11 +141,22 @@ func benchWhole(b *testing.B, source string, all []wholeBenchmark, floor func() 
 	b.Helper()
 	testneeds.FUSE(b)
 	ours, base := buildProgram(b), os.Getenv("LOREFS_BENCH_BASE")
+	sheets := sync.OnceValue(func() string {
+		r := wholeRun{B: b, program: ours, source: source, dir: b.TempDir()}
+		r.export()
+		return r.exported(1)
+	})
 	for _, m := range all {
 		b.Run(m.name, func(b *testing.B) {
-			var values, floors, ratios []float64
+			var values, floors, ratios, cpu, peaks []float64
 			once := func(program string) float64 {
-				return m.once(&wholeRun{b, program, source, b.TempDir()})
+				r := &wholeRun{B: b, program: program, source: source, dir: b.TempDir(), sheets: sheets}
+				defer os.RemoveAll(r.dir) // there may be many, of a GB
+				v := m.once(r)
+				if program == ours && r.peak > 0 {
+					cpu, peaks = append(cpu, r.cpu), append(peaks, float64(r.peak)/(1<<20))
+				}
+				return v
 			}
 			for b.Loop() {
 				if floor != nil {
@@ -133,6 +176,12 @@ func benchWhole(b *testing.B, source string, all []wholeBenchmark, floor func() 
 			b.ReportMetric(median(values), m.unit)
 			if m.unit == "s" && floor != nil {
 				b.ReportMetric(median(values)/median(floors), "xF")
+			}
+			if len(peaks) > 0 {
+				b.ReportMetric(slices.Max(peaks), "MiB")
+			}
+			if len(cpu) > 0 && floor != nil {
+				b.ReportMetric(median(cpu)/median(floors), "xF-cpu")
 			}
 			if base != "" {
 				b.ReportMetric(median(ratios), "x-base")
@@ -164,11 +213,38 @@ func (r *wholeRun) seconds(do func()) float64 {
 	return time.Since(start).Seconds()
 }
 
+// command returns the program as a command with the folders of the run.
+func (r *wholeRun) command(args ...string) *exec.Cmd {
+	c := exec.CommandContext(r.Context(), r.program, args...)
+	c.Env = append(os.Environ(), "XDG_CACHE_HOME="+r.dir, "XDG_STATE_HOME="+r.dir, "XDG_RUNTIME_DIR="+r.dir)
+	return c
+}
+
+// alone runs the program and returns how long it takes. Differences that it finds are no error.
+func (r *wholeRun) alone(args ...string) float64 {
+	r.Helper()
+	c := r.command(args...)
+	var messages strings.Builder
+	c.Stderr = &messages
+	seconds := r.seconds(func() {
+		if err := c.Run(); err != nil && (args[0] != "diff" || c.ProcessState.ExitCode() != exitFailure) {
+			r.Fatalf("%s: %v: %.500s", strings.Join(args, " "), err, messages.String())
+		}
+	})
+	r.cpu = (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds()
+	if usage, ok := c.ProcessState.SysUsage().(*syscall.Rusage); ok {
+		r.peak = usage.Maxrss << 10
+	}
+	return seconds
+}
+
+// file returns the path of a new file of the run.
+func (r *wholeRun) file(name string) string { return filepath.Join(r.dir, name) }
+
 // lorefs runs the program with the folders of the run.
 func (r *wholeRun) lorefs(args ...string) string {
 	r.Helper()
-	c := exec.CommandContext(r.Context(), r.program, args...)
-	c.Env = append(os.Environ(), "XDG_CACHE_HOME="+r.dir, "XDG_STATE_HOME="+r.dir, "XDG_RUNTIME_DIR="+r.dir)
+	c := r.command(args...)
 	out, err := c.CombinedOutput()
 	if err != nil {
 		r.Fatalf("%s: %v: %.500s", strings.Join(args, " "), err, out)
@@ -302,11 +378,74 @@ func changeOne(b *testing.B, dir string) {
 	}
 }
 
-func (r *wholeRun) export() float64 {
-	return r.seconds(func() { r.lorefs("export", r.source, filepath.Join(r.dir, "sheets")) })
+// firstSizes returns how long it takes to list a directory with all sizes, right after mounting.
+func (r *wholeRun) firstSizes(dir string) float64 {
+	mnt := r.mount()
+	seconds := r.seconds(func() {
+		if out, err := exec.CommandContext(r.Context(), "ls", "-lR", filepath.Join(mnt, dir)).CombinedOutput(); err != nil {
+			r.Fatalf("ls: %v: %.500s", err, out)
+		}
+	})
+	r.lorefs("unmount", mnt)
+	return seconds
 }
 
-func (r *wholeRun) pack() float64 {
-	r.export()
-	return r.seconds(func() { r.lorefs("pack", filepath.Join(r.dir, "sheets"), filepath.Join(r.dir, "packed.dat")) })
+// export exports the source into a new folder.
+func (r *wholeRun) export() float64 {
+	n := 1
+	for ; ; n++ {
+		if _, err := os.Lstat(r.exported(n)); err != nil {
+			break
+		}
+	}
+	return r.alone("export", r.source, r.exported(n))
+}
+
+// exported returns the folder of the n-th export.
+func (r *wholeRun) exported(n int) string { return r.file("sheets" + strconv.Itoa(n)) }
+
+// diffFolder returns how long it takes to compare the source with its sheets after edit.
+func (r *wholeRun) diffFolder(edit func(i int, sheet []byte) []byte) float64 {
+	dir := r.file("edited")
+	err := os.CopyFS(dir, os.DirFS(r.sheets()))
+	i := 0
+	for _, path := range xmlFiles(r.B, dir) {
+		sheet, readErr := os.ReadFile(path)
+		err = cmp.Or(err, readErr, os.WriteFile(path, edit(i, sheet), 0o600))
+		i++
+	}
+	if err != nil {
+		r.Fatal(err)
+	}
+	return r.alone("diff", r.source, dir)
+}
+
+func xmlFiles(b *testing.B, dir string) []string {
+	b.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*", "*.xml"))
+	if err != nil || len(files) == 0 {
+		b.Fatalf("no sheets in %s: %v", dir, err)
+	}
+	return files
+}
+
+// editSome changes the last number that is 1 in every 250th sheet: in about 100 of p100.
+func editSome(i int, sheet []byte) []byte {
+	const one = `="1"`
+	if at := bytes.LastIndex(sheet, []byte(one)); i%250 == 0 && at >= 0 {
+		sheet[at+len(`="`)] = '2'
+	}
+	return sheet
+}
+
+// spellOtherwise leaves out the space at the end of tags.
+func spellOtherwise(_ int, sheet []byte) []byte {
+	return bytes.ReplaceAll(sheet, []byte(" />"), []byte("/>"))
+}
+
+// diffTwo returns how long it takes to compare the source with what a repack makes of it.
+func (r *wholeRun) diffTwo() float64 {
+	other := r.file("repacked.dat")
+	r.lorefs("repack", r.source, other)
+	return r.alone("diff", r.source, other)
 }

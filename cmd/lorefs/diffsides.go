@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets/pack"
@@ -26,6 +27,8 @@ type sides struct {
 	// only one of the files.
 	same   same.Folders
 	opened []*kinds.Source
+	// spared ends what keeps the memory small, for each of opened.
+	spared []func()
 	// temp is the folder for packed sheets; empty if there is none.
 	temp string
 }
@@ -56,6 +59,16 @@ func (s *sides) open(ctx context.Context) error {
 	return nil
 }
 
+// comparedCache is the largest cache for each side. A comparison passes once through most of a
+// file, so more would be of little use.
+const comparedCache = 128 << 20
+
+// keep notes a source to be closed at the end.
+func (s *sides) keep(o *kinds.Source) {
+	s.opened = append(s.opened, o)
+	s.spared = append(s.spared, o.Spare(comparedCache))
+}
+
 // openFiles opens the data centers. Folders are left for later.
 func (s *sides) openFiles(ctx context.Context) error {
 	for i, path := range s.paths {
@@ -70,7 +83,7 @@ func (s *sides) openFiles(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s.opened = append(s.opened, o)
+		s.keep(o)
 		d, err := dataCenterOf(o)
 		if err != nil {
 			return err
@@ -138,7 +151,7 @@ func (s *sides) packed(ctx context.Context, dir string, opts pack.Options) (*dat
 	if err != nil {
 		return nil, err
 	}
-	s.opened = append(s.opened, o)
+	s.keep(o)
 	d, err := dataCenterOf(o)
 	if err != nil {
 		return nil, err
@@ -178,7 +191,8 @@ func (s *sides) check() error {
 
 func (s *sides) close() error {
 	var errs []error
-	for _, o := range s.opened {
+	for i, o := range slices.Backward(s.opened) {
+		s.spared[i]()
 		errs = append(errs, o.Close())
 	}
 	if s.temp != "" {

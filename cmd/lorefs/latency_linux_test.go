@@ -46,7 +46,7 @@ func BenchmarkWriteDuringCommit(b *testing.B) {
 	run := func(name string, measure func(l *latency)) {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				l := &latency{wholeRun: &wholeRun{b, program, "", b.TempDir()}}
+				l := &latency{wholeRun: &wholeRun{B: b, program: program, dir: b.TempDir()}}
 				measure(l)
 				b.ReportMetric(percentile(l.closes), "close-p95-ms")
 				b.ReportMetric(percentile(l.floor), "floor-p95-ms")

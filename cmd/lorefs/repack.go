@@ -74,6 +74,7 @@ func (f *repacking) run(ctx context.Context, c *cobra.Command, from, to string, 
 	if err != nil {
 		return err
 	}
+	defer s.SpareForSaving()()
 	if err := writeDraft(ctx, draft, to, f.write.Options, opts); err != nil {
 		return err
 	}

@@ -34,6 +34,11 @@ func (f *Family) Schema(ctx context.Context) (*xsd.Schema, error) {
 	f.flight.mu.Lock()
 	es := f.current()
 	f.flight.mu.Unlock()
+	return f.schema(es)
+}
+
+// schema returns the schema of settled elements.
+func (f *Family) schema(es *elements) (*xsd.Schema, error) {
 	b := schemaBuilder{voc: f.src.voc, types: make([]*xsd.ElementType, len(es.all)), taken: map[string]int{}}
 	root := b.element(es.all[0], f.src.voc.Spelling(f.name).Element)
 	if b.size > maxSchema {

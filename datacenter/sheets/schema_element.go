@@ -122,6 +122,33 @@ func (es *elements) below(el *element, name vocab.NameID) *element {
 	return shared
 }
 
+// join adds what another learner knows of an element to el. It comes behind what el knows: the
+// first type of an attribute and the first keys hold.
+func (es *elements) join(el, other *element) {
+	el.visits += other.visits
+	el.bodies += other.bodies
+	el.text = el.text || other.text
+	if el.keys == 0 {
+		el.keys = other.keys
+	}
+	for hint, a := range other.attrs {
+		i, ok := el.attribute(a.name, hint)
+		if !ok {
+			el.attrs = slices.Insert(el.attrs, i, elementAttribute{name: a.name, typ: a.typ})
+		}
+		el.attrs[i].seen += a.seen
+	}
+	for _, c := range other.kids {
+		i := es.edge(el, c.name)
+		mine := &el.kids[i]
+		mine.seen += c.seen
+		mine.repeated = mine.repeated || c.repeated
+		if c.elem != other { // Aggressive has made it its own child
+			es.join(mine.elem, c.elem)
+		}
+	}
+}
+
 // settle ends a pass: what was required so far stays required only if all further nodes have
 // it.
 func (es *elements) settle() {

@@ -19,13 +19,14 @@ type learner struct {
 	again bool
 }
 
-// attribute learns an attribute; hint is its likely place.
-func (l *learner) attribute(el *element, name vocab.NameID, typ datacenter.Type, hint int) {
+// attribute learns an attribute, and returns its place; hint is a likely one.
+func (l *learner) attribute(el *element, name vocab.NameID, typ datacenter.Type, hint int) int {
 	i, ok := el.attribute(name, hint)
 	if !ok {
 		el.attrs = slices.Insert(el.attrs, i, elementAttribute{name: name, typ: typ})
 	}
 	l.seen(el, i)
+	return i
 }
 
 // seen learns an attribute that is known, by its place.
@@ -58,10 +59,15 @@ func (l *learner) node(el *element, text bool) {
 // body learns a node's children from their names, in the file's order; a placeholder has the
 // name 0. Nodes with the same children count once.
 func (l *learner) body(el *element, names []vocab.NameID) {
+	at, last := 0, vocab.NameID(0)
 	for _, name := range names {
-		if name != 0 {
-			el.kids[l.es.edge(el, name)].count++
+		if name == 0 {
+			continue
 		}
+		if name != last {
+			at, last = l.es.edge(el, name), name
+		}
+		el.kids[at].count++
 	}
 	if l.settled {
 		return

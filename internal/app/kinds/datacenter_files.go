@@ -46,7 +46,7 @@ func (d *DataCenter) SchemaFiles(strategy sheets.Strategy) (iter.Seq[treecopy.Fi
 		}
 		for _, f := range src.Families() {
 			file := treecopy.File{Path: path.Join(f.File, f.SchemaFile()), Write: func(ctx context.Context, w io.Writer) error {
-				schema, err := f.Schema(ctx)
+				schema, err := f.LearnSchema(ctx)
 				if err != nil {
 					return err
 				}

@@ -21,10 +21,6 @@ import (
 	"lorefs/nodes/blockcache"
 )
 
-// packGarbage is how much garbage may lie in memory during packing, as a part of what is in
-// use, in percent. Nearly all of that has no pointers, so looking for garbage costs little.
-const packGarbage = 30
-
 // PackSheets packs the sheets of a folder into a data center, and checks what was written. show
 // is called with the progress.
 func PackSheets(ctx context.Context, dir, to string, o output.Options, opts pack.Options, show func(save.Progress)) (r pack.Report, err error) {
@@ -43,7 +39,7 @@ func PackForNow(ctx context.Context, dir, to string, opts pack.Options) error {
 }
 
 func packSheets(ctx context.Context, dir, to string, o output.Options, opts pack.Options, r *pack.Report, check func(*os.File) error) error {
-	defer debug.SetGCPercent(debug.SetGCPercent(packGarbage))
+	defer debug.SetGCPercent(debug.SetGCPercent(sparingGarbage))
 	return output.Write(ctx, to, o, func(out io.Writer) (err error) {
 		*r, err = pack.Pack(ctx, pack.Dir(dir), out, opts)
 		return inFolder(dir, err)
@@ -101,7 +97,7 @@ func (d *DataCenter) Schemas(ctx context.Context) (func(sheet string) (*xsd.Sche
 	}
 	return func(sheet string) (*xsd.Schema, error) {
 		if f := families[sheet]; f != nil {
-			return f.Schema(ctx)
+			return f.LearnSchema(ctx)
 		}
 		return nil, nil //nolint:nilnil // nil means that there is none
 	}, nil

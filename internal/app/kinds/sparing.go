@@ -12,7 +12,28 @@ const (
 	// savingMemory is the memory limit of the process meanwhile: for the inflated new file, where
 	// each part of it went, and garbage.
 	savingMemory = 540 << 20
+	// sparingGarbage is how much garbage may lie in memory while a command packs or compares
+	// whole files, as a part of what is in use, in percent. Nearly all of that has no pointers,
+	// so looking for garbage costs little.
+	sparingGarbage = 30
 )
+
+// Spare keeps the memory of a command small that reads all of a source once or twice, until end
+// is called: its cache has at most so many bytes, and there is less garbage.
+func (s *Source) Spare(cache int64) (end func()) {
+	budget := s.Blocks.SetBudget(cache)
+	if budget < cache {
+		s.Blocks.SetBudget(budget)
+	}
+	garbage := debug.SetGCPercent(sparingGarbage)
+	return func() {
+		debug.SetGCPercent(garbage)
+		s.Blocks.SetBudget(budget)
+	}
+}
+
+// SpareForSaving is Spare for a command that writes a source anew.
+func (s *Source) SpareForSaving() (end func()) { return s.Spare(savingCache) }
 
 // sparing returns a function that frees memory for a save which reads all of a file once or twice,
 // until end is called. Blocks that are kept for later would only take memory from the new file.
