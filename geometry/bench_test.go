@@ -176,12 +176,12 @@ func BenchmarkPicture(b *testing.B) {
 	}
 	b.Run("heightmap", func(b *testing.B) {
 		for b.Loop() {
-			geometry.HeightmapPNG(geometry.Heightmap(z, geometry.Lowest))
+			geometry.HeightmapPNG(geometry.Heightmap(z, geometry.Lowest), geometry.HeightmapNotes{})
 		}
 	})
 	b.Run("relief", func(b *testing.B) {
 		for b.Loop() {
-			geometry.ReliefPNG(geometry.Relief(z, geometry.Lowest))
+			geometry.PreviewPNG(geometry.Relief(z, geometry.Lowest), nil)
 		}
 	})
 }

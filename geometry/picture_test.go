@@ -2,8 +2,13 @@ package geometry_test
 
 import (
 	"bytes"
+	"encoding/binary"
+	"encoding/json"
 	"image"
+	"image/color"
 	"image/png"
+	"reflect"
+	"strings"
 	"testing"
 
 	"lorefs/geometry"
@@ -43,7 +48,10 @@ func TestHeightmap(t *testing.T) {
 	z := parseZone(t, steps)
 	for floor, rise := range map[geometry.Floor]int{geometry.Lowest: 0, geometry.Highest: 1000} {
 		drawn := geometry.Heightmap(z, floor)
-		img, ok := decodePNG(t, geometry.HeightmapPNG(drawn), geometry.HeightmapSize).(*image.Gray16)
+		about := geometry.HeightmapNotes{Zone: geometry.ZonePosition{X: 1002, Y: 1006}, Origin: geometry.DefaultOrigin, Floor: floor}
+		file := geometry.HeightmapPNG(drawn, about)
+		checkNotes(t, file, about)
+		img, ok := decodePNG(t, file, geometry.HeightmapSize(about)).(*image.Gray16)
 		if !ok {
 			t.Fatal("the picture is not of 16-bit grey")
 		}
@@ -65,6 +73,51 @@ func TestHeightmap(t *testing.T) {
 	}
 }
 
+// checkNotes checks what a heightmap of zone x1002y1006 says about itself.
+func checkNotes(t *testing.T, file []byte, about geometry.HeightmapNotes) {
+	t.Helper()
+	notes := notesIn(t, file)
+	if want := "Heights of the " + about.Floor.String() + " floors of zone x1002y1006"; notes["Title"] != want {
+		t.Errorf("the title is %q, want %q", notes["Title"], want)
+	}
+	for _, part := range []string{"16 x 16 units", "grow downwards", "x 30720, y 92160", "x1000y1000", "grey value - 32768", "Grey 0 is a cell without a floor"} {
+		if !strings.Contains(notes["Description"], part) {
+			t.Errorf("the description lacks %q: %s", part, notes["Description"])
+		}
+	}
+	var numbers map[string]any
+	if err := json.Unmarshal([]byte(notes["lorefs"]), &numbers); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]any{
+		"zone": []any{1002.0, 1006.0}, "origin": []any{1000.0, 1000.0}, "x": 30720.0, "y": 92160.0, "floor": about.Floor.String(),
+		"units_per_pixel": 16.0, "units_per_metre": 25.0, "units_per_grey": 1.0, "z_of_grey_0": -32768.0, "grey_without_floor": 0.0,
+	} {
+		if !reflect.DeepEqual(numbers[name], want) {
+			t.Errorf("%s is %v, want %v", name, numbers[name], want)
+		}
+	}
+}
+
+// notesIn returns the texts of the chunks iTXt of a PNG file, by their keywords.
+func notesIn(t *testing.T, file []byte) map[string]string {
+	t.Helper()
+	notes := map[string]string{}
+	for rest := file[8:]; len(rest) > 12; {
+		size := int(binary.BigEndian.Uint32(rest))
+		name, content := string(rest[4:8]), rest[8:8+size]
+		if name == "iTXt" {
+			keyword, text, ok := bytes.Cut(content, []byte("\x00\x00\x00\x00\x00"))
+			if !ok {
+				t.Fatalf("a note has no keyword, or is compressed: %q", content)
+			}
+			notes[string(keyword)] = string(text)
+		}
+		rest = rest[12+size:]
+	}
+	return notes
+}
+
 // TestHeightmapOfAnyOrder searches volumes that do not ascend for the lowest.
 func TestHeightmapOfAnyOrder(t *testing.T) {
 	z := parseZone(t, func(int, int) []geometry.Volume { return []geometry.Volume{{Z: 5}, {Z: -5}, {Z: 7}, {Z: 0}} })
@@ -76,6 +129,12 @@ func TestHeightmapOfAnyOrder(t *testing.T) {
 	}
 }
 
+// brightness returns how bright a pixel is.
+func brightness(img image.Image, x, y int) int {
+	r, g, b, _ := img.At(x, y).RGBA()
+	return int(r + g + b)
+}
+
 func TestRelief(t *testing.T) {
 	t.Parallel()
 	// A ridge along y at x = 480: lit on the left, in the shade on the right.
@@ -85,34 +144,157 @@ func TestRelief(t *testing.T) {
 		}
 		return []geometry.Volume{{Z: int16(4800 - 10*max(480-x, x-480))}}
 	})
-	drawn := geometry.Relief(z, geometry.Lowest)
-	img, ok := decodePNG(t, geometry.ReliefPNG(drawn), geometry.ReliefSize).(*image.Gray)
+	drawn, notes := geometry.Relief(z, geometry.Lowest), geometry.ReliefNotes(geometry.DefaultOrigin)
+	file := geometry.PreviewPNG(drawn, notes)
+	img, ok := decodePNG(t, file, geometry.PreviewSize(960, 960, notes)).(*image.Paletted)
 	if !ok {
-		t.Fatal("the picture is not of 8-bit grey")
+		t.Fatal("the picture has no palette")
 	}
 	if !bytes.Equal(img.Pix, drawn.Pix) {
 		t.Error("the file has another picture")
 	}
-	lit, shaded := img.GrayAt(400, 480).Y, img.GrayAt(560, 480).Y
-	if lit <= shaded {
+	if got := notesIn(t, file)["Title"]; got != "The lowest floors of zone x1000y1000" {
+		t.Errorf("the title is %q", got)
+	}
+	if lit, shaded := brightness(img, 400, 480), brightness(img, 560, 480); lit <= shaded {
 		t.Errorf("the lit side is %d, the other %d", lit, shaded)
 	}
-	if img.GrayAt(5, 5).Y != 0 || img.GrayAt(6, 5).Y == 0 || img.GrayAt(0, 0).Y == 0 {
-		t.Errorf("a hole is %d, beside it is %d", img.GrayAt(5, 5).Y, img.GrayAt(6, 5).Y)
+	if hole := brightness(img, 5, 5); hole >= brightness(img, 6, 5)/2 {
+		t.Errorf("a hole is %d, beside it is %d", hole, brightness(img, 6, 5))
 	}
-	if foot, top := img.GrayAt(10, 480).Y, img.GrayAt(470, 480).Y; foot >= top {
-		t.Errorf("the foot is %d, the top %d", foot, top)
+	if foot, top := img.At(10, 480), img.At(470, 480); foot == top {
+		t.Errorf("foot and top are %v", foot)
+	}
+	// Every 25 cells the slope reaches a multiple of 250: at x = 400 it is 4000. There the tint
+	// changes as well.
+	for x, contour := range map[int]bool{401: false, 424: false, 425: true, 426: false, 450: true, 451: false} {
+		if got := brightness(img, x, 480) < brightness(img, 410, 480); got != contour {
+			t.Errorf("a contour at %d: %v, want %v", x, got, contour)
+		}
+	}
+}
+
+// TestColours checks that a colour depends on the height and on nothing else in a zone, that the
+// colours of the heights of the game differ, and that the extremes have some.
+func TestColours(t *testing.T) {
+	t.Parallel()
+	flat := func(z int16) color.Color {
+		return geometry.Relief(parseZone(t, geomtest.Flat(z)), geometry.Lowest).At(100, 100)
+	}
+	mixed := geometry.Relief(parseZone(t, func(x, _ int) []geometry.Volume {
+		return []geometry.Volume{{Z: []int16{600, 2100, -32768, 32767}[x/240]}}
+	}), geometry.Lowest)
+	seen := map[color.Color]int16{}
+	for i, z := range []int16{600, 2100, -32768, 32767} {
+		want := flat(z)
+		if other, twice := seen[want]; twice {
+			t.Errorf("%d and %d have one colour", z, other)
+		}
+		seen[want] = z
+		if got := mixed.At(240*i+120, 7); got != want {
+			t.Errorf("%d is %v beside others, and %v alone", z, got, want)
+		}
 	}
 }
 
 func TestReliefOfNothing(t *testing.T) {
+	t.Parallel()
 	img := geometry.Relief(parseZone(t, geomtest.Empty), geometry.Highest)
 	for _, v := range img.Pix {
 		if v != 0 {
 			t.Fatalf("a pixel is %d", v)
 		}
 	}
-	if got := geometry.Relief(parseZone(t, geomtest.Flat(9)), geometry.Highest).GrayAt(7, 7).Y; got == 0 {
-		t.Error("a flat zone is black")
+	if got := geometry.Relief(parseZone(t, geomtest.Flat(9)), geometry.Highest).ColorIndexAt(7, 7); got == 0 {
+		t.Error("a flat zone is as if it had no floor")
+	}
+}
+
+// TestTile checks that a smaller picture shows the same.
+func TestTile(t *testing.T) {
+	t.Parallel()
+	// The left half is low, a quarter is high, and a quarter has no floor.
+	z := parseZone(t, func(x, y int) []geometry.Volume {
+		switch {
+		case x < 480:
+			return []geometry.Volume{{Z: -700, Height: 9}}
+		case y < 480:
+			return []geometry.Volume{{Z: 2800, Height: 9}}
+		}
+		return nil
+	})
+	large := geometry.Relief(z, geometry.Lowest)
+	for _, size := range [][2]int{{2, 2}, {7, 5}, {100, 300}, {960, 1}, {1, 1}} {
+		small := geometry.Tile(z, geometry.Lowest, size[0], size[1])
+		if got := small.Bounds().Size(); got != image.Pt(size[0], size[1]) {
+			t.Fatalf("a tile of %v is %v", size, got)
+		}
+		if size[0] == 1 || size[1] == 1 {
+			continue
+		}
+		for _, at := range [][2]int{{0, 0}, {0, 1}, {1, 0}, {1, 1}} {
+			x, y := at[0]*(size[0]-1), at[1]*(size[1]-1)
+			if got, want := small.ColorIndexAt(x, y), large.ColorIndexAt(at[0]*900+30, at[1]*900+30); got != want && size[0] != 2 {
+				t.Errorf("a tile of %v: pixel %d,%d has colour %d, want %d", size, x, y, got, want)
+			}
+		}
+		if small.ColorIndexAt(size[0]-1, size[1]-1) != 0 {
+			t.Errorf("a tile of %v has a floor where there is none", size)
+		}
+	}
+}
+
+func TestMosaic(t *testing.T) {
+	t.Parallel()
+	at := func(x, y uint32) geometry.ZonePosition { return geometry.ZonePosition{X: x, Y: y} }
+	// Two neighbours, and one far away, which is listed twice.
+	m := geometry.NewMosaic([]geometry.ZonePosition{at(5000, 9), at(1000, 9), at(1001, 8), at(5000, 9)}, 4096)
+	for zone, want := range map[geometry.ZonePosition]image.Rectangle{
+		at(1000, 9): image.Rect(0, 960, 960, 1920),
+		at(1001, 8): image.Rect(960, 0, 1920, 960),
+		at(5000, 9): image.Rect(2160, 960, 3120, 1920), // a gap of a quarter of a zone
+	} {
+		if got := m.Tile(zone); got != want {
+			t.Errorf("%v is at %v, want %v", zone, got, want)
+		}
+	}
+	if m.All != image.Rect(0, 0, 3120, 1920) {
+		t.Errorf("all is %v", m.All)
+	}
+	var numbers struct{ Zones map[string][4]int }
+	notes := m.Notes()
+	if err := json.Unmarshal([]byte(notes[len(notes)-1].Text), &numbers); err != nil {
+		t.Fatal(err)
+	}
+	if len(numbers.Zones) != 3 || numbers.Zones["x5000y0009"] != [4]int{2160, 960, 960, 960} {
+		t.Errorf("the notes say %v", numbers.Zones)
+	}
+}
+
+// TestLargeMosaic lays out more zones than there is room for.
+func TestLargeMosaic(t *testing.T) {
+	t.Parallel()
+	for name, step := range map[string]uint32{"adjacent": 1, "apart": 4_000_000} {
+		for _, n := range []int{0, 1, 40, 1000} {
+			var zones []geometry.ZonePosition
+			for i := range n {
+				zones = append(zones, geometry.ZonePosition{X: uint32(i) * step, Y: uint32(i) * step})
+			}
+			m := geometry.NewMosaic(zones, 300)
+			if size := m.All.Size(); size.X < 1 || size.X > 300 || size.X != size.Y {
+				t.Errorf("%d zones, %s: the picture is %v", n, name, size)
+			}
+			img := m.NewPicture()
+			for _, at := range zones {
+				r := m.Tile(at)
+				if r.Empty() || !r.In(m.All) {
+					t.Fatalf("%d zones, %s: %v is at %v of %v", n, name, at, r, m.All)
+				}
+				m.Put(img, at, geometry.Unreadable(r.Dx(), r.Dy()))
+				if img.ColorIndexAt(r.Min.X, r.Min.Y) == 0 || img.ColorIndexAt(r.Max.X-1, r.Max.Y-1) == 0 {
+					t.Errorf("%d zones, %s: nothing is at %v", n, name, r)
+				}
+			}
+		}
 	}
 }

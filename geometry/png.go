@@ -5,13 +5,7 @@ import (
 	"hash/adler32"
 	"hash/crc32"
 	"image"
-)
-
-// The sizes of the files of pictures. They are not compressed, so that the sizes are known
-// before the pictures are.
-const (
-	HeightmapSize = pngBase + PictureSide*(storedHead+1+2*PictureSide)
-	ReliefSize    = pngBase + PictureSide*(storedHead+1+PictureSide)
+	"image/color"
 )
 
 // Parts of a PNG file, in bytes.
@@ -21,35 +15,102 @@ const (
 	pngChunk = 12
 	// pngHead is the content of the chunk IHDR.
 	pngHead = 13
+	// pngNote is what a chunk iTXt has beside its keyword and its text: ends of strings,
+	// compression, and neither a language nor a translation.
+	pngNote = 5
 	// zlibHead and zlibSum are the ends of a zlib stream, storedHead begins each stored block.
 	zlibHead, zlibSum, storedHead = 2, 4, 5
-
-	pngBase = len(pngMagic) + pngChunk + pngHead + pngChunk + zlibHead + zlibSum + pngChunk
 )
 
-// HeightmapPNG returns a file of a Heightmap.
-func HeightmapPNG(img *image.Gray16) []byte {
-	return appendPNG(make([]byte, 0, HeightmapSize), 16, img.Pix)
+// Note is a text in a PNG file, with what it is. Programs that show pictures show it as well.
+type Note struct{ Keyword, Text string }
+
+// pngFile is a PNG file. It is not compressed, so that its size is known before the picture is.
+type pngFile struct {
+	width, height int
+	// depth is 8, or 16 for grey.
+	depth byte
+	// palette is nil for grey.
+	palette color.Palette
+	notes   []Note
 }
 
-// ReliefPNG returns a file of a Relief.
-func ReliefPNG(img *image.Gray) []byte {
-	return appendPNG(make([]byte, 0, ReliefSize), 8, img.Pix)
+// HeightmapPNG returns a file of a [Heightmap].
+func HeightmapPNG(img *image.Gray16, about HeightmapNotes) []byte {
+	return about.file().append(img.Pix)
 }
 
-// appendPNG appends a file of a grey picture of PictureSide×PictureSide pixels of 8 or 16 bits,
-// as the file has them.
-func appendPNG(dst []byte, depth byte, pix []byte) []byte {
-	dst = append(dst, pngMagic...)
-	head := binary.BigEndian.AppendUint32(nil, PictureSide)
-	head = binary.BigEndian.AppendUint32(head, PictureSide)
-	// Behind the depth: grey; deflate, filters for each row, and not interlaced.
-	head = append(head, depth, 0, 0, 0, 0)
+// HeightmapSize returns the size of that file.
+func HeightmapSize(about HeightmapNotes) int { return about.file().size() }
+
+// PreviewPNG returns a file of a [Relief], or of a picture that consists of [Tile].
+func PreviewPNG(img *image.Paletted, notes []Note) []byte {
+	return previewFile(img.Rect.Dx(), img.Rect.Dy(), notes).append(img.Pix)
+}
+
+// PreviewSize returns the size of such a file.
+func PreviewSize(width, height int, notes []Note) int {
+	return previewFile(width, height, notes).size()
+}
+
+func previewFile(width, height int, notes []Note) *pngFile {
+	return &pngFile{width: width, height: height, depth: 8, palette: palette, notes: notes}
+}
+
+// row is the size of a row of pixels.
+func (f *pngFile) row() int { return f.width * int(f.depth) / 8 }
+
+// pixels is the size of the content of the chunk IDAT.
+func (f *pngFile) pixels() int { return zlibHead + f.height*(storedHead+1+f.row()) + zlibSum }
+
+func (f *pngFile) size() int {
+	size := len(pngMagic) + pngChunk + pngHead + pngChunk + f.pixels() + pngChunk
+	if f.palette != nil {
+		size += pngChunk + 3*len(f.palette)
+	}
+	for _, n := range f.notes {
+		size += pngChunk + n.size()
+	}
+	return size
+}
+
+func (n Note) size() int { return len(n.Keyword) + pngNote + len(n.Text) }
+
+// append returns the file with pixels as it has them: rows of grey or of places in the palette.
+func (f *pngFile) append(pix []byte) []byte {
+	const grey, indexed = 0, 3
+	dst := append(make([]byte, 0, f.size()), pngMagic...)
+	head := binary.BigEndian.AppendUint32(nil, uint32(f.width))
+	head = binary.BigEndian.AppendUint32(head, uint32(f.height))
+	kind := byte(grey)
+	if f.palette != nil {
+		kind = indexed
+	}
+	// Behind the kind: deflate, filters for each row, and not interlaced.
+	head = append(head, f.depth, kind, 0, 0, 0)
 	dst = appendPNGChunk(dst, "IHDR", len(head), func(dst []byte) []byte { return append(dst, head...) })
-	row := len(pix) / PictureSide
-	size := zlibHead + PictureSide*(storedHead+1+row) + zlibSum
-	dst = appendPNGChunk(dst, "IDAT", size, func(dst []byte) []byte { return appendStored(dst, pix, row) })
+	if f.palette != nil {
+		dst = appendPNGChunk(dst, "PLTE", 3*len(f.palette), f.appendPalette)
+	}
+	for _, n := range f.notes {
+		dst = appendPNGChunk(dst, "iTXt", n.size(), n.append)
+	}
+	dst = appendPNGChunk(dst, "IDAT", f.pixels(), func(dst []byte) []byte { return f.appendStored(dst, pix) })
 	return appendPNGChunk(dst, "IEND", 0, func(dst []byte) []byte { return dst })
+}
+
+func (f *pngFile) appendPalette(dst []byte) []byte {
+	for _, c := range f.palette {
+		r, g, b, _ := c.RGBA()
+		dst = append(dst, byte(r>>8), byte(g>>8), byte(b>>8))
+	}
+	return dst
+}
+
+func (n Note) append(dst []byte) []byte {
+	// Behind the keyword: not compressed, no language, no translated keyword.
+	dst = append(append(dst, n.Keyword...), 0, 0, 0, 0, 0)
+	return append(dst, n.Text...)
 }
 
 // appendPNGChunk appends a chunk whose content appends size bytes.
@@ -60,17 +121,18 @@ func appendPNGChunk(dst []byte, name string, size int, content func([]byte) []by
 	return binary.BigEndian.AppendUint32(dst, crc32.ChecksumIEEE(dst[from:]))
 }
 
-// appendStored appends rows of pixels as a zlib stream with a stored block for each.
-func appendStored(dst, pix []byte, row int) []byte {
+// appendStored appends rows of pixels as a zlib stream with a stored block for each. No picture is
+// so wide that a row does not fit into one.
+func (f *pngFile) appendStored(dst, pix []byte) []byte {
 	const (
 		deflate32K, fastest = 0x78, 0x01
 		noFilter            = 0
 	)
 	dst = append(dst, deflate32K, fastest)
-	sum := adler32.New()
-	for y := range PictureSide {
+	sum, row := adler32.New(), f.row()
+	for y := range f.height {
 		last := byte(0)
-		if y == PictureSide-1 {
+		if y == f.height-1 {
 			last = 1
 		}
 		dst = append(dst, last)

@@ -8,6 +8,7 @@
 //	definitions/S_CHAT.3.json       the definition as JSON
 //	maps/protocol.373824.json       names and numbers
 //	summary.json                    numbers of packets and bytes, and rates: by sender, name and time
+//	session.svg                     a drawing of the packets of each name over time
 //
 // A packet's number is its place in the log, from 0 on. Package dissect finds its name and
 // definition, and makes its line.
@@ -24,7 +25,8 @@
 //
 // The sizes of the files of lines and of the summary are found by decoding every packet once,
 // on all cores. Then it is also known where each 64th line begins, and 4 bytes a packet say
-// which ones have a name.
+// which ones have a name. The drawing always has the same size. It is made when it is read, of the
+// times of the packets, which are not decoded for it.
 //
 // # Growth
 //

@@ -65,7 +65,7 @@ func (t *Tree) look(ctx context.Context, tell func(nodes.Change)) error {
 		// What is measured is of packets that were there before: nobody knows more.
 		changes = append(changes, nodes.Change{ID: id, From: t.measured.size(id)})
 	}
-	for _, id := range []nodes.ID{rootID, packetsID, byNameID, summaryID} {
+	for _, id := range []nodes.ID{rootID, packetsID, byNameID, summaryID, pictureID} {
 		changes = append(changes, nodes.Change{ID: id})
 	}
 	t.now.Store(s)

@@ -12,6 +12,7 @@ const (
 	summaryID     = nodes.ID(5)
 	linesID       = nodes.ID(6)
 	byNameID      = nodes.ID(7)
+	pictureID     = nodes.ID(8)
 
 	kindShift = 32
 )

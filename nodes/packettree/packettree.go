@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -42,6 +43,7 @@ type Tree struct {
 	// now is the recording; nil if there is none.
 	now      atomic.Pointer[session]
 	measured measured
+	picture  picture
 	digits   int // of a packet's number
 
 	top  []topEntry
@@ -98,7 +100,7 @@ func (t *Tree) listTop() {
 		t.top = append(t.top, topEntry{"definitions", definitionsID}, topEntry{"maps", mapsID})
 	}
 	if t.now.Load() != nil {
-		t.top = append(t.top, topEntry{"summary.json", summaryID})
+		t.top = append(t.top, topEntry{"summary.json", summaryID}, topEntry{pictureName, pictureID})
 	}
 }
 
@@ -119,6 +121,8 @@ func (t *Tree) topEntry(ctx context.Context, i int, lazy bool) (nodes.Entry, err
 			text, err = t.summaryText(ctx)
 			e.Size = int64(len(text))
 		}
+	case pictureID:
+		e.Kind, e.Size = nodes.File, pictureSize
 	}
 	return e, err
 }
@@ -180,8 +184,8 @@ func (t *Tree) entry(ctx context.Context, id nodes.ID, lazy bool) (nodes.Entry, 
 	switch {
 	case t.isLines(s, id):
 		return t.linesEntry(ctx, s, id, lazy)
-	case id == summaryID && s != nil:
-		return t.topEntry(ctx, len(t.top)-1, lazy)
+	case (id == summaryID || id == pictureID) && s != nil:
+		return t.topEntry(ctx, slices.IndexFunc(t.top, func(e topEntry) bool { return e.id == id }), lazy)
 	case (k == kindJSON || k == kindBin) && s != nil && i < s.len():
 		return t.packetEntry(s, k, i, lazy)
 	case k == kindDefinition && i < len(t.defs.names):
@@ -214,9 +218,12 @@ func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (in
 	}
 	var content []byte
 	var err error
-	if id == summaryID && s != nil {
+	switch {
+	case id == summaryID && s != nil:
 		content, err = t.summaryText(ctx)
-	} else {
+	case id == pictureID && s != nil:
+		content, err = t.pictureText(ctx)
+	default:
 		content, err = t.cached(ctx, id)
 	}
 	if err != nil {

@@ -404,6 +404,7 @@ func TestGrowing(t *testing.T) {
 	}
 	first := recording.Log().Len()
 	tree := packettree.New(recording, library(t), packettree.Options{ModTime: mounted, Grown: grown})
+	read(t, tree, "session.svg")
 	before := read(t, tree, "packets.jsonl")
 	if n := strings.Count(before, "\n"); n != first || n == 0 || n > 20 {
 		t.Fatalf("%d packets at first", n)
@@ -428,7 +429,7 @@ func TestGrowing(t *testing.T) {
 	if !seen {
 		t.Error("it does not tell that packets.jsonl has grown")
 	}
-	for _, path := range []string{"packets.jsonl", "summary.json", "by-name/C_PLAYER_LOCATION.jsonl"} {
+	for _, path := range []string{"packets.jsonl", "summary.json", "session.svg", "by-name/C_PLAYER_LOCATION.jsonl"} {
 		if got, want := read(t, tree, path), read(t, whole, path); got != want {
 			t.Errorf("%s is %s\nwant %s", path, got, want)
 		}

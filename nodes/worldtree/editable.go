@@ -254,6 +254,7 @@ func (e *edits) install(s *source, c *change) {
 	}
 	s.forget()
 	s.current.Store(&next)
+	e.world.changes.Add(1)
 	if c.image == nil {
 		return // it is damaged
 	}
@@ -270,6 +271,11 @@ func (e *edits) tellOf(put node, before, after []byte) {
 			e.Changed(nodes.Change{ID: n.id()})
 		} else {
 			e.Edited(n.id())
+		}
+	}
+	for _, f := range e.folders[0].files {
+		if f.drawn() {
+			e.Edited(f.id())
 		}
 	}
 	for v := range viewCount {

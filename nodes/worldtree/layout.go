@@ -8,9 +8,6 @@ import (
 	"lorefs/nodes"
 )
 
-// missingName is a file in the root.
-const missingName = "missing.json"
-
 // folder is a directory that does not belong to a source.
 type folder struct {
 	id   nodes.ID
@@ -21,8 +18,8 @@ type folder struct {
 	// the second.
 	sources []*source
 	views   []view
-	// missing is set if the last entry is missingName.
-	missing bool
+	// files are the last entries.
+	files []rootFile
 }
 
 // makeFolders returns all folders, the root first.
@@ -30,7 +27,7 @@ func (t *Tree) makeFolders() []folder {
 	zones := t.sources[:len(t.byName[zone])]
 	areas := t.sources[len(zones):]
 	all := [folderCount]folder{
-		{subs: []int{1, 2, 3, 4, 5, 7}, missing: t.missing != ""},
+		{subs: []int{1, 2, 3, 4, 5, 7}, files: t.rootFiles()},
 		{name: "zones", sources: zones, views: []view{zoneJSON}},
 		{name: "squares", sources: zones, views: []view{zoneSquares}},
 		{name: "heightmaps", sources: zones, views: []view{zoneLowest, zonePreview, zoneHighest}},
@@ -57,8 +54,8 @@ func (t *Tree) count() int64 {
 	return n + int64(len(t.byName[zone]))*geometry.ZoneSquares
 }
 
-// The ID of a folder is nodes.Root plus its index, and missingName follows the last folder. All
-// others have the bits
+// The ID of a folder is nodes.Root plus its index, and the files in the root follow the last
+// folder. All others have the bits
 //
 //	view+1:5 key:40 square+1:14
 //
@@ -66,7 +63,6 @@ func (t *Tree) count() int64 {
 // have the numbers from madeID on.
 const (
 	folderCount = 10
-	missingID   = nodes.Root + folderCount
 
 	squareBits = 14
 	viewShift  = keyBits + squareBits
@@ -74,13 +70,13 @@ const (
 	madeID nodes.ID = 31<<viewShift | 1
 )
 
-// node is one node of the tree: a folder, a view of a source, a square, or the file
-// missingName, for which only missing is set.
+// node is one node of the tree: a folder, a view of a source, a square, or a file in the root,
+// for which only root is set.
 type node struct {
-	folder  *folder
-	source  *source
-	view    view
-	missing bool
+	folder *folder
+	source *source
+	view   view
+	root   rootFile
 	// square is the number of a square in its zone, else -1.
 	square int
 }
@@ -93,8 +89,10 @@ func (t *Tree) node(ctx context.Context, id nodes.ID) (node, error) {
 	if id >= nodes.Root && id < nodes.Root+nodes.ID(len(t.folders)) {
 		return node{folder: &t.folders[id-nodes.Root], square: -1}, nil
 	}
-	if id == missingID && t.missing != "" {
-		return node{missing: true, square: -1}, nil
+	for _, file := range t.folders[0].files {
+		if id == file.id() {
+			return node{root: file, square: -1}, nil
+		}
 	}
 	v := id >> viewShift
 	s, ok := t.byKey[uint64(id)>>squareBits&(1<<keyBits-1)]
@@ -108,8 +106,8 @@ func (t *Tree) node(ctx context.Context, id nodes.ID) (node, error) {
 
 func (n node) id() nodes.ID {
 	switch {
-	case n.missing:
-		return missingID
+	case n.root != notRoot:
+		return n.root.id()
 	case n.source == nil:
 		return n.folder.id
 	}
@@ -118,7 +116,7 @@ func (n node) id() nodes.ID {
 
 func (n node) kind() nodes.Kind {
 	switch {
-	case n.missing, n.square >= 0:
+	case n.root != notRoot, n.square >= 0:
 		return nodes.File
 	case n.source == nil:
 		return nodes.Dir
@@ -128,8 +126,8 @@ func (n node) kind() nodes.Kind {
 
 func (n node) name() string {
 	switch {
-	case n.missing:
-		return missingName
+	case n.root != notRoot:
+		return n.root.name()
 	case n.source == nil:
 		return n.folder.name
 	case n.square >= 0:
@@ -143,11 +141,7 @@ func (n node) entries() int {
 	if n.source != nil {
 		return geometry.ZoneSquares
 	}
-	count := len(n.folder.subs) + len(n.folder.sources)*len(n.folder.views)
-	if n.folder.missing {
-		count++
-	}
-	return count
+	return len(n.folder.subs) + len(n.folder.sources)*len(n.folder.views) + len(n.folder.files)
 }
 
 // child returns entry i of a directory.
@@ -160,8 +154,8 @@ func (t *Tree) child(dir node, i int) node {
 		return node{folder: &t.folders[f.subs[i]], square: -1}
 	}
 	i -= len(f.subs)
-	if i == len(f.sources)*len(f.views) {
-		return node{missing: true, square: -1}
+	if files := i - len(f.sources)*len(f.views); files >= 0 {
+		return node{root: f.files[files], square: -1}
 	}
 	return node{source: f.sources[i/len(f.views)], view: f.views[i%len(f.views)], square: -1}
 }

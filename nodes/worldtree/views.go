@@ -28,13 +28,14 @@ const (
 )
 
 // form says how a view is made: as a text, which is made as it is read, or as a whole,
-// which is kept in the cache. size is its size if all have the same, else 0.
+// which is kept in the cache. size returns its size if that is known without decoding; else it
+// is nil.
 type form struct {
 	of      kind
 	ext     string
 	text    func(t *Tree, s *source, image []byte) (geometry.Text, error)
-	content func(image []byte) ([]byte, error)
-	size    int
+	content func(t *Tree, s *source, image []byte) ([]byte, error)
+	size    func(t *Tree, s *source) int
 }
 
 var forms = [viewCount]form{
@@ -48,22 +49,24 @@ var forms = [viewCount]form{
 	zoneFloors: {of: zone, ext: ".obj", text: ofZone(func(t *Tree, s *source, z *geometry.Zone) geometry.Text {
 		return geometry.FloorsOBJ(z, s.at, t.opts.Origin(s.at))
 	})},
-	zoneLowest: {of: zone, ext: ".png", size: geometry.HeightmapSize, content: zoneContent(func(z *geometry.Zone) []byte {
-		return geometry.HeightmapPNG(geometry.Heightmap(z, geometry.Lowest))
-	})},
-	zoneHighest: {of: zone, ext: ".top.png", size: geometry.HeightmapSize, content: zoneContent(func(z *geometry.Zone) []byte {
-		return geometry.HeightmapPNG(geometry.Heightmap(z, geometry.Highest))
-	})},
-	zonePreview: {of: zone, ext: ".preview.png", size: geometry.ReliefSize, content: zoneContent(func(z *geometry.Zone) []byte {
-		return geometry.ReliefPNG(geometry.Relief(z, geometry.Lowest))
-	})},
-	zoneStatistics: {of: zone, ext: ".json", content: zoneContent(func(z *geometry.Zone) []byte {
+	zoneLowest:  heightmap(".png", geometry.Lowest),
+	zoneHighest: heightmap(".top.png", geometry.Highest),
+	zonePreview: {
+		of: zone, ext: ".preview.png",
+		size: func(_ *Tree, s *source) int {
+			return geometry.PreviewSize(geometry.PictureSide, geometry.PictureSide, geometry.ReliefNotes(s.at))
+		},
+		content: zoneContent(func(_ *Tree, s *source, z *geometry.Zone) []byte {
+			return geometry.PreviewPNG(geometry.Relief(z, geometry.Lowest), geometry.ReliefNotes(s.at))
+		}),
+	},
+	zoneStatistics: {of: zone, ext: ".json", content: zoneContent(func(_ *Tree, _ *source, z *geometry.Zone) []byte {
 		return geometry.StatisticsOfZone(z).AppendJSON(nil)
 	})},
 	areaJSON:    {of: area, ext: ".json", text: ofArea(geometry.AreaJSON)},
 	areaGeoJSON: {of: area, ext: ".geojson", text: ofArea(geometry.AreaGeoJSON)},
 	areaPaths:   {of: area, ext: ".obj", text: ofArea(geometry.PathsOBJ)},
-	areaStatistics: {of: area, ext: ".json", content: func(image []byte) ([]byte, error) {
+	areaStatistics: {of: area, ext: ".json", content: func(_ *Tree, _ *source, image []byte) ([]byte, error) {
 		a, err := geometry.AreaOfImage(image)
 		if err != nil {
 			return nil, err
@@ -92,13 +95,27 @@ func ofArea(text func(*geometry.Area) geometry.Text) func(*Tree, *source, []byte
 	}
 }
 
-func zoneContent(render func(*geometry.Zone) []byte) func([]byte) ([]byte, error) {
-	return func(image []byte) ([]byte, error) {
+func zoneContent(render func(*Tree, *source, *geometry.Zone) []byte) func(*Tree, *source, []byte) ([]byte, error) {
+	return func(t *Tree, s *source, image []byte) ([]byte, error) {
 		z, err := geometry.ZoneOfImage(image)
 		if err != nil {
 			return nil, err
 		}
-		return render(z), nil
+		return render(t, s, z), nil
+	}
+}
+
+// heightmap returns the form of heightmaps of one of the floors.
+func heightmap(ext string, floor geometry.Floor) form {
+	notes := func(t *Tree, s *source) geometry.HeightmapNotes {
+		return geometry.HeightmapNotes{Zone: s.at, Origin: t.opts.Origin(s.at), Floor: floor}
+	}
+	return form{
+		of: zone, ext: ext,
+		size: func(t *Tree, s *source) int { return geometry.HeightmapSize(notes(t, s)) },
+		content: zoneContent(func(t *Tree, s *source, z *geometry.Zone) []byte {
+			return geometry.HeightmapPNG(geometry.Heightmap(z, floor), notes(t, s))
+		}),
 	}
 }
 
@@ -109,17 +126,19 @@ func (v view) kindOf() nodes.Kind {
 	return nodes.File
 }
 
-// The blocks of a version in the cache: its decoded image, and for each view the content or
-// the offsets of the text.
+// The blocks of a version in the cache: its decoded image, for each view the content or the
+// offsets of the text, and its part of the picture of the world.
 const (
 	blockShift  = 8
 	numberShift = 40
 	imageBlock  = uint64(viewCount)
+	tileBlock   = imageBlock + 1
 )
 
-// kept has the blocks that were used last: one image, and one block of a view. Reading a
-// file piece by piece needs both for each piece, and the cache may have no room for them.
-type kept struct{ image, view atomic.Pointer[keptBlock] }
+// kept has the blocks that were used last: one image, one block of a view, and one picture of the
+// world. Reading a file piece by piece needs them for each piece, and the cache may have no room
+// for them.
+type kept struct{ image, view, world atomic.Pointer[keptBlock] }
 
 type keptBlock struct {
 	number uint64
@@ -187,6 +206,6 @@ func (t *Tree) content(ctx context.Context, s *version, v view) ([]byte, error) 
 		if err != nil {
 			return nil, err
 		}
-		return forms[v].content(image)
+		return forms[v].content(t, s.source, image)
 	})
 }

@@ -27,6 +27,10 @@ type Tree struct {
 	leftOut []LeftOut
 	// missing is the content of missingName, or "".
 	missing string
+	// mosaic is where zones lie in world.png; nil without zones.
+	mosaic *geometry.Mosaic
+	// world has what is known of the pictures of the world.
+	world worldPictures
 	// decoding limits how many files are decoded at once: each takes some 10 MB beside the
 	// cache.
 	decoding chan struct{}
@@ -68,6 +72,7 @@ func New(fsys iofs.FS, opts Options) (*Tree, error) {
 	if opts.Missing != nil {
 		t.missing = opts.Missing(t.Files())
 	}
+	t.layOut()
 	t.folders = t.makeFolders()
 	t.usage.Nodes = t.count()
 	t.load()
@@ -133,8 +138,8 @@ func decodeFile(k kind, data []byte) (image []byte, sum totals, err error) {
 
 // size returns the size of a view's file. The error is only ctx's: see viewState.
 func (t *Tree) size(ctx context.Context, s *version, v view) (int64, error) {
-	if n := forms[v].size; n > 0 {
-		return int64(n), nil
+	if size := forms[v].size; size != nil {
+		return int64(size(t, s.source)), nil
 	}
 	state := &s.made.views[v]
 	if n := state.size.Load(); n > 0 {
@@ -156,11 +161,11 @@ func (t *Tree) size(ctx context.Context, s *version, v view) (int64, error) {
 	return n, nil
 }
 
-// knownSize returns the size of a view's file if all have the same, or this or an earlier run
-// found it out, else nodes.UnknownSize.
+// knownSize returns the size of a view's file if it is known without decoding, or this or an
+// earlier run found it out, else nodes.UnknownSize.
 func (t *Tree) knownSize(s *version, v view) int64 {
-	if n := forms[v].size; n > 0 {
-		return int64(n)
+	if size := forms[v].size; size != nil {
+		return int64(size(t, s.source))
 	}
 	state := &s.made.views[v]
 	if n := state.size.Load(); n > 0 {
@@ -194,6 +199,8 @@ func (t *Tree) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
 	attr := nodes.Attr{Kind: n.kind(), ModTime: t.opts.ModTime, Writable: t.canWrite(n)}
 	if n.source != nil {
 		attr.ModTime = n.source.now().shown
+	} else if n.root.drawn() {
+		attr.ModTime = t.drawnAt()
 	}
 	if attr.Kind == nodes.File {
 		attr.Size, err = t.fileSize(ctx, n)
@@ -202,8 +209,8 @@ func (t *Tree) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
 }
 
 func (t *Tree) fileSize(ctx context.Context, n node) (int64, error) {
-	if n.missing {
-		return int64(len(t.missing)), nil
+	if n.root != notRoot {
+		return t.rootSize(n.root), nil
 	}
 	return t.versionSize(ctx, n.source.now(), n)
 }
@@ -235,8 +242,8 @@ func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (in
 		return 0, fmt.Errorf("%v: %w", id, nodes.ErrIsDir)
 	case off < 0:
 		return 0, fmt.Errorf("negative offset %d", off)
-	case n.missing:
-		return nodes.ReadContent(t.missing, p, off)
+	case n.root != notRoot:
+		return t.readRoot(ctx, n.root, p, off)
 	}
 	return t.readVersion(ctx, n.source.now(), n, p, off)
 }
@@ -350,8 +357,10 @@ func (t *Tree) placeIn(f *folder, name string) int {
 			return i
 		}
 	}
-	if f.missing && name == missingName {
-		return node{folder: f, square: -1}.entries() - 1
+	for i, file := range f.files {
+		if file.name() == name {
+			return node{folder: f, square: -1}.entries() - len(f.files) + i
+		}
 	}
 	lower := strings.ToLower(name)
 	for i, v := range f.views {
@@ -418,10 +427,12 @@ func (t *Tree) entry(dir node, i int) nodes.Entry {
 	}
 	if child.source != nil {
 		e.ModTime = child.source.now().shown
+	} else if child.root.drawn() {
+		e.ModTime = t.drawnAt()
 	}
 	switch {
-	case child.missing:
-		e.Size = int64(len(t.missing))
+	case child.root != notRoot:
+		e.Size = t.rootSize(child.root)
 	case child.square >= 0:
 		e.Size = nodes.UnknownSize
 	case e.Kind == nodes.File:

@@ -1,0 +1,339 @@
+package worldtree
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"image"
+	"io"
+	"maps"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"lorefs/geometry"
+	"lorefs/internal/svg"
+	"lorefs/nodes"
+)
+
+// rootFile is a file in the root, made of all sources. The numbers are part of IDs, so they must
+// never change.
+type rootFile uint8
+
+const (
+	notRoot rootFile = iota
+	// missingFile is what Options.Missing makes.
+	missingFile
+	// worldPicture is the zones seen from above, and worldOutlines where areas lie.
+	worldPicture
+	worldOutlines
+)
+
+var rootNames = [...]string{missingFile: "missing.json", worldPicture: "world.png", worldOutlines: "world.svg"}
+
+func (f rootFile) name() string { return rootNames[f] }
+
+func (f rootFile) id() nodes.ID { return nodes.Root + folderCount + nodes.ID(f-missingFile) }
+
+// drawn reports whether edits change the file.
+func (f rootFile) drawn() bool { return f == worldPicture || f == worldOutlines }
+
+// worldSide is the longest possible side of the pictures of the world.
+const worldSide = 4096
+
+// worldPictures is what is known of the pictures of the world.
+type worldPictures struct {
+	// sizes of the files, by rootFile.
+	sizes [len(rootNames)]int64
+	// changes counts edits: a picture of another count may be out of date.
+	changes atomic.Uint64
+}
+
+// layOut finds out how large the pictures of the world are. That depends only on which files there
+// are.
+func (t *Tree) layOut() {
+	t.world.sizes[missingFile] = int64(len(t.missing))
+	var zones []geometry.ZonePosition
+	names := 0
+	for _, s := range t.sources {
+		if s.kind == zone {
+			zones = append(zones, s.at)
+		} else {
+			names += len(s.name)
+		}
+	}
+	if len(zones) > 0 {
+		t.mosaic = geometry.NewMosaic(zones, worldSide)
+		t.world.sizes[worldPicture] = int64(geometry.PreviewSize(t.mosaic.All.Dx(), t.mosaic.All.Dy(), t.mosaic.Notes()))
+	}
+	const (
+		zoneSize = 320
+		// areaSize is enough for areas of any size that have a simple form.
+		areaSize = 1024
+		// escaped is how much longer a name may become, which is there twice.
+		escaped = 2 * 6
+	)
+	t.world.sizes[worldOutlines] = svg.MinSize + int64(zoneSize*len(zones)+areaSize*(len(t.sources)-len(zones))+escaped*names)
+}
+
+// rootFiles returns the files in the root that there are.
+func (t *Tree) rootFiles() (all []rootFile) {
+	if t.mosaic != nil {
+		all = append(all, worldPicture)
+	}
+	if len(t.sources) > 0 {
+		all = append(all, worldOutlines)
+	}
+	if t.missing != "" {
+		all = append(all, missingFile)
+	}
+	return all
+}
+
+func (t *Tree) rootSize(f rootFile) int64 { return t.world.sizes[f] }
+
+// drawnAt returns when something was edited last that the pictures of the world show.
+func (t *Tree) drawnAt() time.Time {
+	last := t.opts.ModTime
+	for _, s := range t.sources {
+		if at := s.now().shown; at.After(last) {
+			last = at
+		}
+	}
+	return last
+}
+
+func (t *Tree) readRoot(ctx context.Context, f rootFile, p []byte, off int64) (int, error) {
+	if f == missingFile {
+		return nodes.ReadContent(t.missing, p, off)
+	}
+	data, err := t.worldBlock(ctx, f)
+	if err != nil {
+		return 0, err
+	}
+	return nodes.ReadContent(data, p, off)
+}
+
+// worldBlock returns a picture of the world. It is drawn once until something is edited.
+func (t *Tree) worldBlock(ctx context.Context, f rootFile) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	// An edit is counted after it shows, so this picture has all edits up to the count.
+	number := t.world.changes.Load()<<numberShift | uint64(len(t.sources))<<blockShift | uint64(f)
+	if b := t.kept.world.Load(); b != nil && b.number == number {
+		return b.data, nil
+	}
+	data, err := t.opts.Blocks.Block(ctx, number, func(ctx context.Context, _ uint64) ([]byte, error) {
+		if f == worldPicture {
+			return t.drawWorld(ctx)
+		}
+		return t.outlineWorld(ctx)
+	})
+	if err == nil {
+		t.kept.world.Store(&keptBlock{number, data})
+	}
+	return data, err
+}
+
+// drawWorld makes world.png.
+func (t *Tree) drawWorld(ctx context.Context) ([]byte, error) {
+	zones := t.sources[:len(t.byName[zone])]
+	tiles := make([]*image.Paletted, len(zones))
+	group, drawing := errgroup.WithContext(ctx)
+	group.SetLimit(cap(t.decoding))
+	for i, s := range zones {
+		group.Go(func() (err error) {
+			tiles[i], err = t.tile(drawing, s.now())
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	picture := t.mosaic.NewPicture()
+	for i, s := range zones { // in their order, since tiny ones share pixels
+		t.mosaic.Put(picture, s.at, tiles[i])
+	}
+	return geometry.PreviewPNG(picture, t.mosaic.Notes()), nil
+}
+
+// tile returns a zone's part of world.png. A damaged zone has one as well, so that the others are
+// seen.
+func (t *Tree) tile(ctx context.Context, s *version) (*image.Paletted, error) {
+	place := t.mosaic.Tile(s.at)
+	pix, err := t.block(ctx, s, tileBlock, func(ctx context.Context) ([]byte, error) {
+		decoded, err := t.image(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		z, err := geometry.ZoneOfImage(decoded)
+		if err != nil {
+			return nil, err
+		}
+		return geometry.Tile(z, geometry.Lowest, place.Dx(), place.Dy()).Pix, nil
+	})
+	switch {
+	case isBad(err), errors.Is(err, nodes.ErrChanged):
+		return geometry.Unreadable(place.Dx(), place.Dy()), nil
+	case err != nil:
+		return nil, err
+	}
+	return &image.Paletted{Pix: pix, Stride: place.Dx(), Rect: image.Rect(0, 0, place.Dx(), place.Dy())}, nil
+}
+
+// outlineWorld makes world.svg.
+func (t *Tree) outlineWorld(ctx context.Context) ([]byte, error) {
+	in, err := t.zonesOfAreas(ctx)
+	if err != nil {
+		return nil, err
+	}
+	zones, areas := t.sources[:len(t.byName[zone])], t.sources[len(t.byName[zone]):]
+	var all []geometry.ZonePosition
+	for _, s := range zones {
+		all = append(all, s.at)
+	}
+	for _, of := range in {
+		all = append(all, of...)
+	}
+	o := outlines{layout: geometry.NewMosaic(all, worldSide), labels: map[geometry.ZonePosition]int{}}
+	o.drawing = svg.New(int(t.world.sizes[worldOutlines]), float64(o.layout.All.Dx()), float64(o.layout.All.Dy()), "Zones and areas")
+	for _, s := range zones {
+		o.zone(s)
+	}
+	for i, s := range areas {
+		if len(in[i]) > 0 {
+			o.area(s.name, in[i])
+		}
+	}
+	return o.drawing.Bytes(), nil
+}
+
+// maxOutlined is how many zones of an area are drawn. It is more than any known area has.
+const maxOutlined = 10_000
+
+// zonesOfAreas returns the zones of each area. Damaged areas have none.
+func (t *Tree) zonesOfAreas(ctx context.Context) ([][]geometry.ZonePosition, error) {
+	areas := t.sources[len(t.byName[zone]):]
+	in := make([][]geometry.ZonePosition, len(areas))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(cap(t.decoding))
+	for i, s := range areas {
+		group.Go(func() error {
+			decoded, err := t.image(ctx, s.now())
+			if isBad(err) || errors.Is(err, nodes.ErrChanged) {
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			a, err := geometry.AreaOfImage(decoded)
+			if err != nil {
+				return err
+			}
+			for k := range min(a.Zones(), maxOutlined) {
+				in[i] = append(in[i], a.Zone(k).Position())
+			}
+			return nil
+		})
+	}
+	return in, group.Wait()
+}
+
+// outlines draws world.svg.
+type outlines struct {
+	drawing *svg.Drawing
+	layout  *geometry.Mosaic
+	// labels counts the names in a zone.
+	labels map[geometry.ZonePosition]int
+}
+
+func (o *outlines) zone(s *source) {
+	r := rectOf(o.layout.Tile(s.at))
+	o.drawing.Rect(r, svg.Style{Fill: "#e8ece4", Stroke: "#b8c0b0", Width: r.Width / 200, Title: s.name})
+	o.drawing.Text(r.X+r.Width/2, r.Y+0.97*r.Height, r.Height/14, svg.Middle, "#808878", s.name)
+}
+
+func rectOf(r image.Rectangle) svg.Rect {
+	return svg.Rect{X: float64(r.Min.X), Y: float64(r.Min.Y), Width: float64(r.Dx()), Height: float64(r.Dy())}
+}
+
+// linesAZone is how many names of areas a zone has room for.
+const linesAZone = 8
+
+// area draws the outline of an area, and its name in its first zone.
+func (o *outlines) area(name string, zones []geometry.ZonePosition) {
+	colour := colourOf(name)
+	first := rectOf(o.layout.Tile(zones[0]))
+	o.drawing.Path(o.border(zones), svg.Style{Stroke: colour, Width: first.Width / 60, Title: name})
+	o.labels[zones[0]]++
+	// Letters are about half as wide as they are high.
+	line := first.Height / (linesAZone + 1)
+	size := min(0.8*line, 1.5*first.Width/float64(len(name)))
+	o.drawing.Text(first.X+first.Width/2, first.Y+line*float64(o.labels[zones[0]]), size, svg.Middle, colour, name)
+}
+
+// colourOf returns the colour of an area, always the same for a name.
+func colourOf(name string) string {
+	h := fnv.New32a()
+	_, _ = io.WriteString(h, name)
+	return fmt.Sprintf("hsl(%d,70%%,35%%)", h.Sum32()%360)
+}
+
+// side is a side of a zone. at is the coordinate that both ends have.
+type side struct {
+	axis         axis
+	at, from, to int
+}
+
+// axis is the axis that a side lies along.
+type axis uint8
+
+const (
+	alongX axis = iota
+	alongY
+)
+
+// border returns the lines between zones of an area and others.
+func (o *outlines) border(zones []geometry.ZonePosition) string {
+	sides := map[side]bool{}
+	for _, at := range zones {
+		r := o.layout.Tile(at)
+		for _, s := range [...]side{
+			{alongX, r.Min.Y, r.Min.X, r.Max.X},
+			{alongX, r.Max.Y, r.Min.X, r.Max.X},
+			{alongY, r.Min.X, r.Min.Y, r.Max.Y},
+			{alongY, r.Max.X, r.Min.Y, r.Max.Y},
+		} {
+			if sides[s] { // two zones of the area share it
+				delete(sides, s)
+			} else {
+				sides[s] = true
+			}
+		}
+	}
+	return joined(slices.SortedFunc(maps.Keys(sides), func(a, b side) int {
+		return cmp.Or(cmp.Compare(a.axis, b.axis), cmp.Compare(a.at, b.at), cmp.Compare(a.from, b.from))
+	}))
+}
+
+// joined spells sides that are sorted as the data of a path, and those behind each other as one.
+func joined(sides []side) string {
+	var b []byte
+	for i := 0; i < len(sides); {
+		s := sides[i]
+		for i++; i < len(sides) && sides[i].axis == s.axis && sides[i].at == s.at && sides[i].from == s.to; i++ {
+			s.to = sides[i].to
+		}
+		if s.axis == alongY {
+			b = fmt.Appendf(b, "M%d %dV%d", s.at, s.from, s.to)
+		} else {
+			b = fmt.Appendf(b, "M%d %dH%d", s.from, s.at, s.to)
+		}
+	}
+	return string(b)
+}

@@ -1,0 +1,178 @@
+package worldtree_test
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"image"
+	"image/png"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"lorefs/geometry"
+	"lorefs/geometry/geomtest"
+	"lorefs/nodes"
+	"lorefs/nodes/blockcache"
+	"lorefs/nodes/worldtree"
+)
+
+// pictureOf reads a PNG file of a tree.
+func pictureOf(t *testing.T, tree nodes.Tree, path string) image.Image {
+	t.Helper()
+	img, err := png.Decode(bytes.NewReader(read(t, tree, path)))
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return img
+}
+
+// textsOf returns the texts and the titles in an SVG file of a tree.
+func textsOf(t *testing.T, tree nodes.Tree, path string) (all []string) {
+	t.Helper()
+	d := xml.NewDecoder(bytes.NewReader(read(t, tree, path)))
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		if text, ok := token.(xml.CharData); ok && len(bytes.TrimSpace(text)) > 0 {
+			all = append(all, string(text))
+		}
+	}
+}
+
+// TestWorldPicture checks that world.png has each zone as its preview shows it, in its place.
+func TestWorldPicture(t *testing.T) {
+	tree := newTree(t, folder(2), worldtree.Options{})
+	world := pictureOf(t, tree, "world.png")
+	if world.Bounds() != image.Rect(0, 0, 960, 1920) {
+		t.Fatalf("the picture is %v", world.Bounds())
+	}
+	for i, name := range []string{"x1000y1000", "x1000y1001"} {
+		zone := pictureOf(t, tree, "heightmaps/"+name+".preview.png")
+		for _, at := range [][2]int{{0, 0}, {959, 959}, {480, 3}, {77, 800}} {
+			if got, want := world.At(at[0], at[1]+960*i), zone.At(at[0], at[1]); got != want {
+				t.Errorf("%s: pixel %v is %v, want %v", name, at, got, want)
+			}
+		}
+	}
+}
+
+// TestWorldPictureFollowsEdits edits a zone: its part of world.png changes, and no other.
+func TestWorldPictureFollowsEdits(t *testing.T) {
+	d := newEdited(t, folder(2))
+	id := find(t, d.Editable, "world.png").ID
+	before := pictureOf(t, d.Editable, "world.png")
+	time := find(t, d.Editable, "world.png").ModTime
+	if err := d.write(aZone, otherZone(t, geomtest.Extremes)); err != nil {
+		t.Fatal(err)
+	}
+	d.mu.Lock()
+	told := d.told[id]
+	d.mu.Unlock()
+	if told == 0 {
+		t.Error("nobody is told that the picture has changed")
+	}
+	if e := find(t, d.Editable, "world.png"); !e.ModTime.After(time) {
+		t.Errorf("the picture has the time %v, and had %v", e.ModTime, time)
+	}
+	after := pictureOf(t, d.Editable, "world.png")
+	same, other := 0, 0
+	for y := range 960 {
+		for x := range 960 {
+			if before.At(x, y) == after.At(x, y) {
+				same++
+			}
+			if before.At(x, y+960) != after.At(x, y+960) {
+				other++
+			}
+		}
+	}
+	if same > 960*960/2 || other > 0 {
+		t.Errorf("%d pixels of the edited zone are as before, and %d of the other one are not", same, other)
+	}
+	if _, err := d.Revert(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if again := pictureOf(t, d.Editable, "world.png"); again.At(500, 500) != before.At(500, 500) {
+		t.Error("the picture is not as before after a revert")
+	}
+}
+
+// TestPicturesAreDrawnOnce reads pictures of the world piece by piece through a cache without room
+// for them. Sizes need no file.
+func TestPicturesAreDrawnOnce(t *testing.T) {
+	for _, name := range []string{"world.png", "world.svg"} {
+		files := &countedFS{MapFS: folder(3)}
+		tree := newTree(t, files, worldtree.Options{Blocks: blockcache.New(0).View()})
+		opened := files.opened.Load()
+		e := find(t, tree, name)
+		if _, err := tree.Attr(t.Context(), e.ID); err != nil {
+			t.Fatal(err)
+		}
+		if n := files.opened.Load() - opened; n > 0 {
+			t.Errorf("the size of %s took %d files to be opened", name, n)
+		}
+		want := read(t, tree, name)
+		opened = files.opened.Load()
+		var got []byte
+		for off := int64(0); off < e.Size; off += 1000 {
+			p := make([]byte, 1000)
+			n, err := tree.ReadAt(t.Context(), e.ID, p, off)
+			if err != nil && !errors.Is(err, io.EOF) {
+				t.Fatal(err)
+			}
+			got = append(got, p[:n]...)
+		}
+		if !bytes.Equal(got, want) || int64(len(want)) != e.Size {
+			t.Errorf("%s: %d and %d bytes that differ, the size is %d", name, len(got), len(want), e.Size)
+		}
+		if n := files.opened.Load() - opened; n > 0 {
+			t.Errorf("%s: reading it again opened %d files", name, n)
+		}
+	}
+}
+
+// TestWorldWithDamage checks that a damaged file keeps no other from being shown.
+func TestWorldWithDamage(t *testing.T) {
+	files := folder(2)
+	nonsense := &fstest.MapFile{Data: []byte("nonsense")}
+	files["x1000y1000.zgd"], files["broken.apd"], files["b & <b>.apd"] = nonsense, nonsense, files["area_a_p.apd"]
+	tree := newTree(t, files, worldtree.Options{})
+	world := pictureOf(t, tree, "world.png")
+	if damaged, good := world.At(500, 500), world.At(500, 1500); damaged != geometry.Unreadable(1, 1).At(0, 0) || damaged == good {
+		t.Errorf("the damaged zone is %v, the other one %v", damaged, good)
+	}
+	texts := textsOf(t, tree, "world.svg")
+	for name, want := range map[string]bool{"x1000y1000": true, "x1000y1001": true, "area_a_p": true, "b & <b>": true, "broken": false} {
+		if slices.Contains(texts, name) != want {
+			t.Errorf("world.svg has %q: %v, want %v", name, !want, want)
+		}
+	}
+}
+
+// TestOutlines checks the lines around an area of two zones above each other: none lies between
+// them.
+func TestOutlines(t *testing.T) {
+	text := string(read(t, newTree(t, folder(2), worldtree.Options{}), "world.svg"))
+	if want := `<path d="M0 0H960M0 1920H960M0 0V1920M960 0V1920"`; !strings.Contains(text, want) {
+		t.Errorf("world.svg lacks %s:\n%s", want, strings.TrimSpace(text))
+	}
+}
+
+// TestWorldOfAreas checks a folder without zones: there is nothing to see from above.
+func TestWorldOfAreas(t *testing.T) {
+	tree := newTree(t, fstest.MapFS{"area_a_p.apd": folder(2)["area_a_p.apd"]}, worldtree.Options{})
+	if names := list(t, tree, ""); slices.Contains(names, "world.png") || !slices.Contains(names, "world.svg") {
+		t.Errorf("the root has %v", names)
+	}
+	if texts := textsOf(t, tree, "world.svg"); !slices.Contains(texts, "area_a_p") {
+		t.Errorf("world.svg has %q", texts)
+	}
+}
