@@ -4,7 +4,9 @@
 package internal_test
 
 import (
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,8 +17,26 @@ const module = "lorefs/"
 
 const goFuse = "github.com/hanwen/go-fuse"
 
-// formats are the packages that know how bytes lie in a file.
-var formats = []string{"datacenter", "casc", "blte", "geometry", "protocol"}
+// formats are the packages that know how bytes lie in a file: all at the top but those that are
+// named here.
+func formats(t *testing.T) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if goFiles, err := filepath.Glob(filepath.Join("..", e.Name(), "*.go")); err != nil {
+			t.Fatal(err)
+		} else if len(goFiles) > 0 && !slices.Contains([]string{"cmd", "fs", "internal", "nodes"}, e.Name()) {
+			names = append(names, e.Name())
+		}
+	}
+	if len(names) < 5 {
+		t.Fatalf("the formats are %v", names)
+	}
+	return names
+}
 
 // deps lists everything that the packages of patterns import, however far down,
 // without tests.
@@ -43,6 +63,7 @@ func under(pkg, p string) bool { return pkg == p || strings.HasPrefix(pkg, p+"/"
 
 // Formats know neither the tree nor how it is shown.
 func TestFormats(t *testing.T) {
+	formats := formats(t)
 	for _, format := range formats {
 		for _, dep := range deps(t, format+"/...") {
 			for _, not := range []string{goFuse, module + "nodes", module + "fs", module + "cmd", module + "internal/app"} {
@@ -90,7 +111,7 @@ func TestAdapter(t *testing.T) {
 // Internal has two floors: what lies there itself knows no format, no tree and no FUSE, and
 // internal/app stands on them.
 func TestFloors(t *testing.T) {
-	above := append([]string{"nodes", "fs", "cmd", "internal/app"}, formats...)
+	above := append([]string{"nodes", "fs", "cmd", "internal/app"}, formats(t)...)
 	for _, pkg := range deps(t, "internal/...") {
 		if !under(pkg, module+"internal") || under(pkg, module+"internal/app") {
 			continue

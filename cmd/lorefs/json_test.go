@@ -81,7 +81,7 @@ func TestJSONOfCommands(t *testing.T) {
 func TestJSONStructs(t *testing.T) {
 	for name, v := range map[string]any{
 		"apply_part": appliedItem{}, "apply_not_saved": unsavedPatches{}, "bench": benched{}, "difference": diff.Difference{}, "export_planned": plannedFile{}, "export_written": filed{},
-		"journal_drop": droppedJournal{}, "journal_list": save.Journal{}, "ls": jsonEntry{}, "pack_data_center": packedSheets{},
+		"journal_drop": droppedJournal{}, "journal_list": save.Journal{}, "ls": jsonEntry{}, "pack_data_center": packedSheets{}, "pack_folder": packedFolder{},
 		"pack_world": packedWorld{}, "query_count": jsonCount{}, "query_match": jsonMatch{}, "repack": writtenFile{},
 		"sample": sampleFile{}, "saved": editsOutcome{}, "status": mounted.Status{}, "validate": jsonProblem{},
 		"version": jsonVersion{},

@@ -37,7 +37,8 @@ type packing struct {
 }
 
 // packedWords are the values of --kind.
-var packedWords = []string{kindAuto, kinds.DataCenterName, kinds.WorldName}
+var packedWords = append([]string{kindAuto, kinds.DataCenterName, kinds.WorldName},
+	kindsThat(func(k *kinds.Kind) bool { return k.Pack != nil })...)
 
 func (f *packing) table() []option {
 	f.kind, f.layout = kindAuto, datacenter.LayoutAuto.String()
@@ -58,7 +59,7 @@ func newPack(log *slog.Logger) *cobra.Command {
 	var f packing
 	c := &cobra.Command{
 		Use:   "pack DIR OUT",
-		Short: "make a data center of sheets, or world geometry of JSON",
+		Short: "make a data center of sheets, world geometry of JSON, or a file that holds files",
 		Long: `pack makes the data center OUT of the sheets below DIR: XML files as lorefs export or
 novadrop-dc unpack write them, edited or not. The type of an attribute comes from the
 schema beside the sheet (Sheet.xsd); if there is none, from the data center --template;
@@ -76,6 +77,9 @@ If DIR holds zones or areas as JSON, as lorefs export writes them, or as .idx wi
 .geo and .gdi with .nod files of the original server, their .zgd and .apd files are
 written to the folder OUT. Files whose names begin with a dot are left out. If there
 are sheets as well, choose by --kind what to pack.
+
+With any other --kind, the files of DIR become the files that OUT holds, in the order of
+their names. lorefs export is the way back.
 
 An existing file is kept as NAME.bak. If the file or the folder is mounted for editing,
 pack leaves it alone; the exit code is 6 then.`,
@@ -99,6 +103,11 @@ func (f *packing) run(ctx context.Context, c *cobra.Command, dir, to string, log
 	}
 	if err := isFolder(dir); err != nil {
 		return err
+	}
+	for _, k := range kinds.All() {
+		if k.Name == f.kind && k.Pack != nil {
+			return f.folder(ctx, c, k, dir, to)
+		}
 	}
 	inputs, hidden, err := f.worldInputs(dir)
 	if err != nil {
@@ -214,6 +223,43 @@ func (f *packing) printJSON(c *cobra.Command, to string, r *pack.Report) error {
 		p.Misfits = append(p.Misfits, m.String())
 	}
 	return jsonout.Object(c.OutOrStdout(), p)
+}
+
+// packedFolder is a file that was made of the files of a folder, as --json prints it.
+type packedFolder struct {
+	writtenFile
+	Files int `json:"files"`
+}
+
+// folder packs the files of a folder into a source of a kind that holds any.
+func (f *packing) folder(ctx context.Context, c *cobra.Command, k *kinds.Kind, dir, to string) error {
+	if err := f.checkPacked(dir, k.Name, "to be packed as "+k.Noun); err != nil {
+		return err
+	}
+	claimed, err := output.Claim(to, tellKept(c))
+	if err != nil {
+		return err
+	}
+	defer claimed.Close() // nothing was written to it
+	p := newProgress("packing")
+	defer p.finish()
+	packed, err := k.Pack(ctx, dir, to, kinds.FolderPacking{Options: f.write.Options, Progress: p.set})
+	if err != nil {
+		return err
+	}
+	p.finish()
+	for _, name := range packed.LeftOut {
+		shown.Fprintf(c.ErrOrStderr(), "lorefs: %s: editors name their own files so, ignored\n", name)
+	}
+	if !f.asJSON {
+		shown.Fprintf(c.OutOrStdout(), "%s\n", shown.Plural(packed.Files, "file"))
+		return sayWritten(c, to, false)
+	}
+	info, err := os.Stat(to)
+	if err != nil {
+		return err
+	}
+	return jsonout.Object(c.OutOrStdout(), packedFolder{writtenFile{to, info.Size()}, packed.Files})
 }
 
 // packedWorld is a folder of zones and areas that was written, as --json prints it.

@@ -252,11 +252,21 @@ func parsePatch(s *optionSet, text string) (protocol.Patch, error) {
 
 // qualityOption returns the option of the compression of world geometry.
 func qualityOption(quality *int) option {
-	return option{name: "quality", kinds: editedKinds, value: quality, help: helpQuality}
+	return option{name: "quality", kinds: []string{kinds.DataCenterName, kinds.WorldName}, value: quality, help: helpQuality}
 }
 
 // editedKinds are the kinds of sources that can be edited.
-var editedKinds = []string{kinds.DataCenterName, kinds.WorldName}
+var editedKinds = kindsThat(func(k *kinds.Kind) bool { return k.Editable })
+
+// kindsThat returns the names of the kinds with a property.
+func kindsThat(have func(*kinds.Kind) bool) (names []string) {
+	for _, k := range kinds.All() {
+		if have(k) {
+			names = append(names, k.Name)
+		}
+	}
+	return names
+}
 
 const helpQuality = "`quality` of the compression of edited zones and areas, 1 to 11 (default: 11, which takes up to half a minute for a zone)"
 

@@ -37,7 +37,7 @@ definitions, which lorefs keeps and other programs may not.`,
 			help: "of a CASC storage, leave out archives before `place`, ARCHIVE:OFFSET, where another run was interrupted",
 		},
 		{
-			name: "strict", typed: true, kinds: []string{kinds.DataCenterName, kinds.WorldName, kinds.PacketsName}, value: &v.strict,
+			name: "strict", typed: true, kinds: kindsThat(func(k *kinds.Kind) bool { return k.Strict }), value: &v.strict,
 			help: "also report what only wastes space",
 		},
 	})

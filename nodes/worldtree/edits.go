@@ -80,6 +80,12 @@ func (d Edit) Append(dst []byte) []byte {
 	return append(dst, '\n')
 }
 
+// At returns the edit with its path below a directory, which is empty or ends in a slash.
+func (d Edit) At(dir string) Edit {
+	d.Path = dir + d.Path
+	return d
+}
+
 // firstOf tells what the first of some differences was and is.
 func firstOf(was, is []difference) string {
 	switch {

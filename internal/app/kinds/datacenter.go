@@ -47,6 +47,7 @@ func dataCenterKind() *Kind {
 		Plain:    "tree",
 		Links:    keysDir,
 		Editable: true,
+		Strict:   true,
 		is:       func(_ string, info iofs.FileInfo) (bool, error) { return !info.IsDir(), nil },
 		open:     openDataCenter,
 		verify:   verifyDataCenter,

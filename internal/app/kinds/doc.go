@@ -9,6 +9,7 @@
 //   - world.go: a folder of TERA's world geometry
 //   - casc.go: a CASC storage of a game or of a mirror
 //   - packets.go: a recorded session, or a folder of packet definitions
+//   - bundle.go: a file that holds other files, of any format that package bundle can be given
 //
 // [Find] returns the kind of the source at a path, [Kind.Open] opens it as a [Source], and
 // [Kind.Verify] checks it. [Source.Edit] makes it editable; [Source.LeftOut] returns what a

@@ -69,7 +69,7 @@ func WriteNotes(w io.Writer, j *save.Journal, f EditsFormat) error {
 	switch {
 	case j.State == save.StateSaved || j.Edits == 0:
 		return nil
-	case j.IsOfFolder():
+	case !j.IsOf(dcsave.Kind):
 		return fmt.Errorf("%s: %w: only the files on which the edits were made tell what they are", j.Source, iofs.ErrNotExist)
 	}
 	p, missing, err := dcsave.PatchOf(j)

@@ -8,7 +8,7 @@ import (
 )
 
 // Journals are the kinds of journals, which users do not tell apart.
-var Journals = save.Kinds{dcsave.Kind, save.Folders}
+var Journals = save.Kinds{dcsave.Kind, save.Folders, save.Files}
 
 // JournalOf returns the journal of a source, or the journal with that path. The source need
 // not exist any more. If there is no journal, the error matches [iofs.ErrNotExist].

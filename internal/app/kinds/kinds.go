@@ -33,6 +33,11 @@ type Kind struct {
 	IgnoresCase bool
 	// Editable says that such sources can be edited.
 	Editable bool
+	// Strict says that a strict check of such sources finds more.
+	Strict bool
+	// Pack packs the files of a folder into a source, and checks what was written. The caller
+	// must have a claim on that. It is nil for kinds that are no folder of any files.
+	Pack func(ctx context.Context, dir, to string, o FolderPacking) (Packed, error)
 
 	// is reports whether a path leads to a source of this kind.
 	is     func(path string, info iofs.FileInfo) (bool, error)
@@ -43,7 +48,11 @@ type Kind struct {
 // All returns the kinds in the order in which Find tries them. Data centers come last: they
 // look like noise until they are decrypted, so any file of no other kind is taken for one.
 func All() []*Kind {
-	return []*Kind{cascKind(), worldKind(), packetsKind(), dataCenterKind()}
+	all := []*Kind{cascKind(), worldKind(), packetsKind()}
+	for _, f := range bundles {
+		all = append(all, bundleKind(f))
+	}
+	return append(all, dataCenterKind())
 }
 
 // Find returns the kind of the source at a path. If name is not empty, it returns the kind of

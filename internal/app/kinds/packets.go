@@ -26,6 +26,7 @@ func packetsKind() *Kind {
 	return &Kind{
 		Name:   PacketsName,
 		Noun:   "recorded sessions and packet definitions",
+		Strict: true,
 		is:     isPackets,
 		open:   openPackets,
 		verify: verifyPackets,

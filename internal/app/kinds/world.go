@@ -31,7 +31,7 @@ type world struct {
 
 func worldKind() *Kind {
 	return &Kind{
-		Name: WorldName, Noun: "world geometry", Plain: "zones", Editable: true,
+		Name: WorldName, Noun: "world geometry", Plain: "zones", Editable: true, Strict: true,
 		is: isWorld, open: openWorld, verify: verifyWorld,
 	}
 }

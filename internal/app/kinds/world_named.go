@@ -46,7 +46,7 @@ func (d *DataCenter) openWorld(o opening) (*world, error) {
 
 // editWorld makes the folder of world geometry editable. The session is nil if there is no
 // folder, or if it can only be read.
-func (d *DataCenter) editWorld(ctx context.Context, o EditOptions) (*worldSession, error) {
+func (d *DataCenter) editWorld(ctx context.Context, o EditOptions) (*treeSession[worldtree.Edit], error) {
 	if d.world == nil {
 		return nil, nil //nolint:nilnil // there is none
 	}

@@ -33,6 +33,9 @@ type Kind struct {
 // Folders is the kind of folders whose files are saved one by one.
 var Folders = &Kind{Folder: "folder-journal", What: "a folder", Many: true}
 
+// Files is the kind of files that are written as a whole from what they hold.
+var Files = &Kind{Folder: "file-journal", What: "a file"}
+
 // State says whether the edits of a journal can be used.
 type State string
 

@@ -135,6 +135,9 @@ func (j *Journal) describe() error {
 // IsOfFolder reports whether the source is a folder of files, not a single file.
 func (j *Journal) IsOfFolder() bool { return j.kind.Many }
 
+// IsOf reports whether the source is of a kind.
+func (j *Journal) IsOf(k *Kind) bool { return j.kind == k }
+
 // Belongs reports whether unsaved edits in the journal belong to the source at a path.
 func (j *Journal) Belongs(path string) (bool, error) {
 	contents, err := journal.Read(j.Path)
