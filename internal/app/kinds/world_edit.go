@@ -38,7 +38,7 @@ func (w *world) edit(ctx context.Context, o EditOptions) ([]Session, []nodes.Mou
 }
 
 func (w *world) session(ctx context.Context, at string, o EditOptions) (*worldSession, error) {
-	s, err := save.Open(save.Folders, w.dir, save.Options{NoBackup: o.NoBackup, Salvage: o.Salvage, Logger: o.Logger})
+	s, err := save.Open(save.Folders, w.dir, save.Options{NoBackup: o.NoBackup, Salvage: o.Salvage, Logger: o.Logger, Disk: o.disk})
 	if err != nil {
 		return nil, err
 	}
@@ -114,6 +114,11 @@ func (s *worldSession) Save(ctx context.Context, _ save.How, show func(save.Prog
 	defer s.spare()()
 	began := time.Now()
 	var r save.Report
+	// The tree goes on with files that are in place, so an earlier save that failed at its very end
+	// has left nothing to save, but the journal takes no edits.
+	if err := s.files.SyncAgain(); err != nil {
+		return r, err
+	}
 	const steps = 2                                                   // a file is written, and checked
 	progress := save.Progress{Total: steps * int64(s.files.Edited())} // edits may come to more
 	step := func(stage string) {
