@@ -58,7 +58,7 @@ func (c *Contents[N]) Group(nodes iter.Seq[N]) (sum uint64, err error) {
 // Hash returns a hash of a node, which is equal for nodes that hold the same. It ignores the
 // order of attributes, and that of children with different names.
 func (c *Contents[N]) Hash(n N) (uint64, error) {
-	sum := uint64(0)
+	sum := uint64(golden) // the hash of an empty node is not 0, which stands for no node
 	err := c.tree.Attributes(n, func(name string, typ datacenter.Type, text []byte) {
 		h := uint64(typ)
 		if c.exact != nil {
@@ -66,8 +66,8 @@ func (c *Contents[N]) Hash(n N) (uint64, error) {
 		} else {
 			h = hashValue(typ, text)
 		}
-		// Mixed twice: else the same values by other names would have the same sum.
-		sum += mix(mix(xxhash.Sum64String(name), h), 0)
+		// Scattered: else other names or nodes with the same values would have the same sum.
+		sum += scatter(mix(xxhash.Sum64String(name), h))
 	})
 	if err != nil {
 		return 0, err
@@ -79,7 +79,7 @@ func (c *Contents[N]) Hash(n N) (uint64, error) {
 		}
 	}
 	below, err := c.below(n)
-	return mix(sum, below), err
+	return scatter(mix(sum, below)), err
 }
 
 // below returns the hash of a node's children.
@@ -150,7 +150,15 @@ func appendValues[N any](dst []uint64, tree Tree[N], n N, names []string) ([]uin
 
 const golden = 0x9e3779b185ebca87
 
+// mix continues a hash with the next one. Of the last one it only takes the sum.
 func mix(h, next uint64) uint64 { return (h<<27|h>>37)*golden + next }
+
+// scatter returns a hash of a hash that can be added to others.
+func scatter(h uint64) uint64 {
+	h = (h ^ h>>32) * golden
+	h = (h ^ h>>29) * golden
+	return h ^ h>>32
+}
 
 // hashValue returns a hash that is equal for all spellings of a value: 256.000000 and 256,
 // 007 and 7, 1 and true, whatever their types.

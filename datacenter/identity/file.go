@@ -231,12 +231,7 @@ func (f *fileRows) hash(i int) (hash uint64, err error) {
 }
 
 // hashBits returns the hash of a number, which is not 0.
-func hashBits(bits uint32) uint64 {
-	h := (uint64(bits) + 1) * golden
-	h ^= h >> 32
-	h *= golden
-	return (h ^ h>>29) | 1
-}
+func hashBits(bits uint32) uint64 { return scatter(uint64(bits)+1) | 1 }
 
 // Children implements [Tree].
 func (f *File) Children(n datacenter.Node, visit func(name string, child datacenter.Node)) error {

@@ -8,6 +8,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/internal/app/save"
+	"lorefs/internal/disk"
 	"lorefs/internal/replace"
 	"lorefs/internal/shown"
 	"lorefs/nodes/overlay"
@@ -76,6 +77,8 @@ type EditOptions struct {
 	// Quality is the quality of compression; 0 is the best.
 	Quality int
 	Logger  *slog.Logger
+	// disk is where a folder is edited: that of the system, or one for tests.
+	disk disk.FS
 }
 
 // Edit makes the source editable. The error is [ErrReadOnly] or an [*Error].

@@ -97,6 +97,11 @@ func (s *treeSession[E]) Save(ctx context.Context, _ save.How, show func(save.Pr
 	defer s.spare()()
 	began := time.Now()
 	var r save.Report
+	// The tree goes on with files that are in place, so an earlier save that failed at its very end
+	// has left nothing to save, but the journal takes no edits.
+	if err := s.files.SyncAgain(); err != nil {
+		return r, err
+	}
 	const steps = 2                                                   // a file is written, and checked
 	progress := save.Progress{Total: steps * int64(s.files.Edited())} // edits may come to more
 	step := func(stage string) {

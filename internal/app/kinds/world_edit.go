@@ -20,7 +20,7 @@ func (w *world) edit(ctx context.Context, o EditOptions) ([]Session, []nodes.Mou
 }
 
 func (w *world) session(ctx context.Context, at string, o EditOptions) (*treeSession[worldtree.Edit], error) {
-	s, err := save.Open(save.Folders, w.dir, save.Options{NoBackup: o.NoBackup, Salvage: o.Salvage, Logger: o.Logger})
+	s, err := save.Open(save.Folders, w.dir, save.Options{NoBackup: o.NoBackup, Salvage: o.Salvage, Logger: o.Logger, Disk: o.disk})
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"path/filepath"
+	"slices"
 
 	"lorefs/internal/replace"
 	"lorefs/internal/source"
@@ -135,12 +138,12 @@ func (s *Set) Commit(ctx context.Context, file string, edited Edited) (saved Sav
 		// after a power cut. No more edits are taken, since they would belong to one of the two
 		// only.
 		if err := f.SyncDir(); err != nil {
-			s.unsynced(file, err)
+			s.unsynced(file, &placed{id, filepath.Dir(saved.Path), int64(len(later))}, err)
 			return err
 		}
 
 		// Tell the journal. If everything is saved, it is removed.
-		saved.Problem = s.done(file, id, later)
+		saved.Problem = s.done(file, id, int64(len(later)))
 		return nil
 	})
 	if err != nil {
@@ -247,30 +250,60 @@ func (s *Set) isUnsynced(file string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	f := s.files[file]
-	return f != nil && f.unsynced
+	return f != nil && f.unsynced != nil
 }
 
-// unsynced records that the file in place may not survive a power cut. Only another save makes sure
-// that the folder is synced.
-func (s *Set) unsynced(file string, err error) {
+// unsynced records that the file in place may not survive a power cut. Only another save, or
+// SyncAgain, makes sure that the folder is synced.
+func (s *Set) unsynced(file string, in *placed, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.files[file].unsynced = true
+	s.files[file].unsynced = in
 	s.failed = fmt.Errorf("%w: save again, or mount it anew, to go on", err)
 	if lockErr := s.lockAgain(); lockErr != nil {
 		s.failed = errors.Join(s.failed, lockErr)
 	}
 }
 
-// done continues with the new file. Its error says why nothing can be edited any more.
-func (s *Set) done(file string, id Identity, later [][]byte) error {
+// SyncAgain makes sure that new files survive a power cut that are in place, but whose folders could
+// not be synced. Afterwards files can be edited again. It is for who goes on with such a file: who
+// goes on with the old one saves again.
+func (s *Set) SyncAgain() (err error) {
+	s.mu.Lock()
+	left := s.allUnsynced()
+	s.mu.Unlock()
+	for _, file := range slices.Sorted(maps.Keys(left)) {
+		in := left[file]
+		if err := s.opts.Disk.SyncDir(in.dir); err != nil {
+			return fmt.Errorf("%s: %w: %w", s.pathOf(file), replace.ErrUnsynced, err)
+		}
+		err = s.done(file, in.id, in.later) // the last one knows whether anything is wrong
+	}
+	return err
+}
+
+// allUnsynced returns the files in place that may not survive a power cut. The caller holds mu.
+func (s *Set) allUnsynced() map[string]*placed {
+	left := map[string]*placed{}
+	for file, f := range s.files {
+		if f.unsynced != nil {
+			left[file] = f.unsynced
+		}
+	}
+	return left
+}
+
+// done continues with the new file, which lacks some later edits. Its error says why nothing can be
+// edited any more.
+func (s *Set) done(file string, id Identity, later int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	was := s.files[file]
-	if was.unsynced {
+	again := was.unsynced != nil
+	was.become(id, 0, span{edits: later})
+	if again && len(s.allUnsynced()) == 0 {
 		s.failed = nil
 	}
-	was.become(id, 0, span{edits: int64(len(later))})
 	if err := s.lockAgain(); err != nil {
 		s.failed = fmt.Errorf("it can't be edited any more: %w: mount it anew to go on", err)
 	}

@@ -437,3 +437,35 @@ func testLaterOfFailedSave(t *testing.T, kind *Kind) {
 	}
 	f.close()
 }
+
+// TestSyncAgain checks that files in place whose folders could not be synced are edited again once
+// that succeeds, and that their edits are not made again.
+func TestSyncAgain(t *testing.T) {
+	f := newFolderOf(t, Folders)
+	a, b := savetest.Unsynced(f.path("a"), 1), savetest.Unsynced(f.path("b"), 1)
+	d := disktest.New()
+	d.SetBefore(func(op disktest.Op) error { return errors.Join(a.Before(op), b.Before(op)) })
+	f.opts.Disk = d
+	f.mustOpen()
+	f.edit("a", "1")
+	f.edit("b", "1")
+	for _, file := range []string{"a", "b"} {
+		if _, err := f.save(file); !errors.Is(err, replace.ErrUnsynced) {
+			t.Fatal(err)
+		}
+	}
+	if err := f.set.Log("a", []byte("2")); !errors.Is(err, replace.ErrUnsynced) {
+		t.Errorf("edited: %v", err)
+	}
+	if err := f.set.SyncAgain(); err != nil {
+		t.Fatal(err)
+	}
+	if got := f.journals(); got != "" {
+		t.Errorf("journals: %s", got)
+	}
+	f.edit("a", "3")
+	f.crash()
+	f.opts.Disk = nil
+	f.wantReplayed(1, "a.13")
+	f.holds("b", "b.1")
+}

@@ -68,8 +68,15 @@ type fileState struct {
 	next []int
 	// conflict is the path to which the edits were rescued, empty if they were not.
 	conflict string
-	// unsynced says that the file in place may not survive a power cut.
-	unsynced bool
+	// unsynced is the file in place if that may not survive a power cut, else nil.
+	unsynced *placed
+}
+
+// placed is a new file in place: its identity, its folder, and the number of edits that it lacks.
+type placed struct {
+	id    Identity
+	dir   string
+	later int64
 }
 
 // saving is an announcement: the new file, the place of the record, and the edits of the new file.
