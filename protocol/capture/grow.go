@@ -102,6 +102,19 @@ func (l *Log) Sequential() *Log {
 	return &s
 }
 
+// Ahead says that all packets from first to last are read next, so that a log of Sequential reads
+// them at once.
+func (l *Log) Ahead(first, last int) {
+	end := l.size
+	if last+1 < len(l.index) {
+		end = l.at(last + 1)
+	}
+	// The packets of some logs lie in any order.
+	if w, ok := l.src.(*window); ok && end > l.at(first) {
+		w.ahead = int(min(end-l.at(first), windowSize))
+	}
+}
+
 // ReadAt implements [io.ReaderAt].
 func (w *window) ReadAt(p []byte, off int64) (int, error) {
 	if len(p) > windowSize {
