@@ -120,6 +120,7 @@ func decodeSession(c *cobra.Command, path string, f *sessionFlags, codec *codecF
 	if o.Packets, err = codec.parse(&codec.optionSet); err != nil {
 		return err
 	}
+	o.Packets.Follow = f.follow
 	k, err := kinds.Find(path, kinds.PacketsName)
 	if err != nil {
 		return err
