@@ -5,6 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"lorefs/internal/cores"
 )
 
 // dialect is where a definition has its pointers.
@@ -164,26 +168,32 @@ func (t *Table) appendGuessed(dst []byte) []byte {
 // have what only its parser knows, and more look inline than hoisted.
 func (l *Library) isInline() bool {
 	l.inlineOnce.Do(func() {
-		var behind, before, extended int
-		for i := range l.used {
-			d, err := l.Definition(i)
-			if err != nil {
-				continue // its own users get the error
-			}
-			look := looksOf(d)
-			if look.extended {
-				extended++
-			}
-			switch look.dialect() {
-			case inline:
-				behind++
-			case hoisted:
-				if look.before {
-					before++
+		var behind, before, extended, next atomic.Int64
+		var work sync.WaitGroup
+		for range min(cores.Count(), l.used) {
+			work.Go(func() {
+				for i := next.Add(1) - 1; i < int64(l.used); i = next.Add(1) - 1 {
+					d, err := l.definition(int(i))
+					if err != nil {
+						continue // its own users get the error
+					}
+					look := looksOf(d)
+					if look.extended {
+						extended.Add(1)
+					}
+					switch look.dialect() {
+					case inline:
+						behind.Add(1)
+					case hoisted:
+						if look.before {
+							before.Add(1)
+						}
+					}
 				}
-			}
+			})
 		}
-		l.inline = extended > 0 && behind > before
+		work.Wait()
+		l.inline = extended.Load() > 0 && behind.Load() > before.Load()
 	})
 	return l.inline
 }

@@ -57,6 +57,9 @@ type Library struct {
 	// good for. Both are guarded by mu.
 	tables  map[tableKey]compiled
 	patches map[int]PatchRange
+	// kept has definitions that were read, while keepers is not 0. Both are guarded by mu.
+	kept    map[int]*Definition
+	keepers int
 
 	// inline is the result of isInline.
 	inlineOnce sync.Once
@@ -220,6 +223,43 @@ func (l *Library) Definition(i int) (*Definition, error) {
 	return d, ofFile(name, err)
 }
 
+// Keep has the library keep the definitions that Choose and Table read, until the last one who
+// called Keep has called release. Who wants many tables should: else a definition is read for
+// the patches that it is good for, for its table, and to see what dialect the folder is of.
+func (l *Library) Keep() (release func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.keepers++; l.kept == nil {
+		l.kept = make(map[int]*Definition)
+	}
+	return sync.OnceFunc(func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.keepers--; l.keepers == 0 {
+			l.kept = nil
+		}
+	})
+}
+
+// definition is Definition, but may return one that was kept. It must not be changed.
+func (l *Library) definition(i int) (*Definition, error) {
+	l.mu.Lock()
+	d := l.kept[i]
+	l.mu.Unlock()
+	if d != nil {
+		return d, nil
+	}
+	d, err := l.Definition(i)
+	if err == nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.kept != nil {
+			l.kept[i] = d
+		}
+	}
+	return d, err
+}
+
 // ofFile makes a SyntaxError of an error that concerns one file, not reading as such.
 func ofFile(name string, err error) error {
 	for _, odd := range []error{iofs.ErrNotExist, iofs.ErrPermission, syscall.ELOOP, errNoFile} {
@@ -340,7 +380,7 @@ func (l *Library) patchesOf(i int) PatchRange {
 	if known {
 		return r
 	}
-	def, err := l.Definition(i)
+	def, err := l.definition(i)
 	if err == nil {
 		r = def.Patches
 	}
@@ -375,7 +415,7 @@ func (l *Library) Table(i int, patch Patch) (*Table, error) {
 		return c.table, c.err
 	}
 	var def *Definition
-	if def, c.err = l.Definition(i); c.err == nil {
+	if def, c.err = l.definition(i); c.err == nil {
 		opts := l.opts.Codec
 		opts.Patch = patch
 		opts.Padded = l.Padded(def.Name, patch)

@@ -156,6 +156,44 @@ func TestChooseReadsOnce(t *testing.T) {
 	}
 }
 
+// TestKeep checks that a definition that is kept is read once: for its patches, for its table,
+// and for the dialect of the folder, which S_B makes a question; and that it is read again later.
+func TestKeep(t *testing.T) {
+	opened := 0
+	lib, err := protocol.OpenLibrary(counting{files(map[string]string{
+		"S_A.1.def": "byte a", "S_A.2.def": "byte a", "S_B.1.def": "string s\nbyte a", "S_C.1.def": "byte a",
+	}), &opened}, protocol.LibraryOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables := func(patch protocol.Patch) int {
+		before := opened
+		for _, name := range []string{"S_B", "S_A", "S_C"} {
+			i, err := lib.Choose(name, "*", patch)
+			if err == nil {
+				_, err = lib.Table(i, patch)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		return (opened - before) / 2 // a file is opened to see what it is, too
+	}
+	release, other := lib.Keep(), lib.Keep()
+	if n := tables(9000); n != 4 {
+		t.Errorf("4 definitions were read %d times", n)
+	}
+	release()
+	release()
+	if n := tables(9100); n != 0 {
+		t.Errorf("definitions that somebody still keeps were read %d times", n)
+	}
+	other()
+	if n := tables(9200); n != 3 {
+		t.Errorf("3 definitions that were forgotten were read %d times", n)
+	}
+}
+
 func TestLibraryErrors(t *testing.T) {
 	_, err := protocol.OpenLibrary(files(map[string]string{"revisions.json": "["}), protocol.LibraryOptions{})
 	wantError(t, err, "revisions.json:1: unexpected end of JSON input")

@@ -67,6 +67,9 @@ func runScripts(t *testing.T, dir string) {
 				return os.Geteuid() == 0, nil
 			case "slow":
 				return !testneeds.Quick(), nil
+			case "bash-completion":
+				_, err := os.Stat("/usr/share/bash-completion/bash_completion")
+				return err == nil, nil
 			case "wine":
 				return os.Getenv(wineProgram) != "", nil
 			}

@@ -91,6 +91,7 @@ func (m *mounting) start(ctx context.Context) (_ *mounted.Mount, err error) {
 	defer func() { err = interrupted(ctx, err) }()
 	p := m.progress(stop)
 	flags := &m.flags.source
+	flags.follow = true
 	if m.flags.readWrite {
 		flags = flags.reading()
 	}

@@ -50,6 +50,8 @@ type sourceFlags struct {
 
 	// layoutToWrite says that the layout is for what is written, and the source's is found out.
 	layoutToWrite bool
+	// follow says that a recorded session is shown as it grows.
+	follow bool
 	// cacheBase replaces the user's cache folder for indexes. It has no flag.
 	cacheBase string
 }
@@ -132,6 +134,7 @@ func (f *sourceFlags) parse() (*kinds.Options, error) {
 	if o.Packets, err = f.packets.parse(&f.optionSet); err != nil {
 		return nil, err
 	}
+	o.Packets.Follow = f.follow
 	if o.CASC, err = f.casc.parse(&f.optionSet); err != nil {
 		return nil, err
 	}

@@ -383,7 +383,7 @@ func TestGrowing(t *testing.T) {
 		t.Fatal(err)
 	}
 	whole := newTree(t, openLog(t, data), library(t))
-	log, err := capture.Open(t.Context(), bytes.NewReader(data), int64(len(data)/9), capture.Options{})
+	log, err := capture.Open(t.Context(), bytes.NewReader(data), int64(len(data)/9), capture.Options{Follow: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -108,6 +108,9 @@ type Options struct {
 	MaxPackets int
 	// MaxInflated bounds the inflated size of a compressed log. Default: 1 GiB.
 	MaxInflated int64
+	// Follow says that Grown will be called. All of the file is read for that, to notice later
+	// whether it was only appended to.
+	Follow bool
 }
 
 const (
@@ -120,7 +123,8 @@ const (
 type Log struct {
 	info Info
 	opts Options
-	file ends
+	// file is nil if the log can't grow.
+	file *held
 	src  io.ReaderAt // of what index counts in
 	size int64
 	// end is where the first block begins that is not whole yet, and what is appended.
@@ -238,8 +242,8 @@ func Open(ctx context.Context, src io.ReaderAt, size int64, opts Options) (*Log,
 	default:
 		return nil, ErrUnknown
 	}
-	if err == nil {
-		l.file, err = endsOf(src, size)
+	if err == nil && opts.Follow {
+		l.file, err = hold(l.wanted, src, size)
 	}
 	if err != nil {
 		return nil, l.located(err)

@@ -1,12 +1,14 @@
 package capture
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
 
 	"lorefs/internal/readat"
 )
@@ -14,76 +16,135 @@ import (
 // ErrRewritten means that a file no longer begins with what was read of it.
 var ErrRewritten = errors.New("the recorded session was cut or written anew, not only appended to")
 
-// endSize is how much of the beginning and of the end of a file is kept to recognize it by.
-const endSize = 4 << 10
+// pieceSize is the size of the pieces of a file that have a sum each. comparedPieces is how many
+// of them are compared when the file has grown: all of 16 MiB, or the next part of a larger file,
+// as that happens several times a second.
+const (
+	pieceSize      = 64 << 10
+	comparedPieces = 256
+)
 
-// ends is what a file is recognized by after it has grown.
-type ends struct {
-	src         io.ReaderAt
-	size        int64
-	first, last []byte
+// held is what a file held when it was read, by sums of its pieces. The last one may be shorter.
+type held struct {
+	src  io.ReaderAt
+	size int64
+	sums []uint64
+	next int // the piece that is compared next
 }
 
-// endsOf reads the beginning and the end of a file.
-func endsOf(src io.ReaderAt, size int64) (ends, error) {
-	n := min(size, endSize)
-	e := ends{src: src, size: size, first: make([]byte, n), last: make([]byte, n)}
-	err := readat.Full(src, e.first, 0)
-	if err == nil {
-		err = readat.Full(src, e.last, size-n)
+// hold sums a file. wanted returns an error when it should stop.
+func hold(wanted func() error, src io.ReaderAt, size int64) (*held, error) {
+	h := &held{src: src}
+	return h, h.extend(wanted, size)
+}
+
+// grown compares the file with what it held, and returns what it holds with size bytes. The error
+// matches [ErrRewritten] if it held something else.
+func (h *held) grown(wanted func() error, size int64) (*held, error) {
+	g := &held{src: h.src, size: h.size, sums: slices.Clone(h.sums), next: h.next}
+	if err := g.compare(wanted); err != nil {
+		return nil, err
+	}
+	return g, g.extend(wanted, size)
+}
+
+// compare compares the first piece, and some of the others in turn. extend does the last.
+func (h *held) compare(wanted func() error) error {
+	buf := make([]byte, pieceSize)
+	whole := int(h.size / pieceSize)
+	for k := range min(whole, 1+comparedPieces) {
+		i := 0
+		if k > 0 {
+			h.next = h.next%max(whole-1, 1) + 1
+			i = h.next
+		}
+		if err := wanted(); err != nil {
+			return err
+		}
+		if err := h.read(buf, int64(i)*pieceSize); err != nil {
+			return err
+		}
+		if xxhash.Sum64(buf) != h.sums[i] {
+			return h.rewritten(i)
+		}
+	}
+	return nil
+}
+
+// extend sums what the file has up to size, and compares the last piece, if it goes on.
+func (h *held) extend(wanted func() error, size int64) error {
+	buf := make([]byte, pieceSize)
+	whole := int(h.size / pieceSize)
+	for i := whole; int64(i)*pieceSize < size; i++ {
+		if err := wanted(); err != nil {
+			return err
+		}
+		off := int64(i) * pieceSize
+		b := buf[:min(pieceSize, size-off)]
+		if err := h.read(b, off); err != nil {
+			return err
+		}
+		if i < len(h.sums) && xxhash.Sum64(b[:h.size-off]) != h.sums[i] {
+			return h.rewritten(i)
+		}
+		h.sums = append(h.sums[:i], xxhash.Sum64(b))
+	}
+	h.size = size
+	return nil
+}
+
+func (h *held) read(b []byte, off int64) error {
+	err := readat.Full(h.src, b, off)
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return fmt.Errorf("capture: %w: it ends before %d", ErrRewritten, off+int64(len(b)))
 	}
 	if err != nil {
-		err = fmt.Errorf("capture: the ends of the file: %w", err)
-	}
-	return e, err
-}
-
-// kept returns an error that matches [ErrRewritten] if the file does not begin with what
-// it held.
-func (e *ends) kept() error {
-	now, err := endsOf(e.src, e.size)
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return fmt.Errorf("capture: %w", ErrRewritten)
-	}
-	if same := bytes.Equal(now.first, e.first) && bytes.Equal(now.last, e.last); err == nil && !same {
-		err = fmt.Errorf("capture: %w", ErrRewritten)
+		err = fmt.Errorf("capture: %d bytes at %d: %w", len(b), off, err)
 	}
 	return err
 }
 
+func (h *held) rewritten(piece int) error {
+	return fmt.Errorf("capture: %w: other bytes are behind offset %#x", ErrRewritten, piece*pieceSize)
+}
+
 // Grown returns the log with the packets of the whole blocks that were appended to its file,
-// which has size bytes now. The log itself stays as it is. Only the newest log may grow,
-// and one at a time, because they share the memory of their index.
+// which has size bytes now. The log has to be opened to Follow it, and stays as it is. Only the
+// newest log may grow, and one at a time, because they share the memory of their index.
+//
+// Of a file of more than 16 MiB only a part is compared with what was read. It is another part each
+// time.
 //
 // An error matches [ErrRewritten], or is as for [Open].
 func (l *Log) Grown(ctx context.Context, size int64) (*Log, error) {
+	file := l.file
 	switch {
-	case size < l.file.size:
-		return nil, fmt.Errorf("capture: %w: it had %d bytes and has %d", ErrRewritten, l.file.size, size)
-	case size == l.file.size:
+	case file == nil:
+		return nil, errors.New("capture: the log was not opened to be followed")
+	case size < file.size:
+		return nil, fmt.Errorf("capture: %w: it had %d bytes and has %d", ErrRewritten, file.size, size)
+	case size == file.size:
 		return l, nil
 	}
-	if err := l.file.kept(); err != nil {
+	file, err := file.grown(ctx.Err, size)
+	if err != nil {
 		return nil, err
 	}
 	if l.more == nil {
 		return nil, badf(l.file.size, "%d bytes were appended: a log of the format %v is written as a whole", size-l.file.size, l.info.Format)
 	}
 	g := *l
-	g.wanted, g.info.Incomplete, g.labels = ctx.Err, nil, maps.Clone(l.labels)
+	g.file, g.wanted, g.info.Incomplete, g.labels = file, ctx.Err, nil, maps.Clone(l.labels)
 	defer func() { g.wanted = nil }()
-	if err := g.grow(size); err != nil {
+	if err := g.grow(); err != nil {
 		return nil, g.located(err)
 	}
 	return &g, nil
 }
 
 // grow adds what was appended.
-func (l *Log) grow(size int64) (err error) {
-	file := l.file.src
-	if l.file, err = endsOf(file, size); err != nil {
-		return err
-	}
+func (l *Log) grow() (err error) {
+	file, size := l.file.src, l.file.size
 	l.src, l.size = file, size
 	if l.deep != nil {
 		if l.deep, err = l.deep.grown(l.wanted, file, size-l.deep.off); err != nil {
@@ -100,6 +161,19 @@ func (l *Log) Sequential() *Log {
 	s := *l
 	s.src, s.near = newWindow(l.src, l.size), new(int)
 	return &s
+}
+
+// Ahead says that all packets from first to last are read next, so that a log of Sequential reads
+// them at once.
+func (l *Log) Ahead(first, last int) {
+	end := l.size
+	if last+1 < len(l.index) {
+		end = l.at(last + 1)
+	}
+	// The packets of some logs lie in any order.
+	if w, ok := l.src.(*window); ok && end > l.at(first) {
+		w.ahead = int(min(end-l.at(first), windowSize))
+	}
 }
 
 // ReadAt implements [io.ReaderAt].

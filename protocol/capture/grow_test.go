@@ -15,7 +15,7 @@ import (
 // openPart opens a file of which only the first bytes are there yet.
 func openPart(t *testing.T, data []byte, size int) *capture.Log {
 	t.Helper()
-	l, err := capture.Open(t.Context(), bytes.NewReader(data), int64(size), capture.Options{})
+	l, err := capture.Open(t.Context(), bytes.NewReader(data), int64(size), capture.Options{Follow: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,9 +81,10 @@ func TestNotGrown(t *testing.T) {
 	data := build(t, formats[0].info, formats[0].level, sessionFor(formats[0].info, 60, formats[0].names))
 	half := len(data) / 2
 	for name, change := range map[string]func(b []byte) []byte{
-		"cut":           func(b []byte) []byte { return b[:half-1] },
-		"another begin": func(b []byte) []byte { b[40]++; return b },
-		"another end":   func(b []byte) []byte { b[half-3]++; return b },
+		"cut":            func(b []byte) []byte { return b[:half-1] },
+		"another begin":  func(b []byte) []byte { b[40]++; return b },
+		"another end":    func(b []byte) []byte { b[half-3]++; return b },
+		"another middle": func(b []byte) []byte { b[half/2]++; return b },
 	} {
 		b := bytes.Clone(data)
 		l := openPart(t, b, half)
@@ -108,6 +109,47 @@ func TestNotGrown(t *testing.T) {
 		if g, err := openPart(t, b, len(b)-1).Grown(t.Context(), int64(len(b))); err == nil || !strings.Contains(err.Error(), "as a whole") {
 			t.Errorf("FlatBuffers: %v, %v", g, err)
 		}
+	}
+}
+
+// TestRewritten has a long file rewritten in its midst while it grows: that is noticed, if not the
+// first time, because each time another part of the file is compared.
+func TestRewritten(t *testing.T) {
+	const step = 7 // the size of a block of 4 bytes
+	data := build(t, capture.Info{Format: capture.TeraLog}, 0, nil)
+	head := len(data)
+	for range 5_000_000 {
+		data = append(data, 5, 6, 0, 1, 2, 3, 4)
+	}
+	size := len(data) - 100*step
+	for _, at := range []int{head + 4*step + 6, 4 << 20, 20 << 20, 30 << 20, size - step - 1} {
+		l := openPart(t, data, size)
+		data[at]++
+		err, n := error(nil), size
+		for range 3 {
+			n += step
+			if l, err = l.Grown(t.Context(), int64(n)); err != nil {
+				break
+			}
+		}
+		if !errors.Is(err, capture.ErrRewritten) {
+			t.Errorf("a byte at %d was changed: %v", at, err)
+		}
+		data[at]--
+	}
+	l := openPart(t, data, size)
+	for n := size; n < len(data); n += 3 * step {
+		var err error
+		if l, err = l.Grown(t.Context(), int64(n)); err != nil {
+			t.Fatalf("nothing was changed: %v", err)
+		}
+	}
+	l, err := capture.Open(t.Context(), bytes.NewReader(data), int64(size), capture.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := l.Grown(t.Context(), int64(len(data))); err == nil {
+		t.Error("a log that nobody follows grows")
 	}
 }
 

@@ -18,8 +18,11 @@ const (
 	blockRegion = 6
 )
 
-// blockHead is the size of type and size.
-const blockHead = 3
+// blockHead is the size of type and size. maxTime is that of the longest time behind them.
+const (
+	blockHead = 3
+	maxTime   = 8
+)
 
 const teraMagic = "TeraConnectionLog"
 
@@ -44,66 +47,84 @@ func (l *Log) openTeraLog(w *window) error {
 // addBlocks adds block after block.
 func (l *Log) addBlocks(w *window) error {
 	for l.end < w.size {
-		off := l.end
-		head, err := w.upTo(off, blockHead+8)
+		part, err := w.from(l.end, blockHead+maxTime)
 		if err != nil {
 			return err
 		}
-		if len(head) < blockHead {
-			l.info.Incomplete = badf(off, "the file ends within a block")
+		if len(part) < blockHead {
+			l.info.Incomplete = badf(l.end, "the file ends within a block")
 			return nil
 		}
-		size := int64(binary.LittleEndian.Uint16(head[1:]))
-		if size < 2 {
-			return badf(off, "a block of size %d: want at least 2, those of the size itself", size)
-		}
-		if size+1 > w.size-off {
-			l.info.Incomplete = badf(off, "the file ends within a block of %d bytes", size+1)
-			return nil
-		}
-		if err := l.addBlock(w, off, head, int(size)); err != nil {
+		if err := l.addPart(w, part); err != nil || l.info.Incomplete != nil {
 			return err
 		}
-		l.end += 1 + size
 	}
 	return nil
 }
 
-// addBlock adds a block to the index. head is its first bytes, at most 11.
-func (l *Log) addBlock(w *window, off int64, head []byte, size int) error {
-	switch head[0] {
-	case blockRegion:
-		text, err := w.bytes(off+blockHead, min(size-2, 64))
-		if err != nil {
-			return err
+// addPart adds the blocks that begin in a part of the window, which begins at end. It may leave
+// out those at the end of the part.
+func (l *Log) addPart(w *window, part []byte) error {
+	least := min(blockHead+maxTime, len(part))
+	for len(part) >= least {
+		size := int(binary.LittleEndian.Uint16(part[1:]))
+		if size < 2 {
+			return badf(l.end, "a block of size %d: want at least 2, those of the size itself", size)
 		}
-		if isDigits(string(text)) {
-			l.info.Revision = string(text)
-		} else {
-			l.info.Region = strings.ToValidUTF8(string(text), "\ufffd")
+		if int64(size)+1 > w.size-l.end {
+			l.info.Incomplete = badf(l.end, "the file ends within a block of %d bytes", size+1)
+			return nil
 		}
-	case blockTime:
-		if size-2 > 8 {
-			return badf(off, "a time of %d bytes: want at most 8", size-2)
+		off := l.end
+		l.end += 1 + int64(size)
+		switch part[0] {
+		case blockRegion:
+			return l.addRegion(w, off, size) // part is not valid behind it
+		case blockTime:
+			if size-2 > maxTime {
+				return badf(off, "a time of %d bytes: want at most %d", size-2, maxTime)
+			}
+			var b [maxTime]byte
+			copy(b[:], part[blockHead:][:size-2])
+			l.millis, l.stamped = int64(binary.LittleEndian.Uint64(b[:])), true
+		case blockClient, blockServer:
+			if err := l.addPacket(off, part, size); err != nil {
+				return err
+			}
 		}
-		var b [8]byte
-		copy(b[:], head[blockHead:][:size-2])
-		l.millis, l.stamped = int64(binary.LittleEndian.Uint64(b[:])), true
-	case blockClient, blockServer:
-		if size < packetHeader {
-			return badf(off, "a packet of %d bytes: want at least 4", size)
-		}
-		code := binary.LittleEndian.Uint16(head[blockHead:])
-		if len(l.index) == 0 {
-			l.info.Old = code == checkVersion && size == oldCheckVersion
-		}
-		if l.info.Old && size < packetHeader+oldTail {
-			return badf(off, "a packet of %d bytes in an old log: want at least 6", size)
-		}
-		l.mark(off)
-		return l.add(off, code)
+		part = part[min(1+size, len(part)):]
 	}
 	return nil
+}
+
+// addRegion takes over the region, or the revision, of a block.
+func (l *Log) addRegion(w *window, off int64, size int) error {
+	text, err := w.bytes(off+blockHead, min(size-2, 64))
+	if err != nil {
+		return err
+	}
+	if isDigits(string(text)) {
+		l.info.Revision = string(text)
+	} else {
+		l.info.Region = strings.ToValidUTF8(string(text), "\ufffd")
+	}
+	return nil
+}
+
+// addPacket adds the packet of a block that begins with head.
+func (l *Log) addPacket(off int64, head []byte, size int) error {
+	if size < packetHeader {
+		return badf(off, "a packet of %d bytes: want at least 4", size)
+	}
+	code := binary.LittleEndian.Uint16(head[blockHead:])
+	if len(l.index) == 0 {
+		l.info.Old = code == checkVersion && size == oldCheckVersion
+	}
+	if l.info.Old && size < packetHeader+oldTail {
+		return badf(off, "a packet of %d bytes in an old log: want at least 6", size)
+	}
+	l.mark(off)
+	return l.add(off, code)
 }
 
 // mark notes the time of the packet at off and those behind it, if it is another one.

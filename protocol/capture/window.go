@@ -10,7 +10,7 @@ import (
 
 // windowSize is how much is read at once. It is several times the longest line of a hex
 // log, which must fit.
-const windowSize = 1 << 20
+const windowSize = 512 << 10
 
 // jumpSize is how much is read after a jump. It doubles with each part that follows the one
 // before, so that a file whose offsets jump around costs little more than what is needed.
@@ -24,6 +24,8 @@ type window struct {
 	buf  []byte
 	all  []byte
 	part int // how much was read last
+	// ahead is how much to read next; 0 to decide by what was read.
+	ahead int
 }
 
 func newWindow(src io.ReaderAt, size int64) *window {
@@ -40,9 +42,13 @@ func (w *window) upTo(off int64, n int) ([]byte, error) {
 	if off >= w.off && off-w.off <= int64(len(w.buf)-n) {
 		return w.buf[off-w.off:][:n], nil
 	}
-	if onwards := off >= w.off && off-w.off <= int64(len(w.buf)); onwards {
+	// To leave out less than what was read is no jump: who makes an index leaves packets out.
+	switch onwards := off >= w.off && off-w.off <= 2*int64(len(w.buf)); {
+	case w.ahead > 0:
+		w.part, w.ahead = w.ahead, 0
+	case onwards:
 		w.part = min(2*w.part, windowSize)
-	} else {
+	default:
 		w.part = jumpSize
 	}
 	need := min(int64(max(w.part, n)), w.size-off)
@@ -56,6 +62,16 @@ func (w *window) upTo(off int64, n int) ([]byte, error) {
 	}
 	w.off, w.buf = off, part
 	return w.buf[:n], nil
+}
+
+// from returns what has been read at off and behind it: n bytes or more, fewer only at the end. The
+// bytes are valid until the next call.
+func (w *window) from(off int64, n int) ([]byte, error) {
+	b, err := w.upTo(off, n)
+	if err != nil || len(b) == 0 {
+		return nil, err
+	}
+	return w.buf[off-w.off:], nil
 }
 
 // bytes returns n bytes at off.

@@ -18,7 +18,7 @@ import (
 
 func openLog(t testing.TB, data []byte) *capture.Log {
 	t.Helper()
-	log, err := capture.Open(t.Context(), bytes.NewReader(data), int64(len(data)), capture.Options{})
+	log, err := capture.Open(t.Context(), bytes.NewReader(data), int64(len(data)), capture.Options{Follow: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,7 +327,7 @@ func TestLines(t *testing.T) {
 // TestGrown has a recording grow by packets of new codes. What was there stays the same.
 func TestGrown(t *testing.T) {
 	data := []byte("S_LOGIN 04000f27\nS_CHAT 04000e27\nS_LOGIN 04000f27\nA_NEW 04000d27\nS_CHAT 04000c27\n")
-	log, err := capture.Open(t.Context(), bytes.NewReader(data), 17, capture.Options{})
+	log, err := capture.Open(t.Context(), bytes.NewReader(data), 17, capture.Options{Follow: true})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -153,6 +153,9 @@ type decoder struct {
 // fill makes lines of the packets of a block, until it has enough of them.
 func (d *decoder) fill(b *Block) {
 	b.Text, b.Lines, b.err = b.Text[:0], b.Lines[:0], nil
+	if n := len(b.numbers); n > 0 && b.numbers[n-1]-b.numbers[0] == n-1 {
+		d.log.Ahead(b.numbers[0], b.numbers[n-1])
+	}
 	for k, i := range b.numbers {
 		if len(b.Text) > blockText {
 			b.numbers = b.numbers[k:]

@@ -6,7 +6,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
+	"golang.org/x/sync/errgroup"
+
+	"lorefs/internal/cores"
 	"lorefs/protocol"
 	"lorefs/protocol/capture"
 )
@@ -101,38 +105,48 @@ func (r *Recording) Grown(log *capture.Log) (*Recording, error) {
 
 // learn finds the codes of the packets from a number on.
 func (r *Recording) learn(from int) error {
-	shared := r.codes
-	if shared == nil {
-		r.codes = new([1 << 16]*Code)
+	found := r.unknown(from)
+	if len(found) == 0 {
+		return nil
 	}
-	before := len(r.sorted)
-	for i := from; i < r.log.Len(); i++ {
-		c := r.log.Code(i)
-		if r.codes[c] != nil {
-			continue
-		}
-		if r.codes == shared { // with the recording that this one has grown from
-			codes := *shared
-			r.codes = &codes
-			r.sorted = slices.Clone(r.sorted)
-		}
-		one, err := r.identify(c)
-		if err != nil {
-			return err
-		}
+	if r.codes == nil {
+		r.codes = new([1 << 16]*Code)
+	} else { // the recording that this one has grown from has them, too
+		codes := *r.codes
+		r.codes, r.sorted = &codes, slices.Clone(r.sorted)
+	}
+	list, err := r.identify(found)
+	if err != nil {
+		return err
+	}
+	for i, one := range list {
 		if one.Place = slices.Index(r.first, one.Name); one.Place < 0 {
 			one.Place = len(r.first)
 			r.first = append(slices.Clip(r.first), one.Name)
 		}
-		r.codes[c] = one
-		r.sorted = append(r.sorted, c)
+		r.codes[found[i]] = one
+		r.sorted = append(r.sorted, found[i])
 	}
-	if len(r.sorted) > before {
-		slices.SortFunc(r.sorted, func(a, b uint16) int {
-			return cmp.Or(strings.Compare(r.codes[a].Name, r.codes[b].Name), int(a)-int(b))
-		})
-	}
+	slices.SortFunc(r.sorted, func(a, b uint16) int {
+		return cmp.Or(strings.Compare(r.codes[a].Name, r.codes[b].Name), int(a)-int(b))
+	})
 	return nil
+}
+
+// unknown returns the codes of the packets from a number on that the recording does not know,
+// in the order of their first packets.
+func (r *Recording) unknown(from int) (found []uint16) {
+	var known [1 << 16]bool
+	for _, c := range r.sorted {
+		known[c] = true
+	}
+	for i := from; i < r.log.Len(); i++ {
+		if c := r.log.Code(i); !known[c] {
+			known[c] = true
+			found = append(found, c)
+		}
+	}
+	return found
 }
 
 // Log returns the log.
@@ -179,8 +193,28 @@ func (r *Recording) findNames() (*protocol.Map, error) {
 	return r.lib.Map(i)
 }
 
-// identify finds the name and the definition of a code.
-func (r *Recording) identify(c uint16) (*Code, error) {
+// identify finds the names and the definitions of codes, on all cores: a session has hundreds of
+// definitions, and each is a file.
+func (r *Recording) identify(codes []uint16) ([]*Code, error) {
+	if r.lib != nil {
+		defer r.lib.Keep()()
+	}
+	list := make([]*Code, len(codes))
+	var group errgroup.Group
+	var next atomic.Int64
+	for range min(cores.Count(), len(codes)) {
+		group.Go(func() (err error) {
+			for i := next.Add(1) - 1; err == nil && i < int64(len(codes)); i = next.Add(1) - 1 {
+				list[i], err = r.identifyOne(codes[i])
+			}
+			return err
+		})
+	}
+	return list, group.Wait()
+}
+
+// identifyOne finds the name and the definition of a code.
+func (r *Recording) identifyOne(c uint16) (*Code, error) {
 	one, version := &Code{Name: NameOf(r.names, c)}, "*"
 	if one.Name == "" {
 		var n int

@@ -60,6 +60,8 @@ type PacketOptions struct {
 	Platform string
 	// Inline means that fields are where definitions list them, without pointers.
 	Inline bool
+	// Follow has a recording grow as its file does. Else it stays as it was when it was opened.
+	Follow bool
 }
 
 // opening has the options and what sources share.

@@ -128,6 +128,8 @@ type packets struct {
 	size  int64
 	// blocks is the cache of packets; it is nil if the source is only verified.
 	blocks *blockcache.Cache
+	// follow is as in PacketOptions.
+	follow bool
 }
 
 // packetCache is the size of that cache. It is small, since a packet is decoded in
@@ -159,7 +161,7 @@ func newPackets(ctx context.Context, path string, o *PacketOptions, strict bool)
 	if info.IsDir() {
 		return newDefinitions(path, info, reading)
 	}
-	p := &packets{since: info.ModTime(), size: info.Size()}
+	p := &packets{since: info.ModTime(), size: info.Size(), follow: o.Follow}
 	if o.Definitions != "" {
 		if p.folder, p.lib, err = OpenDefinitions(o.Definitions, reading); err != nil {
 			return nil, err
@@ -169,7 +171,7 @@ func newPackets(ctx context.Context, path string, o *PacketOptions, strict bool)
 		return nil, err
 	}
 	p.file.AllowGrowth()
-	log, err := capture.Open(ctx, guarded{p.file}, p.file.Size(), capture.Options{})
+	log, err := capture.Open(ctx, guarded{p.file}, p.file.Size(), capture.Options{Follow: o.Follow})
 	if err == nil {
 		p.recording, err = dissect.New(log, p.lib, dissect.Options{Revision: o.Revision, Patch: o.Patch})
 	}
@@ -309,7 +311,7 @@ func (p *packets) Check() error {
 
 func (p *packets) mounts() ([]nodes.Mount, error) {
 	o := packettree.Options{ModTime: p.since, SourceSize: p.size, Cache: p.blocks, Check: p.Check}
-	if p.recording != nil {
+	if p.recording != nil && p.follow {
 		o.Grown = p.grown
 	}
 	p.tree = packettree.New(p.recording, p.lib, o)
