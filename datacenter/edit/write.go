@@ -62,7 +62,8 @@ func (s *Snapshot) Write(ctx context.Context, opts datacenter.WriteOptions, to i
 
 // Splice is Write, but it keeps the bytes of the base that the edits don't reach, and changes only
 // the others: see [datacenter.Splicer]. So the work grows with the edits, but for copying the bytes
-// of the file. What the base has and the tree does not use stays. The result must be checked with
+// of the file. What the base has and the tree does not use stays, and so does the order of siblings
+// that the edits don't concern, even if it is not that of their keys. The result must be checked with
 // [datacenter.Spliced.Check], and then with [Written.CompareSpliced].
 //
 // If the edits can't be written like that, the error matches [datacenter.ErrWhole], and nothing was
