@@ -53,6 +53,13 @@ func (c *checkpoints) window(n int) []byte {
 	return w[windowSize-min(c.points[n].Out, windowSize):]
 }
 
+// reserve makes room for some blocks. Their number comes from the stated size, which is bounded by
+// that of the file. Without this, inflating waits while some MB of windows are copied again and again.
+func (c *checkpoints) reserve(blocks int64) {
+	c.points = make([]inflate.Point, 0, blocks)
+	c.windows = make([]byte, 0, max(blocks-1, 0)*windowSize)
+}
+
 // addBlock adds the block that begins at p to those before it. before is the data before it.
 func (c *checkpoints) addBlock(p inflate.Point, before []byte) {
 	if len(c.points) > 0 {

@@ -110,6 +110,7 @@ func (p *pass) inflate(ctx context.Context, show func([]byte) error) error {
 	dec, stop := p.aheadDecoder()
 	defer stop()
 	var prev []byte
+	p.reserve((p.stated + p.blockSize - 1) / p.blockSize)
 	dec.OnBlock = p.addDeflateBlock
 	for out := int64(0); out < p.stated; out += p.blockSize {
 		if err := ctx.Err(); err != nil {

@@ -121,7 +121,8 @@ func (c *splicedComparer) attributes(n *draftNode, x *nodeState, y datacenter.No
 	if count := x.attrCount(); count != y.AttributeCount() {
 		return differs(y, "%d attributes instead of %d", y.AttributeCount(), count)
 	}
-	stored := c.w.stored[n].attrs
+	runs := c.w.stored[n]
+	runs.addrs = runs.addrs[:0]
 	for i := range x.attrs {
 		a := &x.attrs[i]
 		if a.dead {
@@ -131,10 +132,10 @@ func (c *splicedComparer) attributes(n *draftNode, x *nodeState, y datacenter.No
 		if err != nil {
 			return err
 		}
-		if !ok || !got.IsStoredAs(stored[0]) {
+		if !ok || !got.IsStoredAs(runs.attrs[len(runs.addrs)]) {
 			return differs(y, "%s is missing, or stored otherwise", c.s.name(a.name))
 		}
-		stored = stored[1:]
+		runs.addrs = append(runs.addrs, got.Address())
 		if !a.changed {
 			continue
 		}

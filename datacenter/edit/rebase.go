@@ -134,15 +134,12 @@ func (r *rebaser) node(old *draftNode, base datacenter.Node, number Number) (*dr
 		number: old.number, home: old.home, base: base, nodeState: r.w.s.at(old),
 		homeAttrs: old.homeAttrs, homeKids: old.homeKids, differs: true,
 	}
-	sameAttributes := r.w.became != nil && !n.changed && r.w.s.baseOf(old).SameStoredAttributes(base)
-	n.attrs, n.kids, n.changed = slices.Clone(n.attrs), slices.Clone(n.kids), false
+	n.attrs, n.kids = slices.Clone(n.attrs), slices.Clone(n.kids)
 	r.tree.nodes[n.number] = n
 	r.tree.labels.add(labelRun{n.number, number, n.labelCount(), n.home.Address()})
 	order := r.w.orders[old]
-	if !sameAttributes { // else they are where they were
-		if err := n.restAttributes(r.tree.labels.names); err != nil {
-			return nil, err
-		}
+	if err := r.attributes(n, old); err != nil {
+		return nil, err
 	}
 	if err := n.restChildren(order, func(k *draftChild, at Number) error {
 		at += number
@@ -171,6 +168,28 @@ func (r *rebaser) node(old *draftNode, base datacenter.Node, number Number) (*dr
 	n.kidAt = make(map[childKey]int, len(n.kids))
 	n.place(0)
 	return n, nil
+}
+
+// attributes puts the attributes of a draft node on top of its new base. A check of a spliced file
+// has found out where they are, so they are not read again.
+func (r *rebaser) attributes(n, old *draftNode) error {
+	changed := n.changed
+	n.changed = false
+	if _, found := r.w.became[old]; !found || !changed {
+		if found && r.w.s.baseOf(old).SameStoredAttributes(n.base) {
+			return nil // they are where they were
+		}
+		return n.restAttributes(r.tree.labels.names)
+	}
+	addrs := r.w.stored[old].addrs
+	for i := range n.attrs {
+		a := &n.attrs[i]
+		if a.stored, a.changed = !a.dead, false; a.dead {
+			continue
+		}
+		a.addr, addrs = addrs[0], addrs[1:]
+	}
+	return nil
 }
 
 // nodeOf returns the node of g that a draft node became, which is the child k.

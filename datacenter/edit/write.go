@@ -62,7 +62,8 @@ func (s *Snapshot) Write(ctx context.Context, opts datacenter.WriteOptions, to i
 
 // Splice is Write, but it keeps the bytes of the base that the edits don't reach, and changes only
 // the others: see [datacenter.Splicer]. So the work grows with the edits, but for copying the bytes
-// of the file. What the base has and the tree does not use stays. The result must be checked with
+// of the file. What the base has and the tree does not use stays, and so does the order of siblings
+// that the edits don't concern, even if it is not that of their keys. The result must be checked with
 // [datacenter.Spliced.Check], and then with [Written.CompareSpliced].
 //
 // If the edits can't be written like that, the error matches [datacenter.ErrWhole], and nothing was
@@ -74,7 +75,7 @@ func (s *Snapshot) Splice(ctx context.Context, opts datacenter.WriteOptions, to 
 	}
 	s.setDefaults(&opts)
 	used, usedKeys := inUse(s.d.first, s.keys, s.states(s.root))
-	n := &draftWriter{ctx: ctx, r: r, stored: map[*draftNode]*storedRuns{}}
+	n := &draftWriter{ctx: ctx, r: r, stored: map[*draftNode]*storedRuns{}, ahead: datacenter.NewLoader(s.base)}
 	orders, err := s.writeTo(n, used, usedKeys)
 	if err != nil {
 		return nil, nil, err
@@ -140,6 +141,8 @@ type nodeWriter interface {
 type storedRuns struct {
 	attrs []datacenter.StoredAttribute // nil if they stay
 	kids  []datacenter.StoredNode
+	// addrs are the addresses of attrs in the new file. CompareSpliced fills them in.
+	addrs []datacenter.Address
 }
 
 // draftWriter makes nodes of the new file from draft nodes.
@@ -149,6 +152,9 @@ type draftWriter struct {
 	r   nodeWriter
 	// stored is not nil if r is a Splicer. Then siblings that the edits don't concern keep their order.
 	stored map[*draftNode]*storedRuns
+	// ahead loads what is read of the sheets before the one with the number loaded.
+	ahead  *datacenter.Loader
+	loaded int
 	orders map[*draftNode][]int
 
 	names []uint16 // the new file's name indexes by the Draft's
@@ -252,6 +258,9 @@ func (w *draftWriter) children(n *draftNode, x *nodeState) ([]datacenter.StoredN
 		if x.kids[i].dead {
 			continue
 		}
+		if n == w.s.root && w.ahead != nil && i >= w.loaded {
+			w.load(x.kids)
+		}
 		raw, err := w.child(&x.kids[i])
 		if err != nil {
 			return nil, err
@@ -271,6 +280,33 @@ func (w *draftWriter) children(n *draftNode, x *nodeState) ([]datacenter.StoredN
 		w.stored[n].kids = nodes
 	}
 	return nodes, nil
+}
+
+// load loads what is read of the next few sheets.
+func (w *draftWriter) load(sheets []draftChild) {
+	const few = 16 // blocks, so that a small cache holds them
+	for ; w.loaded < len(sheets) && w.ahead.Len() < few; w.loaded++ {
+		if k := &sheets[w.loaded]; !k.dead && k.node != nil {
+			w.add(k.node)
+		}
+	}
+	w.ahead.Load(w.ctx)
+}
+
+// add adds a draft node, and what is below it, to what is loaded.
+func (w *draftWriter) add(n *draftNode) {
+	x, base := w.s.at(n), w.s.baseOf(n)
+	if !isNone(base) {
+		w.ahead.Children(base)
+		if x.changed {
+			w.ahead.Attributes(base)
+		}
+	}
+	for i := range x.kids {
+		if k := &x.kids[i]; !k.dead && k.node != nil {
+			w.add(k.node)
+		}
+	}
 }
 
 // writtenChild is a stored child and its place in the draft node.
