@@ -112,10 +112,7 @@ func (s *sides) beside(ctx context.Context, side int) error {
 			s.same = found
 		}
 	}
-	known, err := d.Schemas(ctx)
-	if err != nil {
-		return err
-	}
+	known := d.Schemas(ctx)
 	// From here on it is only asked for types and keys until all is packed.
 	budget := source.Blocks.SetBudget(min(int64(s.flags.cacheSize), knownCache))
 	defer source.Blocks.SetBudget(budget)

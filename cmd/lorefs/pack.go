@@ -171,9 +171,7 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 		if err != nil {
 			return err
 		}
-		if *known.to, err = d.Schemas(ctx); err != nil {
-			return err
-		}
+		*known.to = d.Schemas(ctx)
 	}
 	p := newSaving()
 	r, err := kinds.PackSheets(ctx, dir, to, f.write.Options, opts, p.show)

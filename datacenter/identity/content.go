@@ -178,12 +178,27 @@ func plainest(text []byte) []byte {
 	case strings.IndexByte("+-.0123456789nNiI", s[0]) < 0:
 		return text
 	}
-	for _, t := range []datacenter.Type{datacenter.Int, datacenter.Float} {
-		if v, err := datacenter.ParseValue(t, string(s)); err == nil {
+	if !slices.ContainsFunc(s[1:], notOfInt) {
+		if v, err := datacenter.ParseValue(datacenter.Int, string(s)); err == nil {
+			return []byte(v.Text())
+		}
+	}
+	if !slices.ContainsFunc(s, notOfFloat) {
+		if v, err := datacenter.ParseValue(datacenter.Float, string(s)); err == nil {
 			return []byte(v.Text())
 		}
 	}
 	return text
+}
+
+// notOfInt reports that a byte is in no int but at its start. Like notOfFloat, it spares the
+// making of errors for most texts.
+func notOfInt(b byte) bool { return b < '0' || b > '9' }
+
+// notOfFloat reports that a byte is in no spelling of a float: of a decimal one, an infinity, or
+// a NaN with its bits in hexadecimal.
+func notOfFloat(b byte) bool {
+	return strings.IndexByte("0123456789+-.abcdefABCDEFxinItyTYN()", b) < 0
 }
 
 // isPlainInt reports whether a text is an integer without leading zeros, as most values of
@@ -193,5 +208,5 @@ func isPlainInt(s []byte) bool {
 	if len(digits) == 0 || digits[0] == '0' {
 		return len(s) == 1 && s[0] == '0'
 	}
-	return !slices.ContainsFunc(digits, func(b byte) bool { return b < '0' || b > '9' })
+	return !slices.ContainsFunc(digits, notOfInt)
 }

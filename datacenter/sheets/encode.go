@@ -117,7 +117,14 @@ func (e *encoder) open(dst []byte, n item, el *element, known *runSizes, skip in
 		dst = appendIndent(dst, depth)
 	}
 	f := frame{item: n, el: el, first: groups}
-	parent, err := e.enter(&f)
+	var text []byte
+	if e.cached(n) && n.node.ChildCount() > 0 {
+		text = e.texts.get(n.node.ChildRun(), depth)
+	}
+	parent, err := text != nil, error(nil)
+	if text == nil {
+		parent, err = e.enter(&f)
+	}
 	if err != nil {
 		return dst, 0, err
 	}
@@ -133,13 +140,10 @@ func (e *encoder) open(dst []byte, n item, el *element, known *runSizes, skip in
 			}
 		}
 	}
-	if e.cached(n) {
-		if text := e.texts.get(n.node.ChildRun(), depth); text != nil {
-			e.groups = e.groups[:groups]
-			return e.appendEndTag(append(dst, text...), depth, n.name), 0, nil
-		}
-		f.textAt, f.flushed = len(dst), e.texts.flushed
+	if text != nil {
+		return e.appendEndTag(append(dst, text...), depth, n.name), 0, nil
 	}
+	f.textAt, f.flushed = len(dst), e.texts.flushed
 	e.stack = append(e.stack, f)
 	return dst, 0, nil
 }
@@ -192,12 +196,41 @@ func (e *encoder) enter(f *frame) (parent bool, err error) {
 	if f.node.ChildCount() == 0 {
 		return false, nil
 	}
-	if e.names, err = f.node.AppendChildNames(e.names[:0]); err != nil {
+	if err := e.readNames(f); err != nil {
 		return false, err
 	}
 	e.group()
 	f.at, f.end = f.first, len(e.groups)
 	return f.end > f.first, nil
+}
+
+// readNames reads the names of the children of a frame that is about to be entered. A short run
+// is read as a whole, into the batch of the frame.
+func (e *encoder) readNames(f *frame) (err error) {
+	count := f.node.ChildCount()
+	if count > batchSize {
+		e.names, err = f.node.AppendChildNames(e.names[:0])
+		return err
+	}
+	run, err := f.node.AppendChildren(e.batchOf(len(e.stack)), 0, count)
+	if err != nil {
+		return err
+	}
+	f.batchAt, f.batchLen = 0, len(run)
+	e.names = e.names[:0]
+	for i := range run {
+		e.names = append(e.names, run[i].NameIndex())
+	}
+	return nil
+}
+
+// batchOf returns the empty batch of the frame at a depth.
+func (e *encoder) batchOf(depth int) []datacenter.Node {
+	base := depth * batchSize
+	if missing := base + batchSize - len(e.batch); missing > 0 {
+		e.batch = append(e.batch, make([]datacenter.Node, missing)...)
+	}
+	return e.batch[base:base]
 }
 
 // group appends the groups of the run whose names are in e.names. In most files, the nodes
@@ -241,11 +274,8 @@ func (e *encoder) nextChild(f *frame) (child item, ok bool, err error) {
 	}
 	base := (len(e.stack) - 1) * batchSize
 	if place < f.batchAt || place >= f.batchAt+f.batchLen {
-		if missing := base + batchSize - len(e.batch); missing > 0 {
-			e.batch = append(e.batch, make([]datacenter.Node, missing)...)
-		}
 		// Read up to the end of the run: the next group most likely follows there.
-		b, err := f.node.AppendChildren(e.batch[base:base], place, batchSize)
+		b, err := f.node.AppendChildren(e.batchOf(len(e.stack)-1), place, batchSize)
 		if err != nil {
 			return child, false, err
 		}

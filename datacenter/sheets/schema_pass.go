@@ -3,6 +3,7 @@ package sheets
 import (
 	"context"
 	"fmt"
+	"runtime"
 
 	"golang.org/x/sync/errgroup"
 
@@ -17,16 +18,16 @@ func (f *Family) LearnSchema(ctx context.Context) (*xsd.Schema, error) {
 	if info := f.found(); info != nil || f.src.draft != nil {
 		return f.Schema(ctx)
 	}
-	es, err := f.learn(ctx, schemaPart)
+	es, err := f.learn(ctx, runtime.GOMAXPROCS(0), schemaPart)
 	if err != nil {
 		return nil, fmt.Errorf("sheets %s: %w", f.Name, err)
 	}
 	return f.schema(es)
 }
 
-// learn infers the elements of the sheets, in parts of about as many entries.
-func (f *Family) learn(ctx context.Context, entries int64) (*elements, error) {
-	parts, err := f.parts(entries)
+// learn infers the elements of the sheets in some parts, see parts.
+func (f *Family) learn(ctx context.Context, most int, least int64) (*elements, error) {
+	parts, err := f.parts(most, least)
 	if err != nil {
 		return nil, err
 	}
@@ -58,19 +59,26 @@ func (f *Family) learn(ctx context.Context, entries int64) (*elements, error) {
 	return es, err
 }
 
-// schemaPart is how many entries are learned by one goroutine, approximately. A run of children
-// that is used in several parts is learned in each.
+// schemaPart is the least number of entries that are learned by a goroutine of their own. A run of
+// children that is used in several parts is learned in each.
 const schemaPart = 1 << 21
 
-// parts splits the sheets of the file into lists of about as many entries each, at least one.
-func (f *Family) parts(entries int64) (parts [][]Sheet, err error) {
-	from, sum := 0, int64(0)
+// parts splits the sheets of the file into lists with about as many entries each, but at least
+// some. There are at most so many lists: a small file can have any number of entries.
+func (f *Family) parts(most int, least int64) (parts [][]Sheet, err error) {
+	entries, total := make([]int64, len(f.base)), int64(0)
 	for i, s := range f.base {
 		n, err := f.src.file.Node(s.addr)
 		if err != nil {
 			return nil, err
 		}
-		if sum += int64(n.Entries()); sum >= entries {
+		entries[i] = int64(n.Entries())
+		total += entries[i]
+	}
+	size := max(least, total/int64(most)+1)
+	from, sum := 0, int64(0)
+	for i := range f.base {
+		if sum += entries[i]; sum >= size {
 			parts = append(parts, f.base[from:i+1])
 			from, sum = i+1, 0
 		}

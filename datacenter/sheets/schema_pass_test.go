@@ -48,8 +48,8 @@ func TestLearnInParts(t *testing.T) {
 			}
 			for _, family := range s.Families() {
 				learned := [2][]byte{}
-				for i, entries := range []int64{1, schemaPart} {
-					es, err := family.learn(t.Context(), entries)
+				for i, parts := range []int{5, 1} {
+					es, err := family.learn(t.Context(), parts, 1)
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -134,6 +134,9 @@ type validator struct {
 	names       nameSet
 	definitions definitions
 	tags        validTags
+	// nodes counts those whose attributes were located, and places are those of the last one.
+	nodes  int64
+	places []int
 
 	buf  []byte
 	path string

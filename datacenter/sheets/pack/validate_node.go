@@ -27,6 +27,12 @@ type validated struct {
 type needs struct {
 	attributes, children []int
 	number               uint32 // of the type, among those that the validator has met
+	// next has the place of the attribute that came first in the last tag, and behind it, for
+	// each attribute, that of the one that followed it last. Most sheets have their attributes
+	// in one order, which is not the schema's.
+	next []int
+	// has has the number of the last node with each attribute.
+	has []int64
 }
 
 // needsOf computes the needs of a type once, and not for each node.
@@ -35,7 +41,7 @@ func (v *validator) needsOf(of *xsd.ElementType) *needs {
 	if n != nil || of == nil {
 		return n
 	}
-	n = &needs{number: uint32(len(v.needs))}
+	n = &needs{number: uint32(len(v.needs)), next: make([]int, len(of.Attributes)+1), has: make([]int64, len(of.Attributes))}
 	for i := range of.Attributes {
 		if of.Attributes[i].Required {
 			n.attributes = append(n.attributes, i)
@@ -61,25 +67,42 @@ func (v *validator) begin() error {
 		return err
 	}
 	before := v.problems
-	v.push(of, v.needsOf(of))
+	need := v.needsOf(of)
+	v.push(of, need)
 	if err := v.count(n, of); err != nil || of == nil {
 		return err
 	}
-	if err := v.required(n, of); err != nil {
+	v.locate(n, of, need)
+	if err := v.required(n, of, need); err != nil {
 		return err
 	}
-	hint := 0
 	for i := range n.Attributes {
-		at := of.AttributeIndex(n.Attributes[i].Name, hint)
-		if err := v.attribute(&n.Attributes[i], of, at); err != nil {
+		if err := v.attribute(&n.Attributes[i], of, v.places[i]); err != nil {
 			return err
 		}
-		hint = at + 1
 	}
 	if v.problems == before && len(v.open) > 1 {
 		v.remember(at, len(n.Attributes))
 	}
 	return nil
+}
+
+// locate finds the places of a node's attributes among those of its type. A place is -1 if the
+// type has no such attribute.
+func (v *validator) locate(n *xmlsheet.Node, of *xsd.ElementType, need *needs) {
+	v.places = v.places[:0]
+	v.nodes++
+	before := 0
+	for i := range n.Attributes {
+		at := of.AttributeIndex(n.Attributes[i].Name, need.next[before])
+		v.places = append(v.places, at)
+		if at < 0 {
+			continue
+		}
+		need.has[at] = v.nodes
+		need.next[before] = at
+		before = at + 1
+	}
 }
 
 // push opens a node. It reuses the memory of a node of the same depth.
@@ -151,11 +174,11 @@ func (v *validator) sheet(n *xmlsheet.Node) (*xsd.ElementType, error) {
 	return nil, v.pass(finding{problem: p, schema: err})
 }
 
-// required reports missing attributes.
-func (v *validator) required(n *xmlsheet.Node, of *xsd.ElementType) error {
-	for _, i := range v.needsOf(of).attributes {
+// required reports missing attributes of a node that was located.
+func (v *validator) required(n *xmlsheet.Node, of *xsd.ElementType, need *needs) error {
+	for _, i := range need.attributes {
 		a := &of.Attributes[i]
-		if v.p.Find([]byte(a.Name)) >= 0 {
+		if need.has[i] == v.nodes {
 			continue
 		}
 		if err := v.problem(n.Offset, false, "the element %s lacks the attribute %s", shown.Quote(n.Name), shown.Quote(a.Name)); err != nil {

@@ -142,9 +142,6 @@ func (p *Parser) IsValue() bool { return p.ended.value }
 // Offset returns where the tag of the last event begins.
 func (p *Parser) Offset() int { return p.x.At }
 
-// Find returns the place of an attribute of the node that began, or -1.
-func (p *Parser) Find(name []byte) int { return p.index.find(p.node.Attributes, name) }
-
 // Comments reports whether there were comments so far.
 func (p *Parser) Comments() bool { return p.x.Comments }
 

@@ -65,7 +65,7 @@ func (e *ElementType) AttributeIndex(name []byte, hint int) int {
 	if hint < len(e.Attributes) && e.Attributes[hint].Name == string(name) {
 		return hint
 	}
-	i, ok := slices.BinarySearchFunc(e.Attributes, string(name), func(a AttributeType, name string) int {
+	i, ok := slices.BinarySearchFunc(e.Attributes, name, func(a AttributeType, name []byte) int {
 		return spell.Compare(a.Name, name)
 	})
 	if ok {
@@ -93,7 +93,7 @@ func (e *ElementType) ChildIndex(name []byte, hint int) int {
 			return i
 		}
 	}
-	i, ok := slices.BinarySearchFunc(e.Children, string(name), func(c ChildType, name string) int {
+	i, ok := slices.BinarySearchFunc(e.Children, name, func(c ChildType, name []byte) int {
 		return spell.Compare(c.Name, name)
 	})
 	if ok {

@@ -85,14 +85,10 @@ func counted(ctx context.Context, file *os.File, key datacenter.Key, r *pack.Rep
 }
 
 // Schemas returns a function that returns the schema of a sheet, or nil if the data center
-// has no such sheet.
-func (d *DataCenter) Schemas(ctx context.Context) (func(sheet string) (*xsd.Schema, error), error) {
-	src, err := sheets.New(d.dc, nil, sheets.Options{})
-	if err != nil {
-		return nil, err
-	}
+// has no such sheet. The data center must not be edited.
+func (d *DataCenter) Schemas(ctx context.Context) func(sheet string) (*xsd.Schema, error) {
 	families := map[string]*sheets.Family{}
-	for _, f := range src.Families() {
+	for _, f := range d.sheets.Families() {
 		families[f.Name] = f
 	}
 	return func(sheet string) (*xsd.Schema, error) {
@@ -100,7 +96,7 @@ func (d *DataCenter) Schemas(ctx context.Context) (func(sheet string) (*xsd.Sche
 			return f.LearnSchema(ctx)
 		}
 		return nil, nil //nolint:nilnil // nil means that there is none
-	}, nil
+	}
 }
 
 // ReadBack opens a data center that was just written. progress is called as that of

@@ -8,7 +8,7 @@ import (
 // Compare is the order of children in a sheet and of everything in a schema: that of the
 // UTF-16 units of two texts, given as WTF-8. It differs from the order of bytes beyond the
 // surrogates.
-func Compare(a, b string) int {
+func Compare[A, B string | []byte](a A, b B) int {
 	i := 0
 	for i < len(a) && i < len(b) && a[i] == b[i] {
 		i++
@@ -19,7 +19,7 @@ func Compare(a, b string) int {
 	if a[i] < surrogateLead && b[i] < surrogateLead {
 		return cmp.Compare(a[i], b[i])
 	}
-	return slices.Compare(utf16Units(a), utf16Units(b))
+	return slices.Compare(utf16Units(string(a)), utf16Units(string(b)))
 }
 
 // surrogateLead is the first byte from which on the order of bytes may differ from that of
