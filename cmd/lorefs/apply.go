@@ -48,21 +48,22 @@ func newApply(log *slog.Logger) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "apply SOURCE|MOUNTPOINT PATCH...",
 		Short: "apply patches to a data center, or to one that is mounted",
-		Long: `apply does to a data center what patches say, as lorefs diff --patch and lorefs edits
---patch make them; the PATCH - is standard input. The data center may be of another
-version than the one that a patch was made of: what the patch changes is found by keys
-and attributes, and is changed only if it is as the patch expects. What is already as
-the patch wants it is left alone, so a patch may be applied again. All else is a
-conflict: it is told with its line and reason, everything else is applied, and the exit
-code is 1.
+		Long: `apply makes the changes of patches in a data center. lorefs diff --patch and lorefs edits
+--patch make patches. The PATCH - is standard input.
 
-SOURCE is replaced as by a save: the file before stays as SOURCE.bak, and a crash leaves
-either file. If SOURCE has edits that were never saved, apply leaves it alone, since it
-would save them as well; if it is mounted for editing, name the mount point. There the
-changes are edits like any others: both views show them, and commit saves them.
+The data center may be of another version than the one that the patch was made for. apply
+finds what to change by keys and attributes, and changes it only if it is as the patch
+expects. What is already as the patch wants it is left alone, so you can apply a patch
+again. Everything else is a conflict: apply prints its line and reason, applies the rest,
+and exits with 1.
 
-Several patches are applied one after the other, with -R the last one first. Each is
-judged against what those before it leave.`,
+apply replaces SOURCE as a save does: the old file stays as SOURCE.bak, and a crash leaves
+one file or the other. If SOURCE has edits that were never saved, apply leaves it alone,
+because it would save them too. If SOURCE is mounted for editing, name the mount point.
+The changes are edits like any others there: both views show them, and commit saves them.
+
+Several patches are applied one after the other; -R takes the last one first. Each one
+sees what those before it have left.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) >= 2 { //nolint:mnd // a source and a patch
 				return nil

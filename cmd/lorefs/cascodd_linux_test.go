@@ -16,6 +16,7 @@ import (
 // TestCASCOddMounted checks that a mount of an odd storage has all names, that all files can
 // be read, and that status reports what is odd.
 func TestCASCOddMounted(t *testing.T) {
+	testneeds.Slow(t, "TestCASCOdd reads the same storages")
 	testneeds.FUSE(t)
 	ownFolders(t)
 	eachOdd(t, func(t *testing.T, o oddStorage) {

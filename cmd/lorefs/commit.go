@@ -15,10 +15,10 @@ func newCommit() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "commit PATH",
 		Short: "save the edits now, and stay mounted",
-		Long: `commit saves what is edited in the mount that PATH is in: its mount point, or any file or
-directory in it. Of a data center only what was edited is packed and compared, as far as
-that is possible; all else keeps its bytes. --repack packs it anew as a whole, which may
-make it smaller, and --verify-all inflates and compares all of it.`,
+		Long: `commit saves the edits of the mount that PATH is in. PATH is the mount point, or any file
+or directory in the mount. In a data center, only edited parts are packed and compared
+where possible; the rest keeps its bytes. --repack packs all of it anew, which may make it
+smaller. --verify-all inflates and compares all of it.`,
 		Args: exactArgs("PATH"),
 		RunE: func(c *cobra.Command, args []string) error {
 			m, err := mountAt(args[0])

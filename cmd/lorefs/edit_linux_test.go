@@ -211,6 +211,7 @@ var notPosix = map[string]string{
 // other: their files are not closed on exec, so a mount that another check starts would keep
 // them open.
 func TestPosix(t *testing.T) {
+	testneeds.Slow(t, "package fs tries the same calls")
 	testneeds.FUSE(t)
 	ownFolders(t)
 	for name, check := range posixtest.All {

@@ -53,18 +53,21 @@ func newEdits(log *slog.Logger) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "edits MOUNTPOINT|SOURCE [PATH…]",
 		Short: "list what is edited and not saved yet",
-		Long: `edits prints what is edited in a mount, or in the journal that a crash has left of a
-source, and not saved yet: what differs now from the file that was saved last. What was
-changed and changed back is no edit. Lines with - are in the file, lines with + in the
-mount; how many nodes and attributes a node has that was added or removed stands behind
-it. A path is a query: revert, query, ls and cat take it. A line with ? names a file that
-a program has open and has not written yet. In a world, an edit is a square or an area: a
-line with ~ has its path, how many cells or nodes differ, and the first one before and
-after; --json has all of them, up to 4 KiB.
+		Long: `edits prints what you edited in a mount and have not saved yet. It also reads the journal
+that a crash has left of a source. What you changed and changed back is no edit.
 
-With a PATH it lists only what is edited there and below. A PATH is one in a mount, as for
-revert: a file or directory, or a query. One in a mount needs no MOUNTPOINT before it if it
-is the only one.`,
+Lines with - are in the file, lines with + in the mount. For a node that was added or
+removed, the line ends with its numbers of nodes and attributes. Paths are queries, which
+revert, query, ls and cat take. A line with ? names a file that a program has open and has
+not written yet.
+
+In a world, an edit is a square or an area. Its line begins with ~ and has the path, how
+many cells or nodes differ, and the first one before and after. --json has all of them, up
+to 4 KiB.
+
+With a PATH, edits lists only that and what is below. A PATH is a file or directory in a
+mount, or a query, as for revert. If a PATH in a mount is the only argument, you need no
+MOUNTPOINT before it.`,
 		Args: func(c *cobra.Command, args []string) error {
 			return exactArgs("MOUNTPOINT|SOURCE")(c, args[:min(len(args), 1)])
 		},

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"lorefs/internal/app/kinds"
+	"lorefs/internal/testneeds"
 	"lorefs/protocol/capture"
 	"lorefs/protocol/prototest"
 )
@@ -28,8 +29,6 @@ const (
 	// repeats an earlier run.
 	hostileTimeVar = "LOREFS_HOSTILE_TIME"
 	hostileSeedVar = "LOREFS_HOSTILE_SEED"
-
-	hostileTime = 5 * time.Second
 
 	// These limit what a command may take for a small file. The time is CPU time, since the
 	// machine may be busy.
@@ -125,7 +124,7 @@ type hostile struct {
 func (h *hostile) wanted() time.Duration {
 	text := os.Getenv(hostileTimeVar)
 	if text == "" {
-		return hostileTime
+		return time.Duration(testneeds.Cases(1, 5, 5)) * time.Second
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil {

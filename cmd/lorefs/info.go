@@ -19,9 +19,9 @@ func newInfo(log *slog.Logger) *cobra.Command {
 		Short: "show header, counts and versions, or where a file comes from",
 		Long: `info prints what SOURCE is: its header, counts and versions.
 
-With PATH, a file as a mount of a CASC storage would show it, info prints where its
-content comes from: its entries in the root, content key, encoding keys, how it is
-encoded (ESpec), archive and offset. It reads the file and says why that fails if so.`,
+PATH is a file of a CASC storage, as a mount would show it. With it, info prints where the
+content comes from: entries in the root, content key, encoding keys, encoding (ESpec),
+archive and offset. info also reads the file, and says why if that fails.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 1 {
 				return exactArgs("SOURCE")(c, args)

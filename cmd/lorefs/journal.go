@@ -163,10 +163,10 @@ func newJournalShow(log *slog.Logger) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "show SOURCE|JOURNAL",
 		Short: "list the edits in a journal",
-		Long: `show prints the edits in a journal as lorefs edits does, and changes nothing. SOURCE need
-not exist any more: JOURNAL is the journal itself, as list shows it. If the source is not
-the file any more that was edited, it uses that of --base, or NAME.bak if that is it, or
-else what the journal notes of the file.`,
+		Long: `show prints the edits in a journal as lorefs edits does, and changes nothing. JOURNAL is
+the journal itself, as list shows it; then SOURCE need not exist any more. If the source is
+no longer the file that was edited, show uses the file of --base. Without --base it uses
+NAME.bak if that is the right file, or else the notes in the journal.`,
 		Args: exactArgs("SOURCE|JOURNAL"),
 		RunE: func(c *cobra.Command, args []string) error {
 			j, err := kinds.JournalOf(args[0])

@@ -21,16 +21,16 @@ func newRevert(log *slog.Logger) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "revert MOUNTPOINT|SOURCE [PATH…]",
 		Short: "take back edits that are not saved yet",
-		Long: `revert takes back what is edited at a PATH and below it, and prints it as edits does. The
-mount shows what was there before, in tree/ and in sheets/, under the same names and
-inode numbers; programs that have a file open see it as well. Text that such a program
-has not written yet is left alone. Without PATH, --all takes everything back. SOURCE
-may also be one whose journal a crash has left.
+		Long: `revert takes back what you edited at a PATH and below it, and prints it as edits does. The
+mount shows again what was there before, in tree/ and in sheets/, under the same names and
+inode numbers. Programs that have a file open see it too. Text that such a program has not
+written yet is left alone. Without PATH, --all takes back everything. SOURCE may also be a
+source whose journal a crash has left.
 
-A PATH is a file or directory of the mount, or a query as edits prints it. What was
-removed has the name that it had. A PATH in a mount needs no MOUNTPOINT before it if it is
-the only one. If a query finds several nodes with edits, --all takes
-back all of them.`,
+A PATH is a file or directory of the mount, or a query as edits prints it. Something that
+you removed still has its old name. If a PATH in a mount is the only argument, you need no
+MOUNTPOINT before it. If a query finds several nodes with edits, --all takes back all of
+them.`,
 		Args: func(c *cobra.Command, args []string) error {
 			return exactArgs("MOUNTPOINT|SOURCE")(c, args[:min(len(args), 1)])
 		},

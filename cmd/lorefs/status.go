@@ -21,9 +21,10 @@ func newStatus() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status [PATH]",
 		Short: "show what a mount does, or list all mounts",
-		Long: `status shows what the mount does that PATH is in: its mount point, or any file or directory
-in it. Without PATH it lists the mounts that you have made, with the edits that are not
-saved yet; with --json it prints for each what it prints for one, an object a line.`,
+		Long: `status shows how the mount that PATH is in is doing. PATH is the mount point, or any file
+or directory in the mount. Without PATH, status lists your mounts and their edits that are
+not saved yet. With --json it prints one object a line for each of them, the same as for
+one mount.`,
 		Args: atMostArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {

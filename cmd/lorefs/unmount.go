@@ -24,13 +24,13 @@ func newUnmount() *cobra.Command {
 		Use:     "unmount PATH",
 		Aliases: []string{"umount"},
 		Short:   "unmount, and wait until edits are saved and the mount's process has ended",
-		Long: `unmount saves what was edited, and returns when that is done. PATH is the mount point, or
-any file or directory in the mount; with --all and no PATH it unmounts all that you have
-mounted, one after the other, and goes on after one that is in use. With --discard it gives up
-everything that is not saved instead, also texts that were refused and files of editors;
-the source stays as it is, and what was given up can't be brought back. To take back only
-some edits, use lorefs revert. --repack and --verify-all say how to save, as with lorefs
-commit.`,
+		Long: `unmount saves your edits and returns when they are saved. PATH is the mount point, or any
+file or directory in the mount. With --all and no PATH, it unmounts all your mounts, one
+after the other. It passes over a mount that is in use.
+
+--discard gives up everything that is not saved, refused texts and files of editors too.
+The source stays as it is, and you can't get the edits back. To take back only some edits,
+use lorefs revert. --repack and --verify-all say how to save, as for lorefs commit.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if all {
 				return atMostArgs(0)(c, args)

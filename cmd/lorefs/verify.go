@@ -20,11 +20,13 @@ func newVerify(log *slog.Logger) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify SOURCE",
 		Short: "check everything that the format allows to be checked",
-		Long: `verify prints one line for everything in SOURCE that breaks a rule of its format,
-each with its offset. It exits with 1 if there is any. With --strict, it also prints what
-the format allows but a careful writer avoids: data that is stored twice or unused, which
-official files have too; and siblings of one name that are not in the order of their key
-definitions, which lorefs keeps and other programs may not.`,
+		Long: `verify prints one line with an offset for each part of SOURCE that breaks a rule of its
+format. If there are any, it exits with 1.
+
+--strict also reports what the format allows but a careful writer avoids. That is data
+which is stored twice or unused; official files have some too. It is also siblings of one
+name that are not in the order of their key definitions. lorefs keeps such an order, and
+other programs may not.`,
 		Args: exactArgs("SOURCE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return v.run(c, args[0], &f, log)

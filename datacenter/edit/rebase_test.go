@@ -12,6 +12,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
+	"lorefs/internal/testneeds"
 )
 
 // saveWhileEdited saves a draft while it is edited. The records since the Snapshot go to a
@@ -92,7 +93,7 @@ func (s *session) checkOnFirst() {
 func TestRebaseIsTheModel(t *testing.T) {
 	layouts := []datacenter.Layout{datacenter.LayoutAuto, datacenter.LayoutV3, datacenter.LayoutV6X64}
 	sources := draftSources()
-	rapid.Check(t, func(rt *rapid.T) {
+	testneeds.Property(t, func(rt *rapid.T) {
 		s := newSession(rapidTB{t, rt}, sources[rapid.IntRange(0, len(sources)-1).Draw(rt, "file")])
 		for range rapid.IntRange(1, 3).Draw(rt, "saves") {
 			for range rapid.IntRange(0, 6).Draw(rt, "batches") {

@@ -12,6 +12,7 @@ import (
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/patch"
 	"lorefs/datacenter/query"
+	"lorefs/internal/testneeds"
 )
 
 // serial is an attribute that tells nodes apart for the judge. The patcher never sees it.
@@ -85,7 +86,7 @@ func drift(rt *rapid.T, list []*dctest.Node, next *int) []*dctest.Node {
 // was made for.
 func TestNoneWrong(t *testing.T) {
 	var outcomes [3]int
-	rapid.Check(t, func(rt *rapid.T) {
+	testneeds.Property(t, func(rt *rapid.T) {
 		sheets := drawSheets(rt)
 		next := 1
 		number(sheets, &next)

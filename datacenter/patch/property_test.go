@@ -8,6 +8,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
+	"lorefs/internal/testneeds"
 )
 
 // drawNode draws a node of a small world, in which many are twins.
@@ -107,7 +108,7 @@ func drawSheets(rt *rapid.T) []*dctest.Node {
 // A patch of two data centers makes of the first the second, once; reversed, it takes that
 // back.
 func TestApplyDiff(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testneeds.Property(t, func(rt *rapid.T) {
 		sheets := drawSheets(rt)
 		a, b := open(t, sheets...), open(t, mutate(rt, sheets, 0)...)
 		p := makePatch(rt, a, b)

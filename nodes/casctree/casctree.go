@@ -70,6 +70,7 @@ func (t *Tree) listTop() {
 		{Name: "config", ID: configID, Kind: nodes.Dir},
 		{Name: "content", ID: contentID, Kind: nodes.Dir},
 		{Name: "manifests", ID: manifestsID, Kind: nodes.Dir},
+		{Name: pictureName, ID: pictureID, Kind: nodes.File, Size: pictureSize},
 	}
 	for in := t.table.dirsIn(0); in.from < in.to; in.from++ {
 		t.top = append(t.top, nodes.Entry{Name: string(t.table.dirName(in.from)), ID: dirID(in.from), Kind: nodes.Dir})
@@ -127,6 +128,8 @@ func (t *Tree) size(ctx context.Context, id nodes.ID) (int64, error) {
 	switch {
 	case id == descriptionID:
 		return t.descriptionSize(), nil
+	case id == pictureID:
+		return pictureSize, nil
 	case k == kindFile && i < t.table.nFiles:
 		return t.table.entry(i).size(), nil
 	case k == kindConfig && i < len(t.configs):
@@ -184,7 +187,7 @@ func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (in
 	var data []byte
 	switch k, i := splitID(id); k {
 	case kindFixed:
-		data, err = t.description(ctx)
+		data, err = t.description(ctx, id)
 	case kindConfig:
 		data = t.st.Configs()[i].Data
 	case kindPage:

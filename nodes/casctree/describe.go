@@ -10,12 +10,15 @@ import (
 	"lorefs/internal/flight"
 	"lorefs/internal/jsonout"
 	"lorefs/internal/wtf8"
+	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 )
 
-// counts are the counts in casc.json that require a look at all files.
+// counts are what casc.json and storage.svg tell that requires a look at all files.
 type counts struct {
 	notLocal, noKey int
+	// folders are the sizes of the files in each folder.
+	folders []share
 }
 
 // numberWidth is the width of a number, so that the size of casc.json does not depend on
@@ -70,49 +73,64 @@ func (t *Tree) describe(c counts) []byte {
 	return append(b, "\n}\n"...)
 }
 
-// described is the latest casc.json.
+// descriptions are casc.json and storage.svg.
+type descriptions struct{ text, picture []byte }
+
+// described are the latest descriptions.
 type described struct {
 	// makes are by storage.Updates before counting.
-	makes flight.Group[uint64, []byte]
+	makes flight.Group[uint64, *descriptions]
 
-	mu   sync.Mutex // guards the fields below; never held while files are counted
-	data []byte
+	mu     sync.Mutex // guards the fields below; never held while files are counted
+	latest *descriptions
 	// updates is storage.Updates before counting.
 	updates uint64
 }
 
-func (d *described) get(updates uint64) (data []byte, known bool) {
+// get returns the latest descriptions, or nil if the storage has been written to since.
+func (d *described) get(updates uint64) *descriptions {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.data, d.data != nil && d.updates == updates
+	if d.updates != updates {
+		return nil
+	}
+	return d.latest
 }
 
-func (d *described) put(data []byte, updates uint64) {
+func (d *described) put(latest *descriptions, updates uint64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.data, d.updates = data, updates
+	d.latest, d.updates = latest, updates
 }
 
-// description returns casc.json. It counts again if the storage has been written to since.
-func (t *Tree) description(ctx context.Context) ([]byte, error) {
+// description returns casc.json or storage.svg. It counts again if the storage has been written
+// to since.
+func (t *Tree) description(ctx context.Context, file nodes.ID) ([]byte, error) {
 	t.look()
 	d, updates := &t.described, t.st.Updates()
-	if data, known := d.get(updates); known {
-		return data, nil
-	}
-	return d.makes.Do(ctx, updates, func(ctx context.Context) ([]byte, error) {
-		// Another caller may have made it between our look and our turn.
-		if data, known := d.get(updates); known {
-			return data, nil
-		}
-		c, err := t.count(ctx)
-		if err != nil {
+	made := d.get(updates)
+	if made == nil {
+		var err error
+		if made, err = d.makes.Do(ctx, updates, func(ctx context.Context) (*descriptions, error) {
+			// Another caller may have made it between our look and our turn.
+			if made := d.get(updates); made != nil {
+				return made, nil
+			}
+			c, err := t.count(ctx)
+			if err != nil {
+				return nil, err
+			}
+			made := &descriptions{t.describe(c), t.draw(c.folders)}
+			d.put(made, updates)
+			return made, nil
+		}); err != nil {
 			return nil, err
 		}
-		data := t.describe(c)
-		d.put(data, updates)
-		return data, nil
-	})
+	}
+	if file == pictureID {
+		return made.picture, nil
+	}
+	return made.text, nil
 }
 
 // block returns a block of the tree's own.
@@ -124,6 +142,7 @@ func block(ctx context.Context, v *blockcache.View, n uint64, load func(context.
 func (t *Tree) count(ctx context.Context) (c counts, err error) {
 	// Files in install/ are not the root's, or are there twice.
 	install := make([]bool, t.table.nDirs)
+	c.folders = make([]share, t.table.nDirs)
 	for d := 1; d < t.table.nDirs; d++ {
 		p := t.table.parent(d)
 		if install[d] = install[p] || p == 0 && string(t.table.dirName(d)) == installName; install[d] {
@@ -133,17 +152,21 @@ func (t *Tree) count(ctx context.Context) (c counts, err error) {
 			return c, err
 		}
 		for in := t.table.filesIn(d); in.from < in.to; in.from++ {
-			e := t.table.entry(in.from)
+			e, is := t.table.entry(in.from), stateLocal
 			switch {
 			case t.standsIn(in.from) && !t.shown(in.from):
-				// It is not missed.
+				continue // it is not missed
 			case !t.local(in.from):
-				if t.firstStandIn(in.from) < 0 {
-					c.notLocal++
+				if t.firstStandIn(in.from) >= 0 {
+					continue
 				}
+				is = stateMissing
+				c.notLocal++
 			case e.flags()&flagEncrypted != 0 && t.lacksKey(ctx, e):
+				is = stateNoKey
 				c.noKey++
 			}
+			c.folders[d][is] += e.size()
 		}
 	}
 	return c, ctx.Err()

@@ -7,6 +7,7 @@
 //	config/                   the files that say which build is installed
 //	manifests/NAME/000000.jsonl  tables of the storage, decoded, a line an entry
 //	casc.json                 product, build, and counts of files
+//	storage.svg               a drawing of the sizes of folders, and which of it is local
 //
 // # Names
 //

@@ -43,6 +43,7 @@ const (
 	contentID
 	manifestsID
 	descriptionID
+	pictureID
 )
 
 func makeID(k idKind, value int) nodes.ID { return nodes.ID(k)<<kindShift | nodes.ID(value) }

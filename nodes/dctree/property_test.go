@@ -11,6 +11,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
+	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 )
 
@@ -398,7 +399,7 @@ func reopened(t fatal, data []byte) map[string]string {
 
 func TestProperty(t *testing.T) {
 	original := dctest.Build(modelDoc(), dctest.Options{})
-	rapid.Check(t, func(t *rapid.T) {
+	testneeds.Property(t, func(t *rapid.T) {
 		m := newMachine(t, original)
 		for range 2 {
 			t.Repeat(map[string]func(*rapid.T){

@@ -10,6 +10,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/sheets/pack"
+	"lorefs/internal/testneeds"
 )
 
 // Names and texts are made of pieces that mean something to XML, to the conventions of the
@@ -86,7 +87,7 @@ func drawNode(t *rapid.T, strange bool, depth int, keys map[string][]string) *dc
 // TestRoundTripOfAnyTree checks that any tree survives unpacking and packing, whatever its
 // names and texts are.
 func TestRoundTripOfAnyTree(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
+	testneeds.Property(t, func(rt *rapid.T) {
 		strange := rapid.Bool().Draw(rt, "strange names")
 		root := dctest.Root()
 		for i := range rapid.IntRange(1, 3).Draw(rt, "sheets") {

@@ -17,6 +17,7 @@ import (
 	"lorefs/datacenter/sheets/plan"
 	"lorefs/datacenter/sheets/xmltext"
 	"lorefs/datacenter/sheets/xsd"
+	"lorefs/internal/testneeds"
 )
 
 // planned is a draft whose sheets are edited as texts.
@@ -368,7 +369,7 @@ func TestPlanMakesWhatTheTextSays(t *testing.T) {
 		root.Children = []*dctest.Node{names, n, {Name: "S", Children: n.Children}}
 		return dctest.Build(dctest.Doc{Root: root}, dctest.Options{})
 	}
-	rapid.Check(t, func(rt *rapid.T) {
+	testneeds.Property(t, func(rt *rapid.T) {
 		old := drawTyped(rt, "S", 3)
 		p := planOf(t, build(old))
 		s := p.sheet("S", 0)

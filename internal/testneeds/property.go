@@ -1,0 +1,35 @@
+package testneeds
+
+import (
+	"flag"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// quickChecks is how many cases of a property are tried where [Quick] is true. RAPID_CHECKS or
+// -rapid.checks ask for another number; the default of rapid is 100.
+const quickChecks = 20
+
+// Property is rapid.Check, which tries fewer cases where [Quick] is true.
+func Property(t *testing.T, property func(*rapid.T)) {
+	t.Helper()
+	limitChecks()
+	rapid.Check(t, property)
+}
+
+// limitChecks sets rapid's number of cases. It has no other way to be told than its flag.
+var limitChecks = sync.OnceFunc(func() {
+	const checks = "rapid.checks"
+	asked := os.Getenv("RAPID_CHECKS") != ""
+	flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == checks })
+	if asked || !Quick() {
+		return
+	}
+	if err := flag.Set(checks, strconv.Itoa(quickChecks)); err != nil {
+		panic("BUG: rapid has no flag " + checks + ": " + err.Error())
+	}
+})

@@ -1,0 +1,154 @@
+package casctree_test
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"lorefs/casc"
+	"lorefs/casc/casctest"
+	"lorefs/casc/casctest/write"
+	"lorefs/nodes"
+	"lorefs/nodes/casctree"
+)
+
+// textsOf parses storage.svg and returns the texts in it.
+func textsOf(t *testing.T, tree nodes.Tree) (all []string) {
+	t.Helper()
+	data, err := readPath(t.Context(), tree, "storage.svg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := xml.NewDecoder(bytes.NewReader(data))
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, ok := token.(xml.CharData); ok && len(bytes.TrimSpace(text)) > 0 {
+			all = append(all, string(text))
+		}
+	}
+}
+
+// TestPictureSizes compares the sums in storage.svg with what is found by reading all files.
+func TestPictureSizes(t *testing.T) {
+	for _, root := range []string{"text", "wow 3", "tvfs"} {
+		_, files, sopts, opts := makeGame(t, root, "install")
+		opts.Missing = true
+		tree := open(t, casctest.FS(files), sopts, opts)
+		sums := map[string]int64{}
+		for _, top := range []string{"files", "unnamed"} {
+			if _, err := lookup(t.Context(), tree, top); err != nil {
+				continue
+			}
+			for _, e := range listed(t, tree, top) {
+				_, err := readAll(t.Context(), tree, e)
+				switch {
+				case errors.Is(err, nodes.ErrUnavailable):
+					sums["missing"] += e.Size
+				case errors.Is(err, nodes.ErrNoKey):
+					sums["no key"] += e.Size
+				default:
+					sums["local"] += e.Size
+				}
+			}
+		}
+		got := textsOf(t, tree)
+		for _, name := range []string{"local", "missing", "no key"} {
+			want := fmt.Sprintf("%s: %d bytes", name, sums[name])
+			if sums[name] >= 1000 {
+				want = fmt.Sprintf("%s: %.1f kB", name, float64(sums[name])/1000)
+			}
+			if !slices.Contains(got, want) {
+				t.Errorf("%s: the drawing lacks %q, it has %q", root, want, got[:min(len(got), 8)])
+			}
+		}
+	}
+}
+
+// storageOf returns the tree of a storage with files of a name and a size.
+func storageOf(t *testing.T, sizes map[string]int) *casctree.Tree {
+	t.Helper()
+	g := casctest.New()
+	var root []casc.File
+	for name, size := range sizes {
+		root = append(root, casc.File{Name: name, CKey: g.Add([]byte(name + strings.Repeat(".", size-len(name)))).CKey})
+	}
+	slices.SortFunc(root, func(a, b casc.File) int { return strings.Compare(a.Name, b.Name) })
+	g.Root(g.Add(write.TextRoot(root)))
+	files, err := g.Install()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return open(t, casctest.FS(files), casc.Options{}, casctree.Options{})
+}
+
+// TestPictureOfFolders checks names in the drawing, and what it says about folders.
+func TestPictureOfFolders(t *testing.T) {
+	got := textsOf(t, storageOf(t, map[string]int{
+		"지역/숲.txt": 300, "지역/강.txt": 100, "a<b>&c/d/e": 150, "a<b>&c/f": 50, "g": 20,
+	}))
+	for _, want := range []string{
+		"local: 620 bytes", "missing: 0 bytes", "files, local 620 bytes", "files/지역, local 400 bytes", "지역", "a<b>&c",
+		"files/a<b>&c, local 200 bytes", "files/a<b>&c/d, local 150 bytes", "files/a<b>&c/*, local 50 bytes", "files/*, local 20 bytes",
+	} {
+		if !slices.Contains(got, want) {
+			t.Errorf("the drawing lacks %q, it has %q", want, got)
+		}
+	}
+}
+
+// TestPictureOfMuch draws more folders than can be seen. All sizes are in the drawing, and the size
+// of the file is as it was told.
+func TestPictureOfMuch(t *testing.T) {
+	sizes := map[string]int{}
+	for i := range 60 {
+		for k := range 60 {
+			sizes[fmt.Sprintf("folder %02d/in it %02d/file", i, k)] = 60 + i + k
+		}
+	}
+	tree := storageOf(t, sizes)
+	got := textsOf(t, tree)
+	for _, want := range []string{"20 more folders", "folder 59"} {
+		if !slices.Contains(got, want) {
+			t.Errorf("the drawing lacks %q", want)
+		}
+	}
+	e, err := lookup(t.Context(), tree, "storage.svg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := readPath(t.Context(), tree, "storage.svg")
+	if err != nil || int64(len(data)) != e.Size {
+		t.Errorf("it has %d bytes, want %d: %v", len(data), e.Size, err)
+	}
+	// 500 boxes, and a few shapes around them.
+	if n := bytes.Count(data, []byte("<rect")); n < 400 || n > 520 {
+		t.Errorf("it has %d boxes", n)
+	}
+	if again, err := readPath(t.Context(), storageOf(t, sizes), "storage.svg"); err != nil || !bytes.Equal(again, data) {
+		t.Errorf("it is drawn in another way the next time: %v", err)
+	}
+}
+
+// TestPictureOfNothing draws a storage whose files are empty.
+func TestPictureOfNothing(t *testing.T) {
+	g := casctest.New()
+	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "x", CKey: g.Add(nil).CKey}})))
+	files, err := g.Install()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := textsOf(t, open(t, casctest.FS(files), casc.Options{}, casctree.Options{})); !slices.Contains(got, "local: 0 bytes") {
+		t.Errorf("the drawing has %q", got)
+	}
+}
