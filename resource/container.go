@@ -9,6 +9,8 @@ import (
 	"math"
 	"strconv"
 	"unicode/utf16"
+
+	"lorefs/internal/readat"
 )
 
 const (
@@ -63,14 +65,10 @@ func readTrailer(r io.ReaderAt, size int64) (trailer, error) {
 
 // readFull reads all of p.
 func readFull(r io.ReaderAt, p []byte, off int64) error {
-	n, err := r.ReadAt(p, off)
-	switch {
-	case n == len(p):
-		return nil
-	case errors.Is(err, io.EOF):
-		err = io.ErrUnexpectedEOF
+	if err := readat.Full(r, p, off); err != nil {
+		return fmt.Errorf("resource: %d bytes at offset %d: %w", len(p), off, err)
 	}
-	return fmt.Errorf("resource: offset %d: %w", off+int64(n), err)
+	return nil
 }
 
 // Open reads the directory of a container. A container that breaks the format is a [*FormatError].
