@@ -60,6 +60,11 @@ type File struct {
 	// inflating limits how many goroutines inflate a block at once to the number of cores:
 	// more would not be faster, and each needs the memory of a block.
 	inflating chan struct{}
+	// nameIndex is made when somebody looks a name up.
+	nameIndex struct {
+		once sync.Once
+		of   map[string]uint16
+	}
 }
 
 // Open reads the structure of a data center of size bytes. The first time it

@@ -24,10 +24,26 @@ func Example() {
 		log.Fatal(err)
 	}
 	printNode(root, "")
+
+	// Names lead down, too.
+	sheet, _, err := root.Child("ItemData")
+	if err != nil {
+		log.Fatal(err)
+	}
+	item, found, err := sheet.Child("Item")
+	if err != nil || !found {
+		log.Fatal(err)
+	}
+	id, _, err := item.Attr("id")
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("the first item is", id.Int())
 	// Output:
 	// __root__
 	//   ItemData
 	//     Item id=7 name=sword
+	// the first item is 7
 }
 
 func printNode(n datacenter.Node, indent string) {

@@ -188,15 +188,23 @@ func (f *File) KeyNames() []KeyNames { return f.keys }
 // NameIndexes returns the indexes of names in the file, from 1 on. The result begins with a
 // 0, for no name. The index of a name that the file lacks is 0.
 func (f *File) NameIndexes(names []string) []uint16 {
-	index := make(map[string]uint16, len(f.names))
-	for i, name := range f.names {
-		index[name] = uint16(i + 1)
-	}
 	list := make([]uint16, len(names)+1)
 	for i, name := range names {
-		list[i+1] = index[name]
+		list[i+1] = f.indexOf(name)
 	}
 	return list
+}
+
+// indexOf returns the index of a name, or 0.
+func (f *File) indexOf(name string) uint16 {
+	x := &f.nameIndex
+	x.once.Do(func() {
+		x.of = make(map[string]uint16, len(f.names))
+		for i, name := range f.names {
+			x.of[name] = uint16(i + 1)
+		}
+	})
+	return x.of[name]
 }
 
 // CheckNames returns an error if a name of the file has more than one index, or a key

@@ -10,6 +10,24 @@ func (n Node) Sorted() bool {
 	return n.ChildCount() == 0 || n.file.sorted && !n.file.placeholders
 }
 
+// Attr returns the attribute of n with a name.
+func (n Node) Attr(name string) (Attribute, bool, error) {
+	i := n.file.indexOf(name)
+	if i == 0 {
+		return Attribute{}, false, nil
+	}
+	return n.Attribute(i)
+}
+
+// Child returns the first child of n with a name.
+func (n Node) Child(name string) (Node, bool, error) {
+	i := n.file.indexOf(name)
+	if i == 0 {
+		return Node{}, false, nil
+	}
+	return n.ChildNamed(i, 0)
+}
+
 // Attribute returns the attribute of n whose name has the given index. It searches a run that
 // is not short by halving. If that fails, it searches from the start, since the run may be out
 // of order.

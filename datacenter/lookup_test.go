@@ -62,6 +62,9 @@ func checkLookups(t *testing.T, n datacenter.Node, names int) {
 		if got, ok, err := n.ChildNamed(c.NameIndex(), want); err != nil || !ok || got.Address() != c.Address() {
 			t.Fatalf("%v: ChildNamed(%s, %d) = %v, %v, %v: want %v", n.Address(), c.Name(), want, got.Address(), ok, err, c.Address())
 		}
+		if got, ok, err := n.Child(c.Name()); want == 0 && (err != nil || !ok || got.Address() != c.Address()) {
+			t.Fatalf("%v: Child(%s) = %v, %v, %v: want %v", n.Address(), c.Name(), got.Address(), ok, err, c.Address())
+		}
 		if got, err := n.Ordinal(c); err != nil || got != want {
 			t.Fatalf("%v: Ordinal(%v) = %d, %v: want %d", n.Address(), c.Address(), got, err, want)
 		}
@@ -71,6 +74,12 @@ func checkLookups(t *testing.T, n datacenter.Node, names int) {
 		before += c.Entries()
 		checkLookups(t, c, names)
 	}
+	if _, ok, err := n.Child("no such name"); ok || err != nil {
+		t.Fatalf("%v: Child of an unknown name: %v, %v", n.Address(), ok, err)
+	}
+	if _, ok, err := n.Attr("no such name"); ok || err != nil {
+		t.Fatalf("%v: Attr of an unknown name: %v, %v", n.Address(), ok, err)
+	}
 	attrs := map[uint16]bool{}
 	for a, err := range n.Attributes() {
 		if err != nil {
@@ -79,6 +88,9 @@ func checkLookups(t *testing.T, n datacenter.Node, names int) {
 		attrs[a.NameIndex()] = true
 		if got, ok, err := n.Attribute(a.NameIndex()); err != nil || !ok || got != a {
 			t.Fatalf("%v: Attribute(%s) = %v, %v, %v", n.Address(), a.Name(), got, ok, err)
+		}
+		if got, ok, err := n.Attr(a.Name()); err != nil || !ok || got != a {
+			t.Fatalf("%v: Attr(%s) = %v, %v, %v", n.Address(), a.Name(), got, ok, err)
 		}
 	}
 	for i := 1; i <= names; i += 1 + names/40 {

@@ -30,6 +30,7 @@
 //   - kind: of a source, its format; of a node, whether it is a directory, a file or a link
 //   - waist: this package, between the formats and everything that shows them
 //   - tree: a source as nodes; view: one of several trees of one source, side by side in a mux
+//   - bundle: a source that holds files and nothing else, and is shown as a folder of them
 //   - node: a directory, file or link of a tree; ID or number: its name, and its inode number
 //   - entry: a name in a directory, and the node it leads to
 //   - content: the bytes of a file

@@ -36,6 +36,9 @@ const (
 	// seeds its choices.
 	editorVar     = "LOREFS_CRASH_EDITOR"
 	editorSeedVar = "LOREFS_CRASH_SEED"
+	// editorFilesVar has the files that it edits, if these hold any text, with spaces between.
+	// It makes and removes the last of them.
+	editorFilesVar = "LOREFS_CRASH_FILES"
 	// crashSeedVar repeats an earlier run, as far as the machine allows, and crashKillsVar
 	// makes a longer one.
 	crashSeedVar  = "LOREFS_CRASH_RUN"
@@ -75,7 +78,7 @@ func runEditor(dir string) int {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		stop.Store(true)
 	}()
-	e := &editor{dir: dir, r: rand.New(rand.NewPCG(seed, 0)), seed: seed}
+	e := &editor{dir: dir, r: rand.New(rand.NewPCG(seed, 0)), seed: seed, files: strings.Fields(os.Getenv(editorFilesVar))}
 	if e.squares, err = readSquares(dir); err != nil {
 		fmt.Println("error", err)
 		return exitFailure
@@ -96,13 +99,18 @@ type editor struct {
 	n    int
 	// squares are the texts of the squares that are edited, if the source is a world.
 	squares map[string]string
+	// files are those of editorFilesVar.
+	files []string
 }
 
 // one makes an edit in one of the ways of real programs.
 func (e *editor) one() error {
 	e.n++
-	if len(e.squares) > 0 {
+	switch {
+	case len(e.squares) > 0:
 		return e.square()
+	case len(e.files) > 0:
+		return e.anyText()
 	}
 	if e.r.IntN(6) == 0 {
 		return e.made()
@@ -112,6 +120,27 @@ func (e *editor) one() error {
 		name, value = crashTexts[e.r.IntN(len(crashTexts))], fmt.Sprintf("v%d.%d", e.seed, e.n)
 	}
 	return e.write(name, value, value+"\n")
+}
+
+// anyText edits a file that holds any text.
+func (e *editor) anyText() error {
+	last := len(e.files) - 1
+	i := e.r.IntN(len(e.files))
+	file, value := e.files[i], fmt.Sprintf("v%d.%d", e.seed, e.n)
+	if i < last {
+		return e.write(file, value, value+"\n")
+	}
+	path := filepath.Join(e.dir, file)
+	if _, err := os.Lstat(path); err != nil {
+		fmt.Println("begin", file, value)
+		return e.echo(path, value+"\n")
+	}
+	fmt.Println("begin", file)
+	if err := os.Remove(path); err != nil {
+		return err
+	}
+	e.done(path)
+	return nil
 }
 
 // write writes a value by writing a text to a file.
@@ -242,6 +271,10 @@ type crashed interface {
 	// unchanged checks that everything else is as before.
 	unchanged()
 }
+
+// anyTexts is implemented by a crashed source whose files hold any text. The last of names is
+// made and removed.
+type anyTexts interface{ anyTexts() }
 
 // crash is a source that is edited through mounts that are killed.
 type crash struct {
@@ -398,10 +431,19 @@ func (c *crash) begin(source crashed) {
 	first := c.values()
 	for _, name := range c.names() {
 		c.said[name] = &history{values: []string{first[name]}}
-		if first[name] == "" && name != crashMade {
+		if first[name] == "" && !c.isMade(name) {
 			c.t.Fatalf("the sample has no %s", name)
 		}
 	}
+}
+
+// isMade reports whether the editor makes and removes a file.
+func (c *crash) isMade(name string) bool {
+	if _, is := c.crashed.(anyTexts); is {
+		names := c.names()
+		return name == names[len(names)-1]
+	}
+	return name == crashMade
 }
 
 // round mounts, checks the edits of earlier rounds, edits, and kills the process.
@@ -577,6 +619,9 @@ func (c *crash) edit() *editorProcess {
 	}
 	p := &command{cmd: exec.CommandContext(c.t.Context(), exe), ended: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), editorVar+"="+c.mnt, editorSeedVar+"="+strconv.Itoa(c.r.IntN(1000_000)))
+	if _, is := c.crashed.(anyTexts); is {
+		p.cmd.Env = append(p.cmd.Env, editorFilesVar+"="+strings.Join(c.names(), " "))
+	}
 	p.cmd.Stderr = &p.output
 	stdin, err := p.cmd.StdinPipe()
 	if err != nil {

@@ -368,6 +368,26 @@ func TestBadRecords(t *testing.T) {
 	}
 }
 
+// FuzzRecord replays any bytes. What is refused changes nothing, and what is not can be saved.
+func FuzzRecord(f *testing.F) {
+	for _, record := range []string{
+		"P\x01n\x01b", "R\x01a", "M\x01a\x01b", "X\x01a\x01b", "R\x01aB\x01a", "R\x01aP\x01b\x01c", "M\x01a", "R\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01a",
+	} {
+		f.Add([]byte(record))
+	}
+	f.Fuzz(func(t *testing.T, record []byte) {
+		d := newFolder(t, toyOf("a", "1", "b", "22"))
+		if err := d.Replay(t.Context(), record); err != nil {
+			d.want("afterwards", "a=1 b=22")
+			return
+		}
+		want := list(t, d)
+		if data, _, err := d.save(func() {}); err != nil || data != nil && list(t, newTree(t, data)) != want {
+			t.Fatalf("%q is saved as %q, %v", want, data, err)
+		}
+	})
+}
+
 // TestDamaged checks that a file which does not read back as it was written is not taken.
 func TestDamaged(t *testing.T) {
 	d := newFolder(t, toyOf("a", "1", "b", "22"))

@@ -16,10 +16,11 @@ import (
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/bundle"
+	"lorefs/nodes/resourcetree"
 )
 
 // bundles are the formats of files that hold other files. Each is a kind of source.
-var bundles = []*bundle.Format{}
+var bundles = []*bundle.Format{resourcetree.Format}
 
 // bundleKind returns the kind of the files of a format.
 func bundleKind(f *bundle.Format) *Kind {

@@ -100,16 +100,12 @@ func (l *worldList) addZone(at, origin geometry.ZonePosition) {
 
 // textOf returns an attribute of a node as text.
 func textOf(n datacenter.Node, name string) (text string, ok bool, err error) {
-	for a, err := range n.Attributes() {
-		if err != nil {
-			return "", false, err
-		}
-		if a.Name() == name {
-			b, err := a.AppendText(nil)
-			return string(b), true, err
-		}
+	a, ok, err := n.Attr(name)
+	if err != nil || !ok {
+		return "", false, err
 	}
-	return "", false, nil
+	b, err := a.AppendText(nil)
+	return string(b), true, err
 }
 
 // positionOf reads a position from two attributes. missing is the position if both are
