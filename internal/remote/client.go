@@ -215,17 +215,49 @@ func (c *Client) Range(ctx context.Context, f File, off, size int64, check func(
 	if f.Off < 0 || off > math.MaxInt64-size || f.Off > math.MaxInt64-size-off {
 		return nil, fmt.Errorf("remote: encoding key %x: %d bytes from %d on, of a file at %d", f.Key, size, off, f.Off)
 	}
-	o := mirror.Object{Path: c.path, Kind: mirror.Data, Key: f.Key}
-	from, start := o, int64(0)
-	if f.Archive != (Key{}) {
-		from.Key, start = f.Archive, f.Off
-	}
+	o, from, start := c.place(f)
 	c.own(o, f.Own)
 	return c.flights.Do(ctx, fmt.Sprintf("%s %s %d %d", o, from, start+off, size), func(ctx context.Context) ([]byte, error) {
 		return c.get(ctx, request{path: from.String(), name: from.Key, off: start + off, size: size, check: check},
 			func() ([]byte, bool) { return c.cache.Range(o, off, size, check) },
 			func(data []byte) { c.cache.PutPiece(o, f.Size, off, data) })
 	})
+}
+
+// Begin returns the beginning of a file whose size is known: as much of its first size bytes
+// as proven says is right. That says 0 if nothing of it can be proven, and an error if it is
+// wrong.
+func (c *Client) Begin(ctx context.Context, f File, size int64, proven func([]byte) (int, error)) ([]byte, error) {
+	if proven == nil || size <= 0 || size > f.Size || size > maxWhole || f.Off < 0 || f.Off > math.MaxInt64-size {
+		return nil, fmt.Errorf("remote: encoding key %x: the first %d bytes of %d at %d", f.Key, size, f.Size, f.Off)
+	}
+	o, from, start := c.place(f)
+	c.own(o, f.Own)
+	return c.flights.Do(ctx, fmt.Sprintf("begin %s %s %d %d", o, from, start, size), func(ctx context.Context) ([]byte, error) {
+		n := 0
+		check := func(data []byte) (err error) { n, err = proven(data); return err }
+		data, err := c.get(ctx, request{path: from.String(), name: from.Key, off: start, size: size, check: check},
+			func() ([]byte, bool) { return c.cache.Begin(o, size, check) },
+			func(data []byte) {
+				if n > 0 {
+					c.cache.PutPiece(o, f.Size, 0, data[:n])
+				}
+			})
+		if err != nil {
+			return nil, err
+		}
+		return data[:n], nil
+	})
+}
+
+// place returns where a file lies in the cache, and in which object of the hosts from where on.
+func (c *Client) place(f File) (o, from mirror.Object, start int64) {
+	o = mirror.Object{Path: c.path, Kind: mirror.Data, Key: f.Key}
+	from = o
+	if f.Archive != (Key{}) {
+		from.Key, start = f.Archive, f.Off
+	}
+	return o, from, start
 }
 
 // Get returns what lies at a path below the hosts, such as the answer of a service. It is

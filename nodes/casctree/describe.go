@@ -59,8 +59,10 @@ func (t *Tree) describe(c counts) []byte {
 	number("root_entries", t.table.rootRows)
 	number("named", t.table.named)
 	number("unnamed", t.table.unnamed)
-	number("not_local", c.notLocal)
-	number("encrypted_without_key", c.noKey)
+	if !t.st.IsRemote() { // it would have to be read to be counted
+		number("not_local", c.notLocal)
+		number("encrypted_without_key", c.noKey)
+	}
 	field("problems")
 	problems := make([]string, len(t.problems))
 	for i, err := range t.problems {
@@ -105,9 +107,12 @@ func (t *Tree) description(ctx context.Context) ([]byte, error) {
 		if data, known := d.get(updates); known {
 			return data, nil
 		}
-		c, err := t.count(ctx)
-		if err != nil {
-			return nil, err
+		var c counts
+		if !t.st.IsRemote() {
+			var err error
+			if c, err = t.count(ctx); err != nil {
+				return nil, err
+			}
 		}
 		data := t.describe(c)
 		d.put(data, updates)
