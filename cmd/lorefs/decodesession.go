@@ -113,7 +113,7 @@ func decodeSession(c *cobra.Command, path string, f *sessionFlags, codec *codecF
 	if o.Packets, err = codec.parse(&codec.optionSet); err != nil {
 		return err
 	}
-	k, err := kinds.Find(path, kinds.PacketsName)
+	k, err := kinds.Find(c.Context(), path, kinds.PacketsName, &o)
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"lorefs/datacenter/sheets/pack"
 	"lorefs/datacenter/sheets/same"
 	"lorefs/internal/app/kinds"
+	"lorefs/internal/origin"
 )
 
 // sides are the two data centers to compare. Folders of sheets are packed for that.
@@ -59,12 +60,14 @@ func (s *sides) open(ctx context.Context) error {
 // openFiles opens the data centers. Folders are left for later.
 func (s *sides) openFiles(ctx context.Context) error {
 	for i, path := range s.paths {
-		info, err := os.Stat(path)
-		if err != nil {
-			return kinds.Unreadable(path, err)
-		}
-		if info.IsDir() {
-			continue
+		if !origin.IsRemote(path) {
+			info, err := os.Stat(path)
+			if err != nil {
+				return kinds.Unreadable(path, err)
+			}
+			if info.IsDir() {
+				continue
+			}
 		}
 		o, err := openShown(ctx, path, s.flags, s.log)
 		if err != nil {

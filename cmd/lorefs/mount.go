@@ -22,6 +22,7 @@ import (
 	"lorefs/internal/app/mounted"
 	"lorefs/internal/jsonout"
 	"lorefs/internal/links"
+	"lorefs/internal/origin"
 )
 
 // mountFlags are the flags of mount.
@@ -140,7 +141,7 @@ func (f *mountFlags) serve(ctx context.Context, out io.Writer, source, dir strin
 			return &commandError{code: exitMountpoint, err: fmt.Errorf("mount point %s: %w", dir, makeErr)}
 		}
 	}
-	m, err := f.prepare(source, dir, log)
+	m, err := f.prepare(ctx, source, dir, log)
 	if err != nil {
 		return err
 	}
@@ -193,6 +194,14 @@ func removeFolders(folders []string) error {
 	return nil
 }
 
+// localSource returns the path of a source, or nothing if it is on a server.
+func localSource(source string) string {
+	if origin.IsRemote(source) {
+		return ""
+	}
+	return source
+}
+
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
@@ -214,16 +223,16 @@ func checkUnserved(name string) error {
 
 // prepare does what is quick and can fail, and makes all paths absolute, since the working
 // directory changes later.
-func (f *mountFlags) prepare(source, dir string, log *slog.Logger) (*mounting, error) {
+func (f *mountFlags) prepare(ctx context.Context, source, dir string, log *slog.Logger) (*mounting, error) {
 	m := &mounting{flags: f, log: log}
 	var err error
-	if m.source, err = filepath.Abs(source); err != nil {
+	if m.source, err = origin.Abs(source); err != nil {
 		return nil, err
 	}
 	if m.dir, err = daemon.Name(dir); err != nil {
 		return nil, &commandError{code: exitMountpoint, err: err}
 	}
-	_, err = f.source.kindOf(source)
+	_, err = f.source.kindOf(ctx, source, log)
 	if errors.Is(err, kinds.ErrUnknown) && isFile(dir) {
 		return nil, &commandError{code: exitUnknown, err: err, hint: "SOURCE comes first: did you swap it and MOUNTPOINT?"}
 	}
@@ -235,7 +244,7 @@ func (f *mountFlags) prepare(source, dir string, log *slog.Logger) (*mounting, e
 	}
 	err = checkUnserved(m.dir)
 	if err == nil {
-		err = fs.CheckMountpoint(m.dir, m.source)
+		err = fs.CheckMountpoint(m.dir, localSource(m.source))
 	}
 	if err != nil {
 		return nil, &commandError{code: exitMountpoint, err: err}

@@ -15,6 +15,7 @@ import (
 	"lorefs/internal/app/daemon"
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/mounted"
+	"lorefs/internal/origin"
 )
 
 // baseMemory is what a mount needs besides its cache: for names, the index, the inodes that
@@ -63,7 +64,7 @@ func (m *mounting) serve(ctx context.Context) error {
 			return errors.Join(err, mount.Unmount())
 		}
 	}
-	m.log.Info("mounted", "source", m.source, "mountpoint", m.dir)
+	m.log.Info("mounted", "source", origin.Shown(m.source), "mountpoint", m.dir)
 	debug.FreeOSMemory() // the first pass leaves much garbage
 	if m.flags.idle > 0 {
 		watching, enough := context.WithCancel(ctx)
@@ -105,14 +106,14 @@ func (m *mounting) start(ctx context.Context) (_ *mounted.Mount, err error) {
 		}
 	}
 	server, err := fs.Mount(ctx, m.dir, s.Tree, fs.Options{
-		FsName: m.source, AllowOther: m.flags.allowOther, ReadWrite: m.flags.readWrite, Logger: m.log,
+		FsName: origin.Shown(m.source), AllowOther: m.flags.allowOther, ReadWrite: m.flags.readWrite, Logger: m.log,
 		UID: m.flags.uid.value, GID: m.flags.gid.value, Umask: m.flags.umask.value,
 	})
 	if err != nil {
 		return nil, errors.Join(&commandError{code: exitMountpoint, err: err}, s.Close())
 	}
 	return mounted.New(s, server, mounted.Options{
-		Path: m.source, Dir: m.dir, Made: m.made, Logger: m.log,
+		Path: origin.Shown(m.source), Dir: m.dir, Made: m.made, Logger: m.log,
 		Tell: errorText, Code: exitCode,
 	}), nil
 }

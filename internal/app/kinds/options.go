@@ -21,6 +21,7 @@ type Options struct {
 	DataCenter DataCenterOptions
 	CASC       CASCOptions
 	Packets    PacketOptions
+	Remote     RemoteOptions
 
 	// Progress, if it is not nil, is called with the progress of the first pass over the
 	// source.

@@ -91,6 +91,9 @@ func (f *File) Size() int64 { return f.pin.size }
 // ModTime returns the time of the last change, or zero if it is unknown.
 func (f *File) ModTime() time.Time { return f.pin.modified }
 
+// Settled reports whether ModTime can stand for the content: it is known, and old enough.
+func (f *File) Settled() bool { return f.pin.settled() }
+
 // Close ends what Check has begun, and removes the copy if there is one. Nobody may be reading.
 func (f *File) Close() error {
 	f.close()

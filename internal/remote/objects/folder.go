@@ -67,6 +67,16 @@ func (d *Folder) ModTime() (newest time.Time) {
 	return newest
 }
 
+// Settled reports whether the times of all files can stand for their content.
+func (d *Folder) Settled() bool {
+	for _, p := range d.pins {
+		if !p.settled() {
+			return false
+		}
+	}
+	return true
+}
+
 // Check returns an error that matches [source.ErrChanged] if a file was found changed when it
 // was read.
 func (d *Folder) Check() error {

@@ -71,8 +71,10 @@ const settled = time.Minute
 // outlive the process.
 func (p pin) key(address string) (key [md5.Size]byte, ok bool) {
 	text := strings.Join([]string{address, strconv.FormatInt(p.size, 10), p.etag, p.modified.UTC().Format(time.RFC3339)}, "\x00")
-	return md5.Sum([]byte(text)), p.etag != "" || time.Since(p.modified) > settled
+	return md5.Sum([]byte(text)), p.etag != "" || p.settled()
 }
+
+func (p pin) settled() bool { return !p.modified.IsZero() && time.Since(p.modified) > settled }
 
 // changedError says how an object changed.
 type changedError struct{ name, how string }
