@@ -19,7 +19,7 @@ func CheckMountpoint(dir, source string) error {
 	if err == nil {
 		err = checkDir(place)
 	}
-	if err == nil {
+	if err == nil && source != "" {
 		err = checkOverlap(place, source)
 	}
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"lorefs/internal/nearest"
+	"lorefs/internal/origin"
 )
 
 // Settings stand for flags that would be typed again and again. A flag precedes its
@@ -289,7 +290,7 @@ func (s *optionSet) settle(path, kind string) error {
 		return err
 	}
 	places := []settingsOf{s.environment()}
-	if path != "" {
+	if path != "" && !origin.IsRemote(path) {
 		at := realPath(path)
 		for _, b := range file.below {
 			if isBelow(at, b.path) {

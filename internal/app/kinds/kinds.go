@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"lorefs/casc"
+	"lorefs/internal/origin"
 )
 
 // Names of the kinds, as users write them.
@@ -50,6 +51,12 @@ func All() []*Kind {
 // that name without looking at the source. A folder of no kind may be in a CASC storage, which
 // is then the source. The error is an [*Error].
 func Find(path, name string) (*Kind, error) {
+	if _, ok := isCDN(path); ok {
+		if err := origin.Parse(path).Check(); err != nil {
+			return nil, &Error{Err: err}
+		}
+		return cascKind(), nil
+	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, Unreadable(path, err)
