@@ -28,7 +28,7 @@ func TestParse(t *testing.T) {
 			t.Errorf("%q is %q, want %q", name, got, want)
 		}
 		if IsRemote(name) != (want.Scheme != File) {
-			t.Errorf("IsRemote(%q) is %v", name, !(want.Scheme != File))
+			t.Errorf("IsRemote(%q) is %v", name, want.Scheme == File)
 		}
 	}
 }

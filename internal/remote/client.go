@@ -41,6 +41,8 @@ type Options struct {
 	Times Times
 	// Transport makes the requests. Default: one that waits as Times says.
 	Transport http.RoundTripper
+	// Follow means that a host may lead to another one, since the user chose the host.
+	Follow bool
 	// Logger gets the failures of hosts, for debugging. Default: none.
 	Logger *slog.Logger
 }
@@ -81,6 +83,10 @@ func New(o Options) (*Client, error) {
 	if o.Transport == nil {
 		o.Transport = newTransport(times)
 	}
+	redirect := sameHost
+	if o.Follow {
+		redirect = anyHost
+	}
 	if o.Decrypt == nil {
 		o.Decrypt = func(Key, int64, []byte) {}
 	}
@@ -89,10 +95,13 @@ func New(o Options) (*Client, error) {
 	}
 	return &Client{
 		path: o.Path, configPath: o.ConfigPath, pool: newPool(o.Hosts), cache: o.Cache,
-		http:    &http.Client{Transport: o.Transport, CheckRedirect: sameHost},
+		http:    &http.Client{Transport: o.Transport, CheckRedirect: redirect},
 		offline: o.Offline, decrypt: o.Decrypt, times: times, log: o.Logger, missing: map[string]error{},
 	}, nil
 }
+
+// Transport returns what makes requests by default.
+func Transport(t Times) http.RoundTripper { return newTransport(t.orDefault()) }
 
 func newTransport(t Times) http.RoundTripper {
 	dialer := &net.Dialer{Timeout: t.Connect}
@@ -110,6 +119,17 @@ func sameHost(req *http.Request, via []*http.Request) error {
 	if len(via) > most || req.URL.Hostname() != first.Hostname() || first.Scheme == "https" && req.URL.Scheme != "https" {
 		return fmt.Errorf("the host leads to %q", req.URL.Redacted())
 	}
+	return nil
+}
+
+// anyHost follows a host to others. They are not told where they were called from, because an
+// address may have a signature in it.
+func anyHost(req *http.Request, via []*http.Request) error {
+	const most = 10
+	if len(via) > most || via[0].URL.Scheme == "https" && req.URL.Scheme != "https" {
+		return fmt.Errorf("the host leads to %q", req.URL.Host)
+	}
+	req.Header.Del("Referer")
 	return nil
 }
 

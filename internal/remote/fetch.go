@@ -86,6 +86,9 @@ func (a *attempt) round(ctx context.Context) ([]byte, bool, error) {
 		if cause := context.Cause(ctx); cause != nil {
 			return nil, false, cause
 		}
+		if f, ok := errors.AsType[*finalError](err); ok {
+			return nil, false, f.err
+		}
 		a.last[h] = err
 		if !errors.Is(err, errGone) { // which is no fault of the host
 			a.c.pool.failed(h, err, a.c.times)
