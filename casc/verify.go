@@ -249,16 +249,16 @@ func (v *verifier) manifests() error {
 		if err == nil || errors.Is(err, ErrNotFound) {
 			continue
 		}
-		if err := v.report(Finding{Kind: kindOf(err), What: err.Error()}); err != nil {
+		if err := v.report(Finding{Kind: v.kindOf(err), What: err.Error()}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func kindOf(err error) FindingKind {
+func (v *verifier) kindOf(err error) FindingKind {
 	switch {
-	case errors.Is(err, ErrNotLocal):
+	case errors.Is(err, ErrNotLocal), v.s.Unreached(err):
 		return FindingMissing
 	case errors.Is(err, blte.ErrNoKey):
 		return FindingNoKey
@@ -368,7 +368,7 @@ func (v *verifier) checkSpan(e *spanEntry) Finding {
 		err = v.checkPlace(p, key)
 	}
 	if err != nil {
-		f.Kind, f.What = kindOf(err), err.Error()
+		f.Kind, f.What = v.kindOf(err), err.Error()
 	}
 	return f
 }

@@ -110,7 +110,7 @@ func (f *mountFlags) mount(ctx context.Context, out io.Writer, source, dir strin
 	}
 	parent, isChild := daemon.FromParent()
 	if !isChild && !f.foreground {
-		if err := mountInBackground(); err != nil || !f.asJSON {
+		if err := mountInBackground(source); err != nil || !f.asJSON {
 			return err
 		}
 		m, err := mountAt(dir)
@@ -194,14 +194,6 @@ func removeFolders(folders []string) error {
 	return nil
 }
 
-// localSource returns the path of a source, or nothing if it is on a server.
-func localSource(source string) string {
-	if origin.IsRemote(source) {
-		return ""
-	}
-	return source
-}
-
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
@@ -257,4 +249,12 @@ func (f *mountFlags) prepare(ctx context.Context, source, dir string, log *slog.
 		return nil, fmt.Errorf("--log-file: %w", err)
 	}
 	return m, nil
+}
+
+// localSource returns the path of a source, or nothing if it is on other machines.
+func localSource(source string) string {
+	if origin.IsRemote(source) {
+		return ""
+	}
+	return source
 }

@@ -66,6 +66,11 @@ func (m *mounting) serve(ctx context.Context) error {
 	}
 	m.log.Info("mounted", "source", origin.Shown(m.source), "mountpoint", m.dir)
 	debug.FreeOSMemory() // the first pass leaves much garbage
+	go func() {
+		if err := mount.Prepare(ctx); err != nil {
+			m.log.Debug("what reads need could not be fetched ahead", "err", err)
+		}
+	}()
 	if m.flags.idle > 0 {
 		watching, enough := context.WithCancel(ctx)
 		defer enough()
@@ -137,8 +142,8 @@ func (m *mounting) edit(ctx context.Context, s *kinds.Source) error {
 }
 
 // mountInBackground mounts by starting this program again.
-func mountInBackground() error {
-	p := newProgress("inflating")
+func mountInBackground(source string) error {
+	p := newProgress(opening(source))
 	defer p.finish()
 	err := daemon.Start(p.set, stopSignals...)
 	if f, ok := errors.AsType[*daemon.Failure](err); ok {
@@ -170,7 +175,7 @@ func (parentProgress) finish()                 {}
 // the parent has died.
 func (m *mounting) progress(gone func()) progress {
 	if m.parent == nil {
-		return newProgress("inflating")
+		return newProgress(opening(m.source))
 	}
 	return parentProgress(m.parent.Progress(gone))
 }

@@ -293,7 +293,7 @@ func (s *optionSet) settle(path, kind string) error {
 		return err
 	}
 	places := []settingsOf{s.environment()}
-	if path != "" {
+	if path != "" && !origin.IsRemote(path) {
 		at := realPath(path)
 		for _, b := range file.below {
 			if isBelow(at, b.path) {

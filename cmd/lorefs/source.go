@@ -37,6 +37,9 @@ func (f *sourceFlags) kindOf(ctx context.Context, path string, log *slog.Logger)
 	if err == nil {
 		err = f.settle(path, k.Name)
 	}
+	if err == nil && k.Name == kinds.CASCName {
+		err = f.casc.checkPlace(path, &f.optionSet)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -74,9 +77,17 @@ func openSource(ctx context.Context, path string, f *sourceFlags, log *slog.Logg
 	return s, f.explainKey(path, err)
 }
 
+// opening says what takes long when a source is opened.
+func opening(path string) string {
+	if origin.IsRemote(path) {
+		return "fetching"
+	}
+	return "inflating"
+}
+
 // openShown calls openSource with a progress bar.
 func openShown(ctx context.Context, path string, f *sourceFlags, log *slog.Logger) (*kinds.Source, error) {
-	p := newProgress("inflating")
+	p := newProgress(opening(path))
 	defer p.finish()
 	return openSource(ctx, path, f, log, p.set)
 }

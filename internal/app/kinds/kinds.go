@@ -48,8 +48,8 @@ func All() []*Kind {
 }
 
 // Find returns the kind of the source at a path, or of another spelling of package origin. If
-// name is not empty, it returns the kind of that name without looking at the source. A folder of no kind may be in a CASC storage, which
-// is then the source. The error is an [*Error].
+// name is not empty, it returns the kind of that name without looking at the source. A folder
+// of no kind may be in a CASC storage, which is then the source. The error is an [*Error].
 func Find(ctx context.Context, path, name string, o *Options) (*Kind, error) {
 	if origin.IsRemote(path) {
 		return findDistant(ctx, path, name, o)

@@ -47,6 +47,8 @@ type CASCOptions struct {
 	ListFiles []string
 	// ShowMissing shows files whose content is not in the storage.
 	ShowMissing bool
+	// CDN is for storages on the hosts of a CDN.
+	CDN CDNOptions
 }
 
 // PacketOptions are for recorded sessions and packet definitions.

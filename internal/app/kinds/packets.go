@@ -189,7 +189,7 @@ func isFolder(ctx context.Context, path string, o *Options) (bool, error) {
 		info, err := os.Stat(path)
 		return err == nil && info.IsDir(), err
 	}
-	s, err := openServer(ctx, path, o)
+	s, err := openServer(ctx, path, nil, o)
 	if err != nil {
 		return false, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	iofs "io/fs"
+	"log/slog"
 	"path"
 	"strings"
 	"time"
@@ -14,7 +15,6 @@ import (
 	"lorefs/internal/remote/mirror"
 	"lorefs/internal/remote/objects"
 	"lorefs/internal/source"
-	"lorefs/internal/userdir"
 	"lorefs/protocol"
 	"lorefs/protocol/capture"
 )
@@ -46,7 +46,7 @@ func openOriginal(ctx context.Context, name string, o *Options) (original, error
 	if !origin.IsRemote(name) {
 		return source.Open(name)
 	}
-	s, err := openServer(ctx, name, o)
+	s, err := openServer(ctx, name, o.objectCache(), o)
 	if err != nil {
 		return nil, err
 	}
@@ -65,53 +65,35 @@ type distant struct {
 
 func (d *distant) Close() error { return errors.Join(d.File.Close(), d.server.Close()) }
 
-// server is an open store with its cache.
+// server is an open store with its cache, which may be nil.
 type server struct {
 	*objects.Store
 	cache *mirror.Cache
 }
 
 func (s *server) Close() error {
-	err := s.Store.Close()
-	if s.cache != nil {
-		err = errors.Join(err, s.cache.Close())
-	}
-	return err
+	return errors.Join(s.Store.Close(), s.cacheClose())
 }
 
-// openServer opens the store that has a source.
-func openServer(ctx context.Context, name string, o *Options) (*server, error) {
-	s := &server{cache: o.objectCache()}
+// openServer opens the store that has a source. Closing it closes the cache, too.
+func openServer(ctx context.Context, name string, cache *mirror.Cache, o *Options) (*server, error) {
+	s := &server{cache: cache}
 	var err error
-	s.Store, err = objects.Open(ctx, origin.Parse(name), objects.Options{Cache: s.cache, Endpoint: o.Remote.Endpoint, Logger: o.Logger})
-	if err != nil && s.cache != nil {
-		err = errors.Join(err, s.cache.Close())
+	s.Store, err = objects.Open(ctx, origin.Parse(name), objects.Options{Cache: cache, Endpoint: o.Remote.Endpoint, Logger: o.Logger})
+	if err != nil {
+		return nil, errors.Join(err, s.cacheClose())
 	}
-	return s, err
+	return s, nil
 }
 
-// objectCache returns the cache for what comes from servers, or nil if nothing is kept. If its
-// folder can't be used, all is only slower.
+// objectCache returns the cache for what comes from servers, or nil if its folder can't be
+// used: then all is only slower.
 func (o *Options) objectCache() *mirror.Cache {
-	if o.NoIndex {
-		return nil
+	log := o.Logger
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
 	}
-	open := userdir.Cache
-	if o.CacheBase != "" {
-		open = func(sub ...string) (*userdir.Dir, error) { return userdir.Below(o.CacheBase, sub...) }
-	}
-	dir, err := open("remote")
-	if err == nil {
-		defer dir.Close()
-		var cache *mirror.Cache
-		if cache, err = mirror.Open(dir.Path(), mirror.Options{Logger: o.Logger}); err == nil {
-			return cache
-		}
-	}
-	if o.Logger != nil {
-		o.Logger.Warn("nothing is kept in the cache: what is needed again is fetched again", "err", err)
-	}
-	return nil
+	return openMirror(&o.CASC.CDN, log)
 }
 
 // findDistant is Find for a source on a server.
@@ -128,7 +110,7 @@ func findDistant(ctx context.Context, name, kind string, o *Options) (*Kind, err
 	if at.Scheme == origin.CDN {
 		return cascKind(), nil
 	}
-	s, err := openServer(ctx, name, o)
+	s, err := openServer(ctx, name, o.objectCache(), o)
 	if err != nil {
 		return nil, Unreadable(name, err)
 	}
@@ -249,7 +231,7 @@ func (s *server) cacheClose() error {
 
 // openDistant opens a folder on a server.
 func openDistant(ctx context.Context, name string, o *Options) (*distantFolder, error) {
-	s, err := openServer(ctx, name, o)
+	s, err := openServer(ctx, name, o.objectCache(), o)
 	if err != nil {
 		return nil, err
 	}

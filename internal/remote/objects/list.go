@@ -55,6 +55,21 @@ func (s *Store) Top(ctx context.Context) iter.Seq2[string, error] {
 	}
 }
 
+// Below yields the paths of all objects with a prefix, if the server lists them.
+func (s *Store) Below(ctx context.Context, prefix string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		if s.place.list == nil {
+			yield("", fmt.Errorf("%s: a web server lists nothing: %w", s.shown(""), errors.ErrUnsupported))
+			return
+		}
+		for l, err := range s.place.list(ctx, prefix, true) {
+			if !yield(l.path, named(s.shown(""), err)) || err != nil {
+				return
+			}
+		}
+	}
+}
+
 // index reads the index of a web server.
 func (s *Store) index(ctx context.Context) ([]string, error) {
 	data, err := s.client.Exchange(ctx, remote.Exchange{

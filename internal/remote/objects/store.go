@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
@@ -81,6 +82,20 @@ func Open(ctx context.Context, o origin.Origin, opts Options) (*Store, error) {
 		panic(fmt.Sprintf("objects: BUG: %v", err))
 	}
 	return s, nil
+}
+
+// Mirror returns a client for a mirror of a storage that lies at the source. What that has is
+// proven by its hash, and can't change. opts.Hosts and opts.Transport are those of the store.
+func (s *Store) Mirror(opts remote.Options) (*remote.Client, error) {
+	opts.Hosts = []remote.Host{{URL: s.place.at("")}}
+	opts.Follow, opts.Times, opts.Transport = true, s.options.Times, s.transport
+	return remote.New(opts)
+}
+
+// ModTime returns when an object was last changed, or zero if the server does not say it.
+func (s *Store) ModTime(ctx context.Context, name string) (time.Time, error) {
+	found, err := s.stat(ctx, name)
+	return found.modified, named(s.shown(name), err)
 }
 
 // Close closes connections that are not used.
@@ -159,12 +174,17 @@ func totalOf(text string) (int64, bool) {
 	return size, true
 }
 
+// errForbidden means that nobody may have what was asked for.
+var errForbidden = errors.New("the server refuses")
+
 // statusError returns the error of an answer that is none. What the server refuses it refuses
 // again.
 func statusError(resp *http.Response, body io.Reader) error {
 	err := remote.StatusError(resp, body)
 	switch resp.StatusCode {
-	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusMethodNotAllowed:
+	case http.StatusForbidden:
+		return remote.Final(fmt.Errorf("%w: %w", errForbidden, err))
+	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusMethodNotAllowed:
 		return remote.Final(fmt.Errorf("the server refuses: %w", err))
 	}
 	return err
@@ -179,7 +199,7 @@ func (s *Store) IsObject(ctx context.Context) (bool, error) {
 		}
 	}
 	found, err := s.stat(ctx, "")
-	if errors.Is(err, iofs.ErrNotExist) {
+	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, errForbidden) { // so are listings of folders
 		return false, nil
 	}
 	return err == nil && !found.page, named(s.shown(""), err)
