@@ -30,7 +30,7 @@ func (f *cdnFlags) table() []option {
 		{name: "host", kinds: only, value: &f.hosts, help: "`URL` of a host that has what cdn:PRODUCT needs, in place of the listed ones; may be given again"},
 		{name: "version-host", kinds: only, value: &f.versionHosts, help: "`URL` of a host that says which builds of cdn:PRODUCT there are; may be given again"},
 		{name: "offline", kinds: only, value: &f.offline, help: "read only what was fetched before, and ask no host"},
-		{name: "cache-dir", path: true, value: &f.cacheDir, help: "`folder` for what is fetched from other machines (default: in your cache folder)"},
+		{name: "cache-dir", path: true, value: &f.cacheDir, help: "`folder` for what is fetched from other machines (default: lorefs/cdn in your cache folder)"},
 		{name: "cache-limit", value: &f.cacheLimit, help: "how large the folder of what is fetched may become"},
 	}
 }
