@@ -79,7 +79,9 @@ func (s *server) Close() error {
 func openServer(ctx context.Context, name string, cache *mirror.Cache, o *Options) (*server, error) {
 	s := &server{cache: cache}
 	var err error
-	s.Store, err = objects.Open(ctx, origin.Parse(name), objects.Options{Cache: cache, Endpoint: o.Remote.Endpoint, Logger: o.Logger})
+	s.Store, err = objects.Open(ctx, origin.Parse(name), objects.Options{
+		Cache: cache, Endpoint: o.Remote.Endpoint, Offline: o.CASC.CDN.Offline, Logger: o.Logger,
+	})
 	if err != nil {
 		return nil, errors.Join(err, s.cacheClose())
 	}
@@ -107,7 +109,7 @@ func findDistant(ctx context.Context, name, kind string, o *Options) (*Kind, err
 			return k, nil
 		}
 	}
-	if at.Scheme == origin.CDN {
+	if at.Scheme == origin.CDN || onlyOfMirror(&o.CASC) {
 		return cascKind(), nil
 	}
 	s, err := openServer(ctx, name, o.objectCache(), o)
@@ -120,6 +122,12 @@ func findDistant(ctx context.Context, name, kind string, o *Options) (*Kind, err
 		err = errorf("%s: %w", at.Shown(), ErrUnknown)
 	}
 	return k, Unreadable(name, err)
+}
+
+// onlyOfMirror reports whether options say that the source is a mirror, so that nobody need be
+// asked for its kind.
+func onlyOfMirror(o *CASCOptions) bool {
+	return o.CDN.Offline || !o.Storage.BuildKey.IsZero() && !o.Storage.CDNKey.IsZero()
 }
 
 // kind returns the kind of what the store has, or nil.

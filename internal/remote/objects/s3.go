@@ -52,7 +52,7 @@ func providers() *credentials.Credentials {
 }
 
 // s3Place returns the place of a source in an object store.
-func s3Place(ctx context.Context, o origin.Origin, endpoint string, transport http.RoundTripper) (*place, error) {
+func s3Place(ctx context.Context, o origin.Origin, opts *Options, transport http.RoundTripper) (*place, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func s3Place(ctx context.Context, o origin.Origin, endpoint string, transport ht
 	if err := s3utils.CheckValidBucketName(bucket); err != nil {
 		return nil, fmt.Errorf("%s: %w", o.Shown(), err)
 	}
-	at, err := endpointOf(endpoint)
+	at, err := endpointOf(opts.Endpoint)
 	if err != nil {
 		return nil, err
 	}
@@ -72,12 +72,14 @@ func s3Place(ctx context.Context, o origin.Origin, endpoint string, transport ht
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", o.Shown(), err)
 	}
-	s := s3{client: client, creds: creds, bucket: bucket, prefix: key}
-	if s.region, err = client.GetBucketLocation(ctx, bucket); err != nil {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		s.region = noRegion // not all keys may ask; a wrong region is told by each answer
+	s := s3{client: client, creds: creds, bucket: bucket, prefix: key, region: noRegion}
+	if opts.Offline {
+		return &place{url: s.address(at), list: s.list}, nil
+	}
+	if region, err := client.GetBucketLocation(ctx, bucket); err == nil {
+		s.region = region
+	} else if ctx.Err() != nil { // else not all keys may ask; a wrong region is told by each answer
+		return nil, context.Cause(ctx)
 	}
 	p := &place{url: s.address(at), list: s.list}
 	now, err := creds.GetWithContext(client.CredContext())

@@ -28,6 +28,8 @@ type Options struct {
 	Cache *mirror.Cache
 	// Endpoint is the address of the object store. Default: that of the environment, or AWS.
 	Endpoint string
+	// Offline means that no server is asked.
+	Offline bool
 	// Times are how long a request may take.
 	Times remote.Times
 	// Logger gets the failures of the server, for debugging. Default: none.
@@ -63,7 +65,7 @@ func Open(ctx context.Context, o origin.Origin, opts Options) (*Store, error) {
 	case o.Web():
 		p, err = webPlace(o)
 	case o.Scheme == origin.S3:
-		p, err = s3Place(ctx, o, opts.Endpoint, base)
+		p, err = s3Place(ctx, o, &opts, base)
 	default:
 		err = fmt.Errorf("%s is no address of a web server or an object store", o.Shown())
 	}
@@ -73,7 +75,7 @@ func Open(ctx context.Context, o origin.Origin, opts Options) (*Store, error) {
 	s := &Store{origin: o, place: p, cache: opts.Cache, transport: signing{base, p.url.Host, p.sign}, options: opts}
 	host := url.URL{Scheme: p.url.Scheme, Host: p.url.Host}
 	s.client, err = remote.New(remote.Options{
-		Hosts: []remote.Host{{URL: host.String()}}, Follow: true, Times: opts.Times, Transport: s.transport, Logger: opts.Logger,
+		Hosts: []remote.Host{{URL: host.String()}}, Follow: true, Offline: opts.Offline, Times: opts.Times, Transport: s.transport, Logger: opts.Logger,
 	})
 	if err != nil {
 		return nil, err
