@@ -12,7 +12,6 @@ import (
 	"lorefs/internal/remote/remotetest"
 )
 
-
 // cmdCDN runs "cdn WHAT [ARG...]":
 //
 //	cdn serve LIST        starts two hosts, which are HOST1 and HOST2, and VERSIONS; the names are
