@@ -113,4 +113,3 @@ func (s *Storage) remote() (*remoteArchives, error) {
 	}
 	return a, nil
 }
-
