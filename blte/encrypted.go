@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"lorefs/blte/internal/salsa20"
+	"lorefs/internal/salsa20"
 )
 
 // The ciphers of an encrypted chunk.

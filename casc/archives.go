@@ -2,6 +2,7 @@ package casc
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -23,7 +24,7 @@ func (p *place) String() string { return fmt.Sprintf("%s at %#x", p.file, p.off)
 type archives interface {
 	// find looks for the file whose encoding key begins with key, which has ShortKeySize
 	// bytes at least. If the file is not here the error matches ErrNotLocal.
-	find(key []byte) (place, error)
+	find(ctx context.Context, key []byte) (place, error)
 	// has is find without opening anything. An error means that it could not find out.
 	has(key []byte) (bool, error)
 	// refresh looks whether the files have changed, and takes over what is new. It returns
@@ -31,16 +32,16 @@ type archives interface {
 	refresh() (bool, error)
 	// spans returns all files, in the order of their places. It leaves out those that it
 	// can't list because of faults.
-	spans() (all []spanEntry, faults []error)
+	spans(ctx context.Context) (all []spanEntry, faults []error)
 	// at returns the place of an entry of spans.
-	at(e *spanEntry) (place, error)
+	at(ctx context.Context, e *spanEntry) (place, error)
 	// shmem reads what programs that share an install coordinate by. Without it the error
 	// matches io/fs.ErrNotExist.
 	shmem() (*Shmem, error)
 	// indexNames returns the sorted names of the indexes of a CDN that are here.
 	indexNames() ([]Key, error)
 	// readIndex reads an index of indexNames.
-	readIndex(name Key) (*ArchiveIndex, error)
+	readIndex(ctx context.Context, name Key) (*ArchiveIndex, error)
 	// diskSize returns the number of bytes of all that is here.
 	diskSize() int64
 	// problems returns the faults that did not keep the archives from being opened.

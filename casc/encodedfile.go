@@ -30,7 +30,7 @@ func (s *Storage) EncodedFile(ctx context.Context, prefix []byte) (f EncodedFile
 	case !errors.Is(err, ErrNotFound):
 		errs = append(errs, err)
 	}
-	switch p, err := s.archives.find(prefix); {
+	switch p, err := s.archives.find(ctx, prefix); {
 	case err == nil:
 		f.Archive, f.Off, f.Size = p.file, p.off, p.size
 	case !errors.Is(err, ErrNotLocal):

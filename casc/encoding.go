@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"lorefs/internal/cursor"
+	"lorefs/internal/flight"
 	"lorefs/internal/readat"
 )
 
@@ -57,14 +58,33 @@ type Encoding struct {
 	// OwnSpec is the ESpec of the encoding file itself.
 	OwnSpec string
 
+	// distant is r if each read of it takes long, else nil.
+	distant pageSource
+
 	specs            []byte
 	specOffs         []uint32
 	content, encoded pageTable
+	// encodedReads and encodedRead are for the table of encoded pages of a distant file, which
+	// few need.
+	encodedReads flight.Group[struct{}, struct{}]
+	encodedRead  atomic.Bool
 }
+
+// pageSource is implemented by encoding files that lie far away. Their pages are read without
+// what is beside them, and many at once.
+type pageSource interface {
+	// readPages fills p with the pages at off. check proves them, and tells a host that sends
+	// something else from one that has them.
+	readPages(ctx context.Context, p []byte, off int64, check func([]byte) error) error
+}
+
+// maxPagesRead is how many bytes of pages are read at once from far away.
+const maxPagesRead = 8 << 20
 
 // pageTable is the table of contents of one kind of pages.
 type pageTable struct {
 	refs []byte
+	n    int // pages
 	off  int64
 	size int // of a page, in bytes
 	// slots keeps the pages that were read last, page i in slot i modulo their number.
@@ -76,7 +96,7 @@ type loadedPage struct {
 	data []byte
 }
 
-func (t *pageTable) len() int           { return len(t.refs) / pageRefSize }
+func (t *pageTable) len() int           { return t.n }
 func (t *pageTable) first(i int) []byte { return t.refs[i*pageRefSize:][:16] }
 func (t *pageTable) sum(i int) []byte   { return t.refs[i*pageRefSize+16:][:16] }
 func (t *pageTable) offset(i int) int64 { return t.off + int64(i)*int64(t.size) }
@@ -102,6 +122,7 @@ func NewEncoding(ctx context.Context, r io.ReaderAt, size int64) (*Encoding, err
 		return nil, encoding.bad(5, "pages of 0 bytes")
 	}
 	e := &Encoding{r: r}
+	e.distant, _ = r.(pageSource)
 	e.content.size, e.encoded.size = int(cPage)<<10, int(ePage)<<10
 	return e, e.open(ctx, size, int64(specs), int64(cPages), int64(ePages))
 }
@@ -117,44 +138,76 @@ func (e *Encoding) open(ctx context.Context, size, specs, cPages, ePages int64) 
 	if size-end > maxSpecs {
 		return encoding.bad(end, "%d bytes of the file's own spec", size-end)
 	}
+	e.content.n, e.encoded.n = int(cPages), int(ePages)
 	e.specs = make([]byte, specs)
-	e.content.refs = make([]byte, cPages*pageRefSize)
-	e.encoded.refs = make([]byte, ePages*pageRefSize)
+	if err := e.readPart(ctx, e.specs, encodingHeaderSize); err != nil {
+		return err
+	}
+	if err := e.readTable(ctx, &e.content); err != nil {
+		return err
+	}
+	if e.distant != nil {
+		return e.findSpecs()
+	}
 	own := make([]byte, size-end)
-	for _, part := range []struct {
-		b   []byte
-		off int64
-	}{
-		{e.specs, encodingHeaderSize},
-		{e.content.refs, e.content.off - int64(len(e.content.refs))},
-		{e.encoded.refs, e.encoded.off - int64(len(e.encoded.refs))},
-		{own, end},
-	} {
-		if err := readat.Full(readat.Bound(ctx, e.r), part.b, part.off); err != nil {
-			return fmt.Errorf("casc: encoding: reading the contents: %w", err)
-		}
+	if err := e.readPart(ctx, own, end); err != nil {
+		return err
 	}
 	e.OwnSpec = strings.TrimRight(string(own), "\x00")
-	return e.checkContents()
+	if err := e.findSpecs(); err != nil {
+		return err
+	}
+	return e.loadEncoded(ctx)
 }
 
-// checkContents finds the specs and checks the order of the pages.
-func (e *Encoding) checkContents() error {
+func (e *Encoding) readPart(ctx context.Context, b []byte, off int64) error {
+	if err := readat.Full(readat.Bound(ctx, e.r), b, off); err != nil {
+		return fmt.Errorf("casc: encoding: reading the contents: %w", err)
+	}
+	return nil
+}
+
+// findSpecs finds where specs begin.
+func (e *Encoding) findSpecs() error {
 	if n := len(e.specs); n > 0 && e.specs[n-1] != 0 {
 		return encoding.bad(encodingHeaderSize+int64(n), "the last spec has no end")
 	}
 	for off := 0; off < len(e.specs); off += bytes.IndexByte(e.specs[off:], 0) + 1 {
 		e.specOffs = append(e.specOffs, uint32(off))
 	}
-	for _, t := range []*pageTable{&e.content, &e.encoded} {
-		t.slots = make([]atomic.Pointer[loadedPage], min(t.len(), pageSlots))
-		for i := 1; i < t.len(); i++ {
-			if bytes.Compare(t.first(i-1), t.first(i)) >= 0 {
-				return encoding.bad(t.off-int64(len(t.refs))+int64(i*pageRefSize), "page %d is not behind the one before it", i)
-			}
+	return nil
+}
+
+// readTable reads a table, and checks the order of the pages.
+func (e *Encoding) readTable(ctx context.Context, t *pageTable) error {
+	refs := make([]byte, t.n*pageRefSize)
+	if err := e.readPart(ctx, refs, t.off-int64(len(refs))); err != nil {
+		return err
+	}
+	t.refs, t.slots = refs, make([]atomic.Pointer[loadedPage], min(t.len(), pageSlots))
+	for i := 1; i < t.len(); i++ {
+		if bytes.Compare(t.first(i-1), t.first(i)) >= 0 {
+			return encoding.bad(t.off-int64(len(t.refs))+int64(i*pageRefSize), "page %d is not behind the one before it", i)
 		}
 	}
 	return nil
+}
+
+// loadEncoded reads the table of encoded pages, unless that was done.
+func (e *Encoding) loadEncoded(ctx context.Context) error {
+	if e.encodedRead.Load() {
+		return nil
+	}
+	_, err := e.encodedReads.Do(ctx, struct{}{}, func(ctx context.Context) (struct{}, error) {
+		// Another caller may have read it between our look and our turn.
+		if e.encodedRead.Load() {
+			return struct{}{}, nil
+		}
+		err := e.readTable(ctx, &e.encoded)
+		e.encodedRead.Store(err == nil)
+		return struct{}{}, err
+	})
+	return err
 }
 
 // Specs returns the number of ESpecs.
@@ -187,19 +240,31 @@ func (e *Encoding) page(ctx context.Context, t *pageTable, i int) ([]byte, error
 	return data, nil
 }
 
-// readPage reads page i of a table into data, and checks its MD5.
+// readPage reads page i of a table into data, and checks its MD5. From far away it reads as
+// many pages as data has room for.
 func (e *Encoding) readPage(ctx context.Context, t *pageTable, i int, data []byte) error {
 	off := t.offset(i)
-	if r, ok := e.r.(plainReader); ok && r.ReadPlainAt(ctx, data, off) {
-		if sum := keyOf(data); bytes.Equal(sum[:], t.sum(i)) {
-			return nil
+	if e.distant != nil {
+		if err := e.distant.readPages(ctx, data, off, func(b []byte) error { return t.prove(b, i) }); err != nil {
+			return fmt.Errorf("casc: encoding: offset %#x: reading %d pages from %d on: %w", off, len(data)/t.size, i, err)
 		}
+		return nil
+	}
+	if r, ok := e.r.(plainReader); ok && r.ReadPlainAt(ctx, data, off) && t.prove(data, i) == nil {
+		return nil
 	}
 	if err := readat.Full(readat.Bound(ctx, e.r), data, off); err != nil {
 		return fmt.Errorf("casc: encoding: offset %#x: reading page %d: %w", off, i, err)
 	}
-	if sum := keyOf(data); !bytes.Equal(sum[:], t.sum(i)) {
-		return encoding.bad(off, "page %d has the MD5 %v, stated is %x", i, sum, t.sum(i))
+	return t.prove(data, i)
+}
+
+// prove checks the MD5s of pages from i on.
+func (t *pageTable) prove(data []byte, i int) error {
+	for ; len(data) > 0; data, i = data[t.size:], i+1 {
+		if sum := keyOf(data[:t.size]); !bytes.Equal(sum[:], t.sum(i)) {
+			return encoding.bad(t.offset(i), "page %d has the MD5 %v, stated is %x", i, sum, t.sum(i))
+		}
 	}
 	return nil
 }
@@ -208,14 +273,22 @@ func (e *Encoding) readPage(ctx context.Context, t *pageTable, i int, data []byt
 // not keep them, so that reading all pages does not push out those that are kept.
 func (e *Encoding) pages(ctx context.Context, t *pageTable, from, to int) iter.Seq2[tablePage, error] {
 	return func(yield func(tablePage, error) bool) {
-		data := make([]byte, t.size)
-		for i := max(from, 0); i < min(to, t.len()); i++ {
+		from, to := max(from, 0), min(to, t.len())
+		step := 1
+		if e.distant != nil {
+			step = max(1, min(maxPagesRead/t.size, to-from))
+		}
+		data := make([]byte, step*t.size)
+		for i := from; i < to; i += step {
+			data = data[:min(step, to-i)*t.size]
 			if err := e.readPage(ctx, t, i, data); err != nil {
 				yield(tablePage{}, err)
 				return
 			}
-			if !yield(tablePage{data, t.offset(i)}, nil) {
-				return
+			for at := 0; at < len(data); at += t.size {
+				if !yield(tablePage{data[at : at+t.size], t.offset(i) + int64(at)}, nil) {
+					return
+				}
 			}
 		}
 	}
@@ -247,6 +320,9 @@ func (e *Encoding) Find(ctx context.Context, ckey Key) (ContentEntry, error) {
 // there the error matches ErrNotFound.
 func (e *Encoding) FindEncoded(ctx context.Context, prefix []byte) (EncodedEntry, error) {
 	prefix = prefix[:min(len(prefix), len(Key{}))]
+	if err := e.loadEncoded(ctx); err != nil {
+		return EncodedEntry{}, err
+	}
 	for i := max(e.encoded.find(prefix), 0); i < e.encoded.len(); i++ {
 		if bytes.Compare(e.encoded.first(i)[:len(prefix)], prefix) > 0 {
 			break

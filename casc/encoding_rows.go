@@ -130,6 +130,10 @@ func (e *Encoding) ContentRows(ctx context.Context, from, to int) iter.Seq2[Cont
 // EncodedRows is ContentRows for encoding keys.
 func (e *Encoding) EncodedRows(ctx context.Context, from, to int) iter.Seq2[EncodedRow, error] {
 	return func(yield func(EncodedRow, error) bool) {
+		if err := e.loadEncoded(ctx); err != nil {
+			yield(EncodedRow{}, err)
+			return
+		}
 		for page, err := range e.pages(ctx, &e.encoded, from, to) {
 			if err != nil {
 				yield(EncodedRow{}, err)
@@ -143,6 +147,43 @@ func (e *Encoding) EncodedRows(ctx context.Context, from, to int) iter.Seq2[Enco
 			}
 		}
 	}
+}
+
+// maxSingle is how many content pages are read one by one from far away. For more it is
+// quicker to read all.
+const maxSingle = 64
+
+// PageRuns returns the ranges, from a page up to but without another, in which ContentRows
+// best reads the content pages that are wanted. Of an encoding file in a folder these are all
+// pages, one by one, so that one that is damaged affects no other.
+func (e *Encoding) PageRuns(wanted func(page int) bool) (runs [][2]int) {
+	if e.distant == nil {
+		for i := range e.content.len() {
+			runs = append(runs, [2]int{i, i + 1})
+		}
+		return runs
+	}
+	count := 0
+	for i := range e.content.len() {
+		switch last := len(runs) - 1; {
+		case !wanted(i):
+			continue
+		case last >= 0 && runs[last][1] == i:
+			runs[last][1]++
+		default:
+			runs = append(runs, [2]int{i, i + 1})
+		}
+		count++
+	}
+	if count <= maxSingle {
+		return runs
+	}
+	runs = nil
+	step := max(1, maxPagesRead/e.content.size)
+	for i := 0; i < e.content.len(); i += step {
+		runs = append(runs, [2]int{i, min(i+step, e.content.len())})
+	}
+	return runs
 }
 
 // Contents yields all content keys in order.
@@ -232,6 +273,9 @@ func (e *Encoding) Encrypted(ctx context.Context) (set *KeySet, faults []error) 
 	suspect := e.suspectSpecs()
 	if !slices.Contains(suspect, true) {
 		return nil, nil
+	}
+	if err := e.loadEncoded(ctx); err != nil {
+		return nil, []error{err}
 	}
 	set = &KeySet{keys: map[ShortKey]struct{}{}}
 	for page := range e.EncodedPages() {

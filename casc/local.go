@@ -1,6 +1,7 @@
 package casc
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -234,7 +235,7 @@ func (l *localArchives) has(key []byte) (bool, error) {
 	return true, nil
 }
 
-func (l *localArchives) find(key []byte) (place, error) {
+func (l *localArchives) find(_ context.Context, key []byte) (place, error) {
 	s := l.now.Load()
 	e, ok, err := s.entry(key)
 	if err != nil {
@@ -302,7 +303,7 @@ func (s *localState) archive(n int) (*file, error) {
 	return f, nil
 }
 
-func (l *localArchives) spans() (all []spanEntry, faults []error) {
+func (l *localArchives) spans(context.Context) (all []spanEntry, faults []error) {
 	for _, x := range l.now.Load().indexes {
 		if x == nil {
 			continue
@@ -323,7 +324,7 @@ func (l *localArchives) spans() (all []spanEntry, faults []error) {
 	return all, faults
 }
 
-func (l *localArchives) at(e *spanEntry) (place, error) {
+func (l *localArchives) at(_ context.Context, e *spanEntry) (place, error) {
 	return l.now.Load().place(Location{Archive: e.at.Archive, Off: e.at.Off, Size: e.size})
 }
 
@@ -366,7 +367,7 @@ func (l *localArchives) indexNames() ([]Key, error) {
 	return names, nil
 }
 
-func (l *localArchives) readIndex(name Key) (*ArchiveIndex, error) {
+func (l *localArchives) readIndex(_ context.Context, name Key) (*ArchiveIndex, error) {
 	dir, err := l.indices()
 	if err != nil {
 		return nil, err

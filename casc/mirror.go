@@ -3,6 +3,7 @@ package casc
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -101,7 +102,7 @@ func (m *mirrorArchives) has(key []byte) (bool, error) {
 }
 
 // find returns the first place that can hold the file.
-func (m *mirrorArchives) find(key []byte) (place, error) {
+func (m *mirrorArchives) find(_ context.Context, key []byte) (place, error) {
 	var first error
 	for i := range m.group.find(ShortKey(key)) {
 		e := m.group.entry(i)
@@ -216,7 +217,7 @@ func (m *mirrorArchives) refresh() (bool, error) {
 }
 
 // spans returns the files of all local archives, and then the loose files.
-func (m *mirrorArchives) spans() (all []spanEntry, faults []error) {
+func (m *mirrorArchives) spans(context.Context) (all []spanEntry, faults []error) {
 	keys := slices.SortedFunc(maps.Values(m.files), Key.Compare)
 	number := make(map[Key]int, len(keys))
 	for i, k := range keys {
@@ -243,7 +244,7 @@ func (m *mirrorArchives) spans() (all []spanEntry, faults []error) {
 // loose stands for a file that is in no record of the group.
 const loose = -1
 
-func (m *mirrorArchives) at(e *spanEntry) (place, error) {
+func (m *mirrorArchives) at(_ context.Context, e *spanEntry) (place, error) {
 	if e.index == loose {
 		return m.findLoose(e.key[:e.keySize])
 	}
@@ -258,7 +259,7 @@ func (m *mirrorArchives) indexNames() ([]Key, error) {
 	return slices.SortedFunc(slices.Values(m.group.indexes), Key.Compare), nil
 }
 
-func (m *mirrorArchives) readIndex(name Key) (*ArchiveIndex, error) {
+func (m *mirrorArchives) readIndex(_ context.Context, name Key) (*ArchiveIndex, error) {
 	return readNamedIndex(m.fsys, m.path(name)+indexSuffix, name)
 }
 

@@ -274,7 +274,7 @@ func TestMisfit(t *testing.T) {
 		if err != nil || len(names) != 1 {
 			t.Fatal(names, err)
 		}
-		x, err := st.ReadIndex(names[0])
+		x, err := st.ReadIndex(t.Context(), names[0])
 		if err != nil {
 			t.Fatal(err)
 		}

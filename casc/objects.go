@@ -1,6 +1,7 @@
 package casc
 
 import (
+	"context"
 	"fmt"
 	iofs "io/fs"
 	"log/slog"
@@ -21,7 +22,7 @@ type objects interface {
 
 	// config reads a configuration and also returns its text. Without it the error matches
 	// io/fs.ErrNotExist.
-	config(key Key) (*Config, []byte, error)
+	config(ctx context.Context, key Key) (*Config, []byte, error)
 	// configs visits all configurations. fault is called for those that can't be read.
 	configs(visit func(key Key, c *Config), fault func(error))
 	// configTime returns when a configuration was put there.
@@ -106,7 +107,7 @@ func (d *folder) newBuilds(before *buildList) (*buildList, error) {
 
 func (d *folder) configPath(key Key) string { return path.Join(d.data, ConfigPath("config", key)) }
 
-func (d *folder) config(key Key) (*Config, []byte, error) {
+func (d *folder) config(_ context.Context, key Key) (*Config, []byte, error) {
 	return d.readConfig(d.configPath(key), key)
 }
 

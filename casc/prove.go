@@ -61,6 +61,9 @@ func (s *Storage) contentKeyOf(ctx context.Context, key []byte) (Key, error) {
 	if s.encoding == nil {
 		return Key{}, nil // the encoding file itself
 	}
+	if s.IsRemote() {
+		return s.ContentKeyOf(ctx, key) // a listing has read these pages, but not the encoded ones
+	}
 	keys, err := s.encryptedKeys(ctx)
 	if err != nil {
 		return Key{}, err

@@ -115,19 +115,33 @@ func Open(fsys iofs.FS, opts Options) (*Storage, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Storage{objects: objects, opts: opts, log: opts.Logger}
+	s := newStorage(objects, opts)
+	if err := s.inSteps(ctx, s.findBuild, s.readConfigs, s.checkProduct, s.readKeys, s.openArchives, s.openEncoding); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// inSteps opens the storage. After an error it is closed.
+func (s *Storage) inSteps(ctx context.Context, steps ...func(context.Context) error) error {
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
+			return errors.Join(err, s.Close())
+		}
+	}
+	return nil
+}
+
+func newStorage(from objects, opts Options) *Storage {
+	s := &Storage{objects: from, opts: opts, log: opts.Logger}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
+	var err error
 	if s.proven, err = lru.New[encodingKey, struct{}](maxProven); err != nil {
 		panic(fmt.Sprintf("casc: BUG: %v", err))
 	}
-	for _, step := range []func() error{s.findBuild, s.readConfigs, s.checkProduct, s.readKeys, s.openArchives, func() error { return s.openEncoding(ctx) }} {
-		if err := step(); err != nil {
-			return nil, errors.Join(err, s.Close())
-		}
-	}
-	return s, nil
+	return s
 }
 
 // Close closes the archives and indexes, including those that Refresh replaced and that are
@@ -166,7 +180,7 @@ func (s *Storage) ModTime() (time.Time, error) { return s.objects.configTime(s.B
 func (s *Storage) Encoding() *Encoding { return s.encoding }
 
 // findBuild reads the list of builds or, without one, all configurations.
-func (s *Storage) findBuild() error {
+func (s *Storage) findBuild(context.Context) error {
 	list, err := s.objects.builds()
 	if err != nil {
 		return err
@@ -201,10 +215,10 @@ func (s *Storage) selectBuild(builds []Build) (err error) {
 }
 
 // readKeys collects the encryption keys.
-func (s *Storage) readKeys() error {
+func (s *Storage) readKeys(ctx context.Context) error {
 	s.keys = blte.PublishedKeys()
 	if !s.Build.KeyRing.IsZero() {
-		if err := s.readKeyRing(); err != nil {
+		if err := s.readKeyRing(ctx); err != nil {
 			s.addFault(fmt.Errorf("key ring: %w", err))
 		}
 	}
@@ -212,8 +226,8 @@ func (s *Storage) readKeys() error {
 	return nil
 }
 
-func (s *Storage) readKeyRing() error {
-	c, err := s.readConfig("key-ring", s.Build.KeyRing)
+func (s *Storage) readKeyRing(ctx context.Context) error {
+	c, err := s.readConfig(ctx, "key-ring", s.Build.KeyRing)
 	if err != nil {
 		return err
 	}
@@ -228,7 +242,7 @@ func (s *Storage) readKeyRing() error {
 	return errors.Join(faults...)
 }
 
-func (s *Storage) openArchives() (err error) {
+func (s *Storage) openArchives(context.Context) (err error) {
 	s.archives, err = s.objects.archives(s.cdns, archiveOptions{s.opts.Blocks, &s.blocks, s.opts.Index, s.log})
 	if err != nil {
 		return err

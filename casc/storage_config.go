@@ -1,6 +1,7 @@
 package casc
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	iofs "io/fs"
@@ -18,8 +19,8 @@ type ConfigFile struct {
 // Configs returns the files that Open read. Their data must not be changed.
 func (s *Storage) Configs() []ConfigFile { return s.configs }
 
-func (s *Storage) readConfig(what string, key Key) (*Config, error) {
-	c, data, err := s.objects.config(key)
+func (s *Storage) readConfig(ctx context.Context, what string, key Key) (*Config, error) {
+	c, data, err := s.objects.config(ctx, key)
 	if err != nil {
 		return nil, err
 	}
@@ -28,9 +29,9 @@ func (s *Storage) readConfig(what string, key Key) (*Config, error) {
 }
 
 // readConfigs reads the configurations. Only the build's is needed to read files.
-func (s *Storage) readConfigs() error {
+func (s *Storage) readConfigs(ctx context.Context) error {
 	var err error
-	if s.BuildConfig, err = s.readConfig("build-config", s.Build.BuildKey); err != nil {
+	if s.BuildConfig, err = s.readConfig(ctx, "build-config", s.Build.BuildKey); err != nil {
 		err = fmt.Errorf("build configuration: %w", err)
 		if len(s.others) > 0 {
 			err = &NoConfigError{Product: s.Build.Product, Others: s.others, Err: err}
@@ -38,23 +39,23 @@ func (s *Storage) readConfigs() error {
 		return err
 	}
 	if !s.Build.CDNKey.IsZero() {
-		if s.CDNConfig, err = s.readConfig("cdn-config", s.Build.CDNKey); err != nil {
+		if s.CDNConfig, err = s.readConfig(ctx, "cdn-config", s.Build.CDNKey); err != nil {
 			s.addFault(fmt.Errorf("CDN configuration: %w", err))
 		} else {
 			s.cdns = []*Config{s.CDNConfig}
 		}
 	}
-	return s.readPatchConfig()
+	return s.readPatchConfig(ctx)
 }
 
 // readPatchConfig reads the patch configuration. Only updaters need it, so it is often not
 // there.
-func (s *Storage) readPatchConfig() error {
+func (s *Storage) readPatchConfig(ctx context.Context) error {
 	ref, err := s.BuildConfig.Ref("patch-config")
 	if err != nil || ref.CKey.IsZero() {
 		return err
 	}
-	if _, err := s.readConfig("patch-config", ref.CKey); err != nil && !errors.Is(err, iofs.ErrNotExist) {
+	if _, err := s.readConfig(ctx, "patch-config", ref.CKey); err != nil && !errors.Is(err, iofs.ErrNotExist) {
 		s.addFault(fmt.Errorf("patch configuration: %w", err))
 	}
 	return nil

@@ -71,11 +71,16 @@ func (s *Storage) users() access { return access{s.opts.Blocks, s.opts.FillMissi
 
 // open opens an encoded file.
 func (s *Storage) open(ctx context.Context, e encoded) (decoded, error) {
-	key := bytes.Clone(e.key) // it is kept
-	p, err := s.archives.find(key)
+	p, err := s.archives.find(ctx, e.key)
 	if err != nil {
 		return nil, err
 	}
+	return s.openAt(ctx, p, e)
+}
+
+// openAt opens an encoded file at its place.
+func (s *Storage) openAt(ctx context.Context, p place, e encoded) (decoded, error) {
+	key := bytes.Clone(e.key) // it is kept
 	l := &located{key: key, place: p}
 	isBLTE, err := p.isBLTE(ctx)
 	if err != nil {
@@ -289,6 +294,9 @@ func (s *Storage) Stat(ctx context.Context, f *File) (Info, error) {
 	if f.Err != nil {
 		return Info{}, fmt.Errorf("casc: %s: %w", f.Name, f.Err)
 	}
+	if s.IsRemote() {
+		return Info{Size: f.Size}, nil // to know more would take as long as reading it
+	}
 	if len(f.Spans) == 0 {
 		return s.StatContent(ctx, f.CKey, f.Size)
 	}
@@ -353,6 +361,9 @@ func (s *Storage) Has(prefix []byte) bool {
 func (s *Storage) statEncoded(ctx context.Context, key []byte, size int64) (Info, error) {
 	if !s.Has(key) {
 		return Info{State: StateNotLocal}, nil
+	}
+	if s.IsRemote() {
+		return Info{}, nil
 	}
 	// If the encoding file does not say how it is encoded, the file itself does.
 	if entry, err := s.encoding.FindEncoded(ctx, key); err == nil {

@@ -106,7 +106,11 @@ func (s *Storage) chooseRoot(ctx context.Context) (root Root, faults []error, er
 		return nil, nil, err
 	}
 	if !ref.CKey.IsZero() {
-		if root, err = s.contentRoot(ctx, ref.CKey); err != nil {
+		root, err = s.contentRoot(ctx, ref.CKey)
+		if s.Unreached(err) {
+			return nil, nil, fmt.Errorf("root: %w", err)
+		}
+		if err != nil {
 			faults = append(faults, fmt.Errorf("root: %w", err))
 		}
 	}
@@ -114,6 +118,9 @@ func (s *Storage) chooseRoot(ctx context.Context) (root Root, faults []error, er
 		v, err := s.vfsRoot(ctx, vfs)
 		if err == nil {
 			return v, faults, nil
+		}
+		if s.Unreached(err) {
+			return nil, nil, fmt.Errorf("vfs-root: %w", err)
 		}
 		faults = append(faults, fmt.Errorf("vfs-root: %w", err))
 	}

@@ -1,6 +1,7 @@
 package casc
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -87,7 +88,7 @@ func (s *Storage) walkConfigs() (builds []FoundBuild, cdns []Key) {
 
 // checkProduct checks that the build is of the product that was asked for, if only its
 // configuration can say so.
-func (s *Storage) checkProduct() error {
+func (s *Storage) checkProduct(context.Context) error {
 	if s.opts.Product == "" || s.Build.Product != "" {
 		return nil
 	}

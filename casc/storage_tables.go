@@ -1,6 +1,9 @@
 package casc
 
-import "iter"
+import (
+	"context"
+	"iter"
+)
 
 // Indexes yields the local index files in use, by bucket. Mirrors have none.
 func (s *Storage) Indexes() iter.Seq2[int, *Idx] {
@@ -26,7 +29,9 @@ func (s *Storage) Shmem() (*Shmem, error) { return s.archives.shmem() }
 func (s *Storage) IndexNames() ([]Key, error) { return s.archives.indexNames() }
 
 // ReadIndex reads an index of IndexNames.
-func (s *Storage) ReadIndex(name Key) (*ArchiveIndex, error) { return s.archives.readIndex(name) }
+func (s *Storage) ReadIndex(ctx context.Context, name Key) (*ArchiveIndex, error) {
+	return s.archives.readIndex(ctx, name)
+}
 
 // DiskSize returns the number of bytes of the archives and of the tables beside them. It
 // leaves out files that it can't look at, since the game may remove one at any time.

@@ -257,7 +257,7 @@ func TestTablesOfAStorage(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, key := range names {
-			x, err := st.ReadIndex(key)
+			x, err := st.ReadIndex(t.Context(), key)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -197,7 +197,7 @@ func (v *verifier) tables() error {
 		return err
 	}
 	for _, name := range names {
-		if _, err := v.s.ReadIndex(name); err != nil {
+		if _, err := v.s.ReadIndex(v.ctx, name); err != nil {
 			if err := v.report(Finding{Kind: FindingDamaged, What: err.Error()}); err != nil {
 				return err
 			}
@@ -209,6 +209,9 @@ func (v *verifier) tables() error {
 // pages checks the pages of the encoding file.
 func (v *verifier) pages() error {
 	e := v.s.encoding
+	if err := e.loadEncoded(v.ctx); err != nil {
+		return v.report(Finding{Kind: FindingDamaged, What: err.Error()})
+	}
 	for _, t := range []*pageTable{&e.content, &e.encoded} {
 		data := make([]byte, t.size)
 		for i := range t.len() {
@@ -246,16 +249,16 @@ func (v *verifier) manifests() error {
 		if err == nil || errors.Is(err, ErrNotFound) {
 			continue
 		}
-		if err := v.report(Finding{Kind: kindOf(err), What: err.Error()}); err != nil {
+		if err := v.report(Finding{Kind: v.kindOf(err), What: err.Error()}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func kindOf(err error) FindingKind {
+func (v *verifier) kindOf(err error) FindingKind {
 	switch {
-	case errors.Is(err, ErrNotLocal):
+	case errors.Is(err, ErrNotLocal), v.s.Unreached(err):
 		return FindingMissing
 	case errors.Is(err, blte.ErrNoKey):
 		return FindingNoKey
@@ -265,7 +268,10 @@ func kindOf(err error) FindingKind {
 
 // spans checks all encoded files, in the order of the archives.
 func (v *verifier) spans() error {
-	all, faults := v.s.archives.spans()
+	all, faults := v.s.archives.spans(v.ctx)
+	if err := v.ctx.Err(); err != nil {
+		return err
+	}
 	for _, err := range faults {
 		if err := v.report(Finding{Kind: FindingDamaged, What: err.Error()}); err != nil {
 			return err
@@ -273,6 +279,9 @@ func (v *verifier) spans() error {
 	}
 	// Unreadable pages have been reported already.
 	v.keys, _ = v.s.encoding.contentKeys(v.ctx, func(Key) bool { return true })
+	if v.s.IsRemote() { // the archives have the files of all builds
+		all = slices.DeleteFunc(all, func(e spanEntry) bool { _, used := v.keys.find(e.key[:e.keySize]); return !used })
+	}
 	var err error
 	if v.encoding, err = v.s.BuildConfig.Ref("encoding"); err != nil {
 		return err
@@ -323,7 +332,7 @@ func (v *verifier) spans() error {
 // isUsed reports whether files are read from the damaged place. A mirror may have an
 // encoded file in several archives, and skips a place that does not fit its archive.
 func (v *verifier) isUsed(f *Finding) bool {
-	p, err := v.s.archives.find(f.EKey)
+	p, err := v.s.archives.find(v.ctx, f.EKey)
 	return err != nil || p.file == f.Archive && p.off == f.Off
 }
 
@@ -353,13 +362,13 @@ func (v *verifier) checkAll(batch []spanEntry) []Finding {
 func (v *verifier) checkSpan(e *spanEntry) Finding {
 	key := e.key[:e.keySize]
 	f := Finding{EKey: key}
-	p, err := v.s.archives.at(e)
+	p, err := v.s.archives.at(v.ctx, e)
 	if err == nil {
 		f.Archive, f.Off = p.file, p.off
 		err = v.checkPlace(p, key)
 	}
 	if err != nil {
-		f.Kind, f.What = kindOf(err), err.Error()
+		f.Kind, f.What = v.kindOf(err), err.Error()
 	}
 	return f
 }

@@ -14,7 +14,7 @@ import (
 func (v *verifier) files() error {
 	for f, err := range v.s.Walk(v.ctx) {
 		if err != nil {
-			if err := v.report(Finding{Kind: kindOf(err), What: err.Error()}); err != nil {
+			if err := v.report(Finding{Kind: v.kindOf(err), What: err.Error()}); err != nil {
 				return err
 			}
 			break
@@ -28,7 +28,7 @@ func (v *verifier) files() error {
 		v.checked++
 	}
 	for _, err := range v.s.RootFaults() {
-		if err := v.report(Finding{Kind: kindOf(err), What: err.Error()}); err != nil {
+		if err := v.report(Finding{Kind: v.kindOf(err), What: err.Error()}); err != nil {
 			return err
 		}
 	}
@@ -69,7 +69,7 @@ func (v *verifier) file(f *File) error {
 	found := Finding{File: f.label()}
 	r, err := v.readFrom(f)
 	if err != nil {
-		found.Kind, found.What = kindOf(err), err.Error()
+		found.Kind, found.What = v.kindOf(err), err.Error()
 		return v.report(found)
 	}
 	var bad bool

@@ -12,14 +12,14 @@ import (
 
 // CheckMountpoint checks, before any slow work is done, that source can be mounted on dir.
 // dir must be an empty directory that is not inside the source, because a mount that hides
-// its own source can't be served. (A source below dir makes that not empty.) A dead mount
-// on dir is removed first, see [Clear].
+// its own source can't be served. (A source below dir makes that not empty.) source is empty
+// if it is on no file system. A dead mount on dir is removed first, see [Clear].
 func CheckMountpoint(dir, source string) error {
 	place, err := resolve(dir)
 	if err == nil {
 		err = checkDir(place)
 	}
-	if err == nil {
+	if err == nil && source != "" {
 		err = checkOverlap(place, source)
 	}
 	if err != nil {

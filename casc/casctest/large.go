@@ -39,6 +39,23 @@ func LargeContent(i int) []byte { return binary.LittleEndian.AppendUint64(nil, u
 // NewLarge makes a storage of n files. Every tenth has no name, every 13th is not
 // local.
 func NewLarge(n int) (*Large, error) {
+	b, l := largeBuilder(n)
+	var err error
+	l.Files, err = b.Install()
+	return l, err
+}
+
+// NewLargeCDN makes a storage of n files as a CDN has it, all of which are there.
+func NewLargeCDN(n, archives int) (*Large, *write.CDN, error) {
+	b, l := largeBuilder(n)
+	for i := range b.Stored {
+		b.Stored[i].Absent = false
+	}
+	c, err := b.CDN(archives)
+	return l, c, err
+}
+
+func largeBuilder(n int) (*write.Builder, *Large) {
 	var b write.Builder
 	b.Stored = make([]write.Stored, 0, n+2)
 	var list strings.Builder
@@ -53,10 +70,7 @@ func NewLarge(n int) (*Large, error) {
 	}
 	root := write.WoWRoot(3, files)
 	b.Root(b.AddChunks("z", blte.WriteOptions{}, blte.Chunk{Content: root, Mode: blte.ModeZlib}))
-	l := &Large{List: list.String(), n: n}
-	var err error
-	l.Files, err = b.Install()
-	return l, err
+	return &b, &Large{List: list.String(), n: n}
 }
 
 // Find returns the paths of file i in a mount: below files/ or unnamed/.

@@ -87,7 +87,7 @@ func (b *benchRun) run(ctx context.Context) error {
 	}
 	defer os.RemoveAll(dir)
 	b.source.cacheBase = dir
-	if _, err := b.source.kindOf(b.path); err != nil { // takes the settings as well
+	if _, err := b.source.kindOf(ctx, b.path, b.log); err != nil { // takes the settings as well
 		return err
 	}
 	debug.SetMemoryLimit(int64(b.source.cacheSize) + baseMemory) // the limit of a mount

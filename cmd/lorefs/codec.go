@@ -66,7 +66,7 @@ func (f *codecFlags) codec(c *cobra.Command, writing bool) (*packetjson.Codec, e
 	if f.def != "" {
 		o.Table, err = f.readDefinition(o.Patch)
 	} else {
-		_, o.Library, err = kinds.OpenDefinitions(f.definitions, protocol.LibraryOptions{Codec: f.codecOptions(0), Platform: f.platform})
+		o.Library, err = kinds.OpenDefinitions(c.Context(), f.definitions, protocol.LibraryOptions{Codec: f.codecOptions(0), Platform: f.platform})
 	}
 	var k *packetjson.Codec
 	if err == nil {

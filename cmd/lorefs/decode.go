@@ -10,6 +10,7 @@ import (
 
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/packetjson"
+	"lorefs/internal/origin"
 	"lorefs/protocol"
 )
 
@@ -44,7 +45,7 @@ is printed with its error and its bytes in hex.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			digits, isHex := hexWords(args)
 			if !isHex && len(args) == 1 && args[0] != "-" {
-				if _, err := os.Stat(args[0]); err != nil {
+				if _, err := os.Stat(args[0]); err != nil && !origin.IsRemote(args[0]) {
 					return kinds.Unreadable(args[0], err)
 				}
 				if isSession(args[0]) {
@@ -81,6 +82,9 @@ is printed with its error and its bytes in hex.`,
 
 // isSession reports whether a file is a recorded session, and neither text nor one packet.
 func isSession(path string) bool {
+	if origin.IsRemote(path) {
+		return true // where text with packets can't be read
+	}
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return false // reading a pipe would take its packets away
 	}

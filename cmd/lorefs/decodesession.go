@@ -121,7 +121,7 @@ func decodeSession(c *cobra.Command, path string, f *sessionFlags, codec *codecF
 		return err
 	}
 	o.Packets.Follow = f.follow
-	k, err := kinds.Find(path, kinds.PacketsName)
+	k, err := kinds.Find(c.Context(), path, kinds.PacketsName, &o)
 	if err != nil {
 		return err
 	}

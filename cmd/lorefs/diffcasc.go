@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"log/slog"
 	"strings"
 
@@ -31,10 +32,15 @@ func (f *differing) storages(c *cobra.Command, args []string, log *slog.Logger) 
 	if len(args) == 1 {
 		paths = []string{args[0], args[0]}
 	}
+	o, err := f.source.parse()
+	if err != nil {
+		return true, 0, err
+	}
+	o.Logger = log
 	var others []string
 	var wrong error
 	for _, path := range paths {
-		if k, err := kinds.Find(path, ""); err != nil || k.Name != kinds.CASCName {
+		if k, err := kinds.Find(c.Context(), path, "", o); err != nil || k.Name != kinds.CASCName {
 			others = append(others, path)
 			wrong = cmp.Or(wrong, err)
 		}
@@ -56,7 +62,7 @@ func (f *differing) storages(c *cobra.Command, args []string, log *slog.Logger) 
 	f.source.kind = kinds.CASCName
 	var sides [2]kinds.Build
 	for i, path := range paths {
-		if sides[i], err = f.build(path, builds[i], log); err != nil {
+		if sides[i], err = f.build(c.Context(), path, builds[i], log); err != nil {
 			return true, 0, err
 		}
 	}
@@ -65,8 +71,8 @@ func (f *differing) storages(c *cobra.Command, args []string, log *slog.Logger) 
 }
 
 // build returns a build of a storage with its options.
-func (f *differing) build(path, key string, log *slog.Logger) (b kinds.Build, err error) {
-	if _, err := f.source.kindOf(path); err != nil {
+func (f *differing) build(ctx context.Context, path, key string, log *slog.Logger) (b kinds.Build, err error) {
+	if _, err := f.source.kindOf(ctx, path, log); err != nil {
 		return b, err
 	}
 	if key != "" {

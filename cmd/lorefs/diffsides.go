@@ -13,6 +13,7 @@ import (
 	"lorefs/datacenter/sheets/pack"
 	"lorefs/datacenter/sheets/same"
 	"lorefs/internal/app/kinds"
+	"lorefs/internal/origin"
 )
 
 // sides are the two data centers to compare. Folders of sheets are packed for that.
@@ -72,12 +73,14 @@ func (s *sides) keep(o *kinds.Source) {
 // openFiles opens the data centers. Folders are left for later.
 func (s *sides) openFiles(ctx context.Context) error {
 	for i, path := range s.paths {
-		info, err := os.Stat(path)
-		if err != nil {
-			return kinds.Unreadable(path, err)
-		}
-		if info.IsDir() {
-			continue
+		if !origin.IsRemote(path) {
+			info, err := os.Stat(path)
+			if err != nil {
+				return kinds.Unreadable(path, err)
+			}
+			if info.IsDir() {
+				continue
+			}
 		}
 		o, err := openShown(ctx, path, s.flags, s.log)
 		if err != nil {

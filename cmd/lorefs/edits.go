@@ -104,7 +104,7 @@ func (l *listing) run(c *cobra.Command, path string, inside []string) error {
 // none lists the edits of a source that has no journal. It returns an error for a path where
 // there could be no edits, such as a mistyped one.
 func (l *listing) none(ctx context.Context, w io.Writer, path string) error {
-	k, err := l.source.kindOf(path)
+	k, err := l.source.kindOf(ctx, path, l.log)
 	switch {
 	case err != nil:
 		return err

@@ -67,6 +67,10 @@ var examples = map[string][]string{
 		"lorefs query game.dat '/ItemData/Item[@id=5001]/@rank'",
 		"lorefs query --count game.dat //Item",
 	},
+	"lorefs fetch": {
+		"lorefs fetch cdn:wow mirror/tpr/wow",
+		"lorefs fetch --listfile names.csv cdn:wow 'files/dbfilesclient/**' tables",
+	},
 	"lorefs export": {
 		"lorefs export game.dat sheets",
 		"lorefs export --format json game.dat json",

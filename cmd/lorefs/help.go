@@ -23,7 +23,7 @@ var commandGroups = []struct {
 	commands []string
 }{
 	{"Mounts:", []string{"mount", "unmount", "status", "commit", "edits", "revert", "journal"}},
-	{"Without a mount:", []string{"info", "ls", "find", "cat", "query", "export", "verify", "diff", "decode", "encode"}},
+	{"Without a mount:", []string{"info", "ls", "find", "cat", "query", "export", "fetch", "verify", "diff", "decode", "encode"}},
 	{"Making sources anew:", []string{"apply", "pack", "repack", "validate", "schema"}},
 	{"Guides, which lorefs help prints:", guideNames()},
 }

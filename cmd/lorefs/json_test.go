@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lorefs/datacenter/diff"
+	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/mounted"
 	"lorefs/internal/app/save"
 	"lorefs/internal/jsonout/jsontest"
@@ -83,7 +84,7 @@ func TestJSONStructs(t *testing.T) {
 		"apply_part": appliedItem{}, "apply_not_saved": unsavedPatches{}, "bench": benched{}, "difference": diff.Difference{}, "export_planned": plannedFile{}, "export_written": filed{},
 		"journal_drop": droppedJournal{}, "journal_list": save.Journal{}, "ls": jsonEntry{}, "pack_data_center": packedSheets{}, "pack_folder": packedFolder{},
 		"pack_world": packedWorld{}, "query_count": jsonCount{}, "query_match": jsonMatch{}, "repack": writtenFile{},
-		"sample": sampleFile{}, "saved": editsOutcome{}, "status": mounted.Status{}, "validate": jsonProblem{},
+		"sample": sampleFile{}, "saved": editsOutcome{}, "remote": kinds.RemoteStatus{}, "remote_host": kinds.HostStatus{}, "status": mounted.Status{}, "fetch": kinds.Fetched{}, "validate": jsonProblem{},
 		"version": jsonVersion{},
 	} {
 		if err := jsontest.Struct(name, v); err != nil {

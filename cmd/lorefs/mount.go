@@ -22,6 +22,7 @@ import (
 	"lorefs/internal/app/mounted"
 	"lorefs/internal/jsonout"
 	"lorefs/internal/links"
+	"lorefs/internal/origin"
 )
 
 // mountFlags are the flags of mount.
@@ -109,7 +110,7 @@ func (f *mountFlags) mount(ctx context.Context, out io.Writer, source, dir strin
 	}
 	parent, isChild := daemon.FromParent()
 	if !isChild && !f.foreground {
-		if err := mountInBackground(); err != nil || !f.asJSON {
+		if err := mountInBackground(source); err != nil || !f.asJSON {
 			return err
 		}
 		m, err := mountAt(dir)
@@ -140,7 +141,7 @@ func (f *mountFlags) serve(ctx context.Context, out io.Writer, source, dir strin
 			return &commandError{code: exitMountpoint, err: fmt.Errorf("mount point %s: %w", dir, makeErr)}
 		}
 	}
-	m, err := f.prepare(source, dir, log)
+	m, err := f.prepare(ctx, source, dir, log)
 	if err != nil {
 		return err
 	}
@@ -214,16 +215,16 @@ func checkUnserved(name string) error {
 
 // prepare does what is quick and can fail, and makes all paths absolute, since the working
 // directory changes later.
-func (f *mountFlags) prepare(source, dir string, log *slog.Logger) (*mounting, error) {
+func (f *mountFlags) prepare(ctx context.Context, source, dir string, log *slog.Logger) (*mounting, error) {
 	m := &mounting{flags: f, log: log}
 	var err error
-	if m.source, err = filepath.Abs(source); err != nil {
+	if m.source, err = origin.Abs(source); err != nil {
 		return nil, err
 	}
 	if m.dir, err = daemon.Name(dir); err != nil {
 		return nil, &commandError{code: exitMountpoint, err: err}
 	}
-	_, err = f.source.kindOf(source)
+	_, err = f.source.kindOf(ctx, source, log)
 	if errors.Is(err, kinds.ErrUnknown) && isFile(dir) {
 		return nil, &commandError{code: exitUnknown, err: err, hint: "SOURCE comes first: did you swap it and MOUNTPOINT?"}
 	}
@@ -235,7 +236,7 @@ func (f *mountFlags) prepare(source, dir string, log *slog.Logger) (*mounting, e
 	}
 	err = checkUnserved(m.dir)
 	if err == nil {
-		err = fs.CheckMountpoint(m.dir, m.source)
+		err = fs.CheckMountpoint(m.dir, localSource(m.source))
 	}
 	if err != nil {
 		return nil, &commandError{code: exitMountpoint, err: err}
@@ -248,4 +249,12 @@ func (f *mountFlags) prepare(source, dir string, log *slog.Logger) (*mounting, e
 		return nil, fmt.Errorf("--log-file: %w", err)
 	}
 	return m, nil
+}
+
+// localSource returns the path of a source, or nothing if it is on other machines.
+func localSource(source string) string {
+	if origin.IsRemote(source) {
+		return ""
+	}
+	return source
 }

@@ -44,7 +44,7 @@ sessions and packet definitions, and CASC storages.
 		newStatus(), interruptible(newEdits(log)), interruptible(newRevert(log)), newJournal(log),
 		newInfo(log), newLs(log), newCat(log), interruptible(newFind(log)), interruptible(newQuery(log)), interruptible(newDiff(log)),
 		interruptible(newApply(log)),
-		interruptible(newExport(log)), interruptible(newVerify(log)), interruptible(newPack(log)),
+		interruptible(newExport(log)), interruptible(newFetch(log)), interruptible(newVerify(log)), interruptible(newPack(log)),
 		interruptible(newRepack(log)), interruptible(newValidate(log)), interruptible(newSchema(log)),
 		interruptible(newBench(log)), newSample(), newDecode(log), newEncode(), newMan(),
 		newVersion(), newJSONSchema(),

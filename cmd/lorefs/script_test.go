@@ -16,6 +16,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
+	"lorefs/internal/app/kinds/cdntest"
 	"lorefs/internal/app/sample"
 	"lorefs/internal/testneeds"
 )
@@ -101,6 +102,7 @@ func setupScript(env *testscript.Env) error {
 // those for mounts and processes.
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"exits":    cmdExits,
+	"cdn":      cmdCDN,
 	"valid":    cmdValid,
 	"builds":   cmdBuilds,
 	"sample":   cmdSample,
@@ -214,10 +216,11 @@ func cmdDamaged(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Fatalf("dctest has no such file")
 }
 
-// held is a file that a script keeps open, and the service manager that it plays.
+// held is a file that a script keeps open, the service manager that it plays, and its hosts.
 type held struct {
 	file    *os.File
 	manager *heard
+	cdn     *cdntest.Server
 }
 
 // cmdHold runs "hold PATH". It keeps a file open, so that its mount is busy.

@@ -15,6 +15,7 @@ import (
 	"lorefs/internal/app/daemon"
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/mounted"
+	"lorefs/internal/origin"
 )
 
 // baseMemory is what a mount needs besides its cache: for names, the index, the inodes that
@@ -63,8 +64,13 @@ func (m *mounting) serve(ctx context.Context) error {
 			return errors.Join(err, mount.Unmount())
 		}
 	}
-	m.log.Info("mounted", "source", m.source, "mountpoint", m.dir)
+	m.log.Info("mounted", "source", origin.Shown(m.source), "mountpoint", m.dir)
 	debug.FreeOSMemory() // the first pass leaves much garbage
+	go func() {
+		if err := mount.Prepare(ctx); err != nil {
+			m.log.Debug("what reads need could not be fetched ahead", "err", err)
+		}
+	}()
 	if m.flags.idle > 0 {
 		watching, enough := context.WithCancel(ctx)
 		defer enough()
@@ -106,14 +112,14 @@ func (m *mounting) start(ctx context.Context) (_ *mounted.Mount, err error) {
 		}
 	}
 	server, err := fs.Mount(ctx, m.dir, s.Tree, fs.Options{
-		FsName: m.source, AllowOther: m.flags.allowOther, ReadWrite: m.flags.readWrite, Logger: m.log,
+		FsName: origin.Shown(m.source), AllowOther: m.flags.allowOther, ReadWrite: m.flags.readWrite, Logger: m.log,
 		UID: m.flags.uid.value, GID: m.flags.gid.value, Umask: m.flags.umask.value,
 	})
 	if err != nil {
 		return nil, errors.Join(&commandError{code: exitMountpoint, err: err}, s.Close())
 	}
 	return mounted.New(s, server, mounted.Options{
-		Path: m.source, Dir: m.dir, Made: m.made, Logger: m.log,
+		Path: origin.Shown(m.source), Dir: m.dir, Made: m.made, Logger: m.log,
 		Tell: errorText, Code: exitCode,
 	}), nil
 }
@@ -137,8 +143,8 @@ func (m *mounting) edit(ctx context.Context, s *kinds.Source) error {
 }
 
 // mountInBackground mounts by starting this program again.
-func mountInBackground() error {
-	p := newProgress("inflating")
+func mountInBackground(source string) error {
+	p := newProgress(opening(source))
 	defer p.finish()
 	err := daemon.Start(p.set, stopSignals...)
 	if f, ok := errors.AsType[*daemon.Failure](err); ok {
@@ -170,7 +176,7 @@ func (parentProgress) finish()                 {}
 // the parent has died.
 func (m *mounting) progress(gone func()) progress {
 	if m.parent == nil {
-		return newProgress("inflating")
+		return newProgress(opening(m.source))
 	}
 	return parentProgress(m.parent.Progress(gone))
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"lorefs/internal/nearest"
+	"lorefs/internal/origin"
 )
 
 // Settings stand for flags that would be typed again and again. A flag precedes its
@@ -262,6 +263,9 @@ func (nowhere) UnmarshalTOML(any) error { return errors.New("no value fits") }
 
 // realPath returns a path without links, as far as it exists.
 func realPath(path string) string {
+	if origin.IsRemote(path) {
+		return path
+	}
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
 	}
@@ -289,7 +293,7 @@ func (s *optionSet) settle(path, kind string) error {
 		return err
 	}
 	places := []settingsOf{s.environment()}
-	if path != "" {
+	if path != "" && !origin.IsRemote(path) {
 		at := realPath(path)
 		for _, b := range file.below {
 			if isBelow(at, b.path) {

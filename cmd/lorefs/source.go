@@ -12,16 +12,22 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/internal/app/kinds"
+	"lorefs/internal/origin"
 )
 
 // kindOf returns the kind of a source, which --kind can override, and takes the settings for
 // it. It returns an error for flags that are for other kinds.
-func (f *sourceFlags) kindOf(path string) (*kinds.Kind, error) {
+func (f *sourceFlags) kindOf(ctx context.Context, path string, log *slog.Logger) (*kinds.Kind, error) {
 	name := f.kind
 	if name == kindAuto || f.onlyDataCenters() {
 		name = ""
 	}
-	k, err := kinds.Find(path, name)
+	o, err := f.parse()
+	if err != nil {
+		return nil, err
+	}
+	o.Logger = log
+	k, err := kinds.Find(ctx, path, name, o)
 	if err == nil && f.onlyDataCenters() && k.Name != f.kind {
 		err = wantsDataCenter(k)
 	}
@@ -31,10 +37,13 @@ func (f *sourceFlags) kindOf(path string) (*kinds.Kind, error) {
 	if err == nil {
 		err = f.settle(path, k.Name)
 	}
+	if err == nil && k.Name == kinds.CASCName {
+		err = f.casc.checkPlace(path, &f.optionSet)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() && f.packets.definitions != "" {
+	if info, err := os.Stat(path); !origin.IsRemote(path) && err == nil && info.IsDir() && f.packets.definitions != "" {
 		if f.given("definitions") {
 			return nil, usageErrorf("--definitions goes with a recorded session: %s is a folder", path)
 		}
@@ -49,7 +58,7 @@ func openSource(ctx context.Context, path string, f *sourceFlags, log *slog.Logg
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	k, err := f.kindOf(path)
+	k, err := f.kindOf(ctx, path, log)
 	if err != nil {
 		return nil, err
 	}
@@ -63,14 +72,22 @@ func openSource(ctx context.Context, path string, f *sourceFlags, log *slog.Logg
 	began := time.Now()
 	s, err := k.Open(ctx, path, o)
 	if err == nil {
-		log.Info("opened", "source", path, "kind", k.Name, "seconds", fmt.Sprintf("%.2f", time.Since(began).Seconds()))
+		log.Info("opened", "source", origin.Shown(path), "kind", k.Name, "seconds", fmt.Sprintf("%.2f", time.Since(began).Seconds()))
 	}
 	return s, f.explainKey(path, err)
 }
 
+// opening says what takes long when a source is opened.
+func opening(path string) string {
+	if origin.IsRemote(path) {
+		return "fetching"
+	}
+	return "inflating"
+}
+
 // openShown calls openSource with a progress bar.
 func openShown(ctx context.Context, path string, f *sourceFlags, log *slog.Logger) (*kinds.Source, error) {
-	p := newProgress("inflating")
+	p := newProgress(opening(path))
 	defer p.finish()
 	return openSource(ctx, path, f, log, p.set)
 }
@@ -98,8 +115,11 @@ func complete(s *kinds.Source, path string) error {
 
 func makeEditable(ctx context.Context, s *kinds.Source, o kinds.EditOptions) error {
 	err := s.Edit(ctx, o)
-	if errors.Is(err, kinds.ErrReadOnly) {
+	switch {
+	case errors.Is(err, kinds.ErrReadOnly):
 		return notEditable(s.Kind)
+	case errors.Is(err, kinds.ErrNotLocal):
+		return usageErrorf("%w", err)
 	}
 	return err
 }
@@ -116,12 +136,12 @@ func (f *sourceFlags) explainKey(path string, err error) error {
 	}
 	if f.key != "" || f.kind == kinds.DataCenterName {
 		return &commandError{
-			code: exitUnknown, err: fmt.Errorf("%s: %w", path, datacenter.ErrKey),
+			code: exitUnknown, err: fmt.Errorf("%s: %w", origin.Shown(path), datacenter.ErrKey),
 			hint: "--key and --iv have to be those of the client that the file is from",
 		}
 	}
 	return &commandError{
-		code: exitUnknown, err: fmt.Errorf("%s: %w, or a data center of an unknown key", path, kinds.ErrUnknown),
+		code: exitUnknown, err: fmt.Errorf("%s: %w, or a data center of an unknown key", origin.Shown(path), kinds.ErrUnknown),
 		hint: "--key and --iv say which",
 	}
 }

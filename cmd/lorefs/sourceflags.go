@@ -43,6 +43,7 @@ type sourceFlags struct {
 	layout    string
 	cacheSize byteSize
 	noCache   bool
+	endpoint  string
 	world     string
 	packets   packetFlags
 	casc      cascFlags
@@ -111,6 +112,7 @@ func (f *sourceFlags) dataCenterTable() []option {
 		{name: "iv", kinds: only, with: "key", value: &f.iv, help: "data center `IV`, 32 hex digits (default: the published ones)"},
 		{name: "layout", kinds: only, typed: true, words: layoutWords, value: &f.layout, help: "data center `layout`: " + orList(layoutWords)},
 		{name: "cache-size", value: &f.cacheSize, help: "memory for inflated data"},
+		{name: "endpoint", value: &f.endpoint, help: "`URL` of the object store of s3: sources (default: $AWS_ENDPOINT_URL, or that of AWS)"},
 		{name: "no-cache", value: &f.noCache, help: "neither read nor write the index that makes the next start quick"},
 	}
 }
@@ -123,7 +125,7 @@ func (f *sourceFlags) parse() (*kinds.Options, error) {
 		return nil, usageErrorf("--kind %q is unknown: want %s", f.kind, kindNames())
 	}
 	o := &kinds.Options{CacheSize: int64(f.cacheSize), NoIndex: f.noCache, CacheBase: f.cacheBase}
-	o.DataCenter.World = f.world
+	o.DataCenter.World, o.Remote.Endpoint = f.world, f.endpoint
 	layout, err := parseLayout(f.layout)
 	if err != nil {
 		return nil, err
@@ -155,7 +157,10 @@ func (f *sourceFlags) options(log *slog.Logger, show func(done, total int64)) (*
 		return nil, err
 	}
 	o.Logger, o.Progress = log, show
-	o.CASC.Storage.Keys, err = f.casc.keyRing(&f.optionSet)
+	if o.CASC.Storage.Keys, err = f.casc.keyRing(&f.optionSet); err != nil {
+		return o, err
+	}
+	o.CASC.CDN.ProductKeys, err = f.casc.productKeys()
 	return o, err
 }
 
@@ -291,6 +296,7 @@ type cascFlags struct {
 	missing   string
 	// fill has zeros for blocks whose key is not known.
 	fill bool
+	cdnFlags
 }
 
 // Values of --missing.
@@ -302,16 +308,16 @@ const (
 func (f *cascFlags) table() []option {
 	f.missing = missingHide
 	only := []string{kinds.CASCName}
-	return []option{
+	return slices.Concat([]option{
 		{name: "product", kinds: only, value: &f.product, help: "`product` of a CASC storage with several, such as wow (default: the first active one)"},
-		{name: "build", kinds: only, value: &f.build, help: "`key` of the build configuration of a CASC storage with several, 32 hex digits (default: that of .build.info, or the only one)"},
+		{name: "build", kinds: only, value: &f.build, help: "`key` of the build configuration of a CASC storage with several, 32 hex digits, or with cdn: also its version or number (default: that of .build.info, the only one, or the latest)"},
 		{name: "cdn", kinds: only, value: &f.cdn, help: "`key` of the CDN configuration of a CASC storage, as --build"},
 		{name: "locale", kinds: only, words: casc.LocaleNames(), value: &f.locale, help: "`language` of a CASC storage, such as enUS: leave out files for others, but take enUS for what enGB has not, and ptBR for ptPT (default: all)"},
-		{name: "keys", kinds: only, path: true, value: &f.keys, help: "`file` of encryption keys of a CASC storage, of lines NAME KEY"},
+		{name: "keys", kinds: only, path: true, value: &f.keys, help: "`file` of encryption keys of a CASC storage, of lines NAME KEY, or NAME.ak for a product that is all encrypted"},
 		{name: "listfile", kinds: only, path: true, value: &f.listFiles, help: "`file` of names for a CASC storage, of lines ID;NAME or NAME; may be given again"},
 		{name: "missing", kinds: only, words: []string{missingHide, missingShow}, value: &f.missing, help: "`what` to do with files of a CASC storage whose data is not local: hide or show"},
 		{name: "fill-missing-keys", kinds: only, typed: true, value: &f.fill, help: "read files of a CASC storage that have blocks of unknown keys, with zeros for those blocks"},
-	}
+	}, f.cdnFlags.table())
 }
 
 // parse returns the options that the flags set, without --keys.
@@ -330,10 +336,17 @@ func (f *cascFlags) parse(s *optionSet) (o kinds.CASCOptions, err error) {
 		if k.text == "" {
 			continue
 		}
+		if k.name == "build" && isVersion(k.text) {
+			continue
+		}
 		if *k.key, err = casc.ParseKey(k.text); err != nil {
 			return o, usageErrorf("%s %q: want a key of 32 hex digits", s.spelled(k.name), k.text)
 		}
 	}
+	if o.CDN, err = f.cdnFlags.parse(s); err != nil {
+		return o, err
+	}
+	o.CDN.Build, o.CDN.CDN = f.build, f.cdn
 	switch f.missing {
 	case "", missingHide, missingShow:
 		return o, nil
@@ -343,7 +356,7 @@ func (f *cascFlags) parse(s *optionSet) (o kinds.CASCOptions, err error) {
 
 // keyRing reads the file of --keys. It returns nil if there is none.
 func (f *cascFlags) keyRing(s *optionSet) (blte.KeyRing, error) {
-	if f.keys == "" {
+	if f.keys == "" || isProductKey(f.keys) {
 		return nil, nil
 	}
 	text, err := os.ReadFile(f.keys)

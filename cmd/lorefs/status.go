@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -174,6 +175,9 @@ func printStatus(w io.Writer, s *mounted.Status) error {
 	if s.Editing != nil {
 		printEditing(t, s.Editing)
 	}
+	if s.Remote != nil {
+		printRemote(t, s.Remote)
+	}
 	shown.Fprintf(t, "cache\t%d of %d bytes, %d hits, %d loads, %d evictions\n",
 		s.Cache.Bytes, s.Cache.Budget, s.Cache.Hits, s.Cache.Loads, s.Cache.Evictions)
 	shown.Fprintf(t, "inodes\t%d\n", s.Inodes)
@@ -185,6 +189,27 @@ func printStatus(w io.Writer, s *mounted.Status) error {
 		shown.Fprintf(t, "\t%s\n", failure(&e))
 	}
 	return t.Flush()
+}
+
+// printRemote prints what was fetched.
+func printRemote(w io.Writer, r *kinds.RemoteStatus) {
+	if r.Build != "" {
+		shown.Fprintf(w, "build\t%s\n", strings.TrimSpace(r.Version+" "+r.Build))
+	}
+	if r.Newer != "" {
+		shown.Fprintf(w, "newer build\t%s\n", r.Newer)
+	}
+	shown.Fprintf(w, "fetched\t%s in %s, %s; %s from the folder of what was fetched before\n",
+		shown.Plural(r.Bytes, "byte"), shown.Plural(r.Requests, "request"), shown.Plural(r.Failures, "failure"), shown.Plural(r.CachedBytes, "byte"))
+	if r.CacheProblem != "" {
+		shown.Fprintf(w, "not kept\t%s\n", r.CacheProblem)
+	}
+	for _, h := range r.Hosts {
+		shown.Fprintf(w, "host\t%s: %s, %s, %s\n", h.URL, shown.Plural(h.Requests, "request"), shown.Plural(h.Bytes, "byte"), shown.Plural(h.Failures, "failure"))
+		if h.LastFailure != "" {
+			shown.Fprintf(w, "\t%s\n", h.LastFailure)
+		}
+	}
 }
 
 // printEditing prints the status of edits.

@@ -71,7 +71,7 @@ func (v *verifying) run(c *cobra.Command, path string, f *sourceFlags, log *slog
 	if err := f.check(); err != nil {
 		return err
 	}
-	k, err := f.kindOf(path)
+	k, err := f.kindOf(c.Context(), path, log)
 	if err != nil {
 		return err
 	}

@@ -41,6 +41,8 @@ type Options struct {
 	Times Times
 	// Transport makes the requests. Default: one that waits as Times says.
 	Transport http.RoundTripper
+	// Follow means that a host may lead to another one, since the user chose the host.
+	Follow bool
 	// Logger gets the failures of hosts, for debugging. Default: none.
 	Logger *slog.Logger
 }
@@ -81,6 +83,10 @@ func New(o Options) (*Client, error) {
 	if o.Transport == nil {
 		o.Transport = newTransport(times)
 	}
+	redirect := sameHost
+	if o.Follow {
+		redirect = anyHost
+	}
 	if o.Decrypt == nil {
 		o.Decrypt = func(Key, int64, []byte) {}
 	}
@@ -89,10 +95,13 @@ func New(o Options) (*Client, error) {
 	}
 	return &Client{
 		path: o.Path, configPath: o.ConfigPath, pool: newPool(o.Hosts), cache: o.Cache,
-		http:    &http.Client{Transport: o.Transport, CheckRedirect: sameHost},
+		http:    &http.Client{Transport: o.Transport, CheckRedirect: redirect},
 		offline: o.Offline, decrypt: o.Decrypt, times: times, log: o.Logger, missing: map[string]error{},
 	}, nil
 }
+
+// Transport returns what makes requests by default.
+func Transport(t Times) http.RoundTripper { return newTransport(t.orDefault()) }
 
 func newTransport(t Times) http.RoundTripper {
 	dialer := &net.Dialer{Timeout: t.Connect}
@@ -110,6 +119,17 @@ func sameHost(req *http.Request, via []*http.Request) error {
 	if len(via) > most || req.URL.Hostname() != first.Hostname() || first.Scheme == "https" && req.URL.Scheme != "https" {
 		return fmt.Errorf("the host leads to %q", req.URL.Redacted())
 	}
+	return nil
+}
+
+// anyHost follows a host to others. They are not told where they were called from, because an
+// address may have a signature in it.
+func anyHost(req *http.Request, via []*http.Request) error {
+	const most = 10
+	if len(via) > most || via[0].URL.Scheme == "https" && req.URL.Scheme != "https" {
+		return fmt.Errorf("the host leads to %q", req.URL.Host)
+	}
+	req.Header.Del("Referer")
 	return nil
 }
 
@@ -195,17 +215,49 @@ func (c *Client) Range(ctx context.Context, f File, off, size int64, check func(
 	if f.Off < 0 || off > math.MaxInt64-size || f.Off > math.MaxInt64-size-off {
 		return nil, fmt.Errorf("remote: encoding key %x: %d bytes from %d on, of a file at %d", f.Key, size, off, f.Off)
 	}
-	o := mirror.Object{Path: c.path, Kind: mirror.Data, Key: f.Key}
-	from, start := o, int64(0)
-	if f.Archive != (Key{}) {
-		from.Key, start = f.Archive, f.Off
-	}
+	o, from, start := c.place(f)
 	c.own(o, f.Own)
 	return c.flights.Do(ctx, fmt.Sprintf("%s %s %d %d", o, from, start+off, size), func(ctx context.Context) ([]byte, error) {
 		return c.get(ctx, request{path: from.String(), name: from.Key, off: start + off, size: size, check: check},
 			func() ([]byte, bool) { return c.cache.Range(o, off, size, check) },
 			func(data []byte) { c.cache.PutPiece(o, f.Size, off, data) })
 	})
+}
+
+// Begin returns the beginning of a file whose size is known: as much of its first size bytes
+// as proven says is right. That says 0 if nothing of it can be proven, and an error if it is
+// wrong.
+func (c *Client) Begin(ctx context.Context, f File, size int64, proven func([]byte) (int, error)) ([]byte, error) {
+	if proven == nil || size <= 0 || size > f.Size || size > maxWhole || f.Off < 0 || f.Off > math.MaxInt64-size {
+		return nil, fmt.Errorf("remote: encoding key %x: the first %d bytes of %d at %d", f.Key, size, f.Size, f.Off)
+	}
+	o, from, start := c.place(f)
+	c.own(o, f.Own)
+	return c.flights.Do(ctx, fmt.Sprintf("begin %s %s %d %d", o, from, start, size), func(ctx context.Context) ([]byte, error) {
+		n := 0
+		check := func(data []byte) (err error) { n, err = proven(data); return err }
+		data, err := c.get(ctx, request{path: from.String(), name: from.Key, off: start, size: size, check: check},
+			func() ([]byte, bool) { return c.cache.Begin(o, size, check) },
+			func(data []byte) {
+				if n > 0 {
+					c.cache.PutPiece(o, f.Size, 0, data[:n])
+				}
+			})
+		if err != nil {
+			return nil, err
+		}
+		return data[:n], nil
+	})
+}
+
+// place returns where a file lies in the cache, and in which object of the hosts from where on.
+func (c *Client) place(f File) (o, from mirror.Object, start int64) {
+	o = mirror.Object{Path: c.path, Kind: mirror.Data, Key: f.Key}
+	from = o
+	if f.Archive != (Key{}) {
+		from.Key, start = f.Archive, f.Off
+	}
+	return o, from, start
 }
 
 // Get returns what lies at a path below the hosts, such as the answer of a service. It is

@@ -78,8 +78,7 @@ func (a *attempt) round(ctx context.Context) ([]byte, bool, error) {
 			return nil, false, err
 		}
 		asked[h] = true
-		data, n, err := a.c.ask(ctx, h, a.r)
-		a.c.pool.release(h, n)
+		data, err := a.ask(ctx, h)
 		if err == nil {
 			a.c.pool.worked(h)
 			return data, true, nil
@@ -87,12 +86,23 @@ func (a *attempt) round(ctx context.Context) ([]byte, bool, error) {
 		if cause := context.Cause(ctx); cause != nil {
 			return nil, false, cause
 		}
+		if f, ok := errors.AsType[*finalError](err); ok {
+			return nil, false, f.err
+		}
 		a.last[h] = err
 		if !errors.Is(err, errGone) { // which is no fault of the host
 			a.c.pool.failed(h, err, a.c.times)
 		}
 		a.c.log.Debug("a host failed", "host", h.URL, "path", a.r.path, "error", err)
 	}
+}
+
+// ask asks a host, and gives it back also if a check panics.
+func (a *attempt) ask(ctx context.Context, h *host) (data []byte, err error) {
+	n := int64(0)
+	defer func() { a.c.pool.release(h, n) }()
+	data, n, err = a.c.ask(ctx, h, a.r)
+	return data, err
 }
 
 // gone returns the hosts that say that there is no such object.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -44,6 +45,8 @@ type request struct {
 	most int64
 	// check proves what came.
 	check func([]byte) error
+	// exchange, if it is not nil, makes the request and reads the answer instead.
+	exchange *Exchange
 }
 
 // ask asks one host. It returns how many bytes came, also with an error.
@@ -52,14 +55,9 @@ func (c *Client) ask(ctx context.Context, h *host, r request) (data []byte, n in
 	defer cancel(nil)
 	watch := time.AfterFunc(c.times.Connect+c.times.Header, func() { cancel(errStalled) })
 	defer watch.Stop()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, h.URL+"/"+r.path, nil)
+	req, err := r.newRequest(ctx, h)
 	if err != nil {
 		return nil, 0, err
-	}
-	req.Header.Set("User-Agent", "lorefs")
-	req.Header.Set("Accept-Encoding", "identity") // the bytes have to be as their hash says
-	if r.size > 0 {
-		req.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", r.off, r.off+r.size-1))
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
@@ -85,6 +83,27 @@ func (c *Client) ask(ctx context.Context, h *host, r request) (data []byte, n in
 		return nil, body.n, err
 	}
 	return data, body.n, nil
+}
+
+// newRequest makes the request for a host.
+func (r request) newRequest(ctx context.Context, h *host) (*http.Request, error) {
+	at := h.URL + "/" + r.path
+	if r.exchange != nil {
+		at = r.exchange.URL
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
+	if err != nil {
+		return nil, err
+	}
+	if r.exchange != nil {
+		maps.Copy(req.Header, r.exchange.Header)
+	}
+	req.Header.Set("User-Agent", "lorefs")
+	req.Header.Set("Accept-Encoding", "identity") // the bytes have to be as their hash says
+	if r.size > 0 {
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", r.off, r.off+r.size-1))
+	}
+	return req, nil
 }
 
 // because returns why a context has ended, if it has, and otherwise err.
@@ -114,8 +133,14 @@ func (c *counted) Read(p []byte) (int, error) {
 
 // read reads the answer.
 func (r request) read(resp *http.Response, body io.Reader) ([]byte, error) {
-	if encoding := resp.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+	switch encoding := resp.Header.Get("Content-Encoding"); encoding {
+	case "", "identity":
+	case "aws-chunked": // is how an object was sent to a store, of which some keep the header
+	default:
 		return nil, fmt.Errorf("the answer is packed with %q", encoding)
+	}
+	if r.exchange != nil {
+		return r.exchange.Read(resp, body)
 	}
 	switch {
 	case resp.StatusCode == http.StatusOK && r.size == 0:
@@ -128,8 +153,7 @@ func (r request) read(resp *http.Response, body io.Reader) ([]byte, error) {
 		}
 		return readAll(io.LimitReader(body, r.size), r.size, r.size, r.size)
 	}
-	_, _ = io.CopyN(io.Discard, body, maxPage) // its errors don't matter any more
-	return nil, &statusError{resp.StatusCode, parseRetryAfter(resp.Header.Get("Retry-After"))}
+	return nil, StatusError(resp, body)
 }
 
 // cut cuts the range out of a whole object, if that is small or not larger than the range.

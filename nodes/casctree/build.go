@@ -17,6 +17,8 @@ type builder struct {
 	// locale is the storage's language. only says that the user wants no other.
 	locale casc.Locale
 	only   bool
+	// remote says that the storage is far away.
+	remote bool
 	names  arena
 	files  list[buildFile]
 	dirs   []buildDir
@@ -94,7 +96,7 @@ const (
 )
 
 func newBuilder(st *casc.Storage) *builder {
-	b := &builder{locale: st.PreferredLocale(), only: st.Locale() != 0, byPath: map[string]uint32{}, byName: map[dirName]uint32{}, places: map[uint64]uint32{}}
+	b := &builder{locale: st.PreferredLocale(), only: st.Locale() != 0, remote: st.IsRemote(), byPath: map[string]uint32{}, byName: map[dirName]uint32{}, places: map[uint64]uint32{}}
 	b.dirs = append(b.dirs, buildDir{})
 	b.dir(0, filesName)
 	return b

@@ -70,7 +70,9 @@ func (t *Tree) listTop() {
 		{Name: "config", ID: configID, Kind: nodes.Dir},
 		{Name: "content", ID: contentID, Kind: nodes.Dir},
 		{Name: "manifests", ID: manifestsID, Kind: nodes.Dir},
-		{Name: pictureName, ID: pictureID, Kind: nodes.File, Size: pictureSize},
+	}
+	if !t.st.IsRemote() { // it would have to be read to be drawn
+		t.top = append(t.top, nodes.Entry{Name: pictureName, ID: pictureID, Kind: nodes.File, Size: pictureSize})
 	}
 	for in := t.table.dirsIn(0); in.from < in.to; in.from++ {
 		t.top = append(t.top, nodes.Entry{Name: string(t.table.dirName(in.from)), ID: dirID(in.from), Kind: nodes.Dir})

@@ -62,8 +62,10 @@ func (t *Tree) describe(c counts) []byte {
 	number("root_entries", t.table.rootRows)
 	number("named", t.table.named)
 	number("unnamed", t.table.unnamed)
-	number("not_local", c.notLocal)
-	number("encrypted_without_key", c.noKey)
+	if !t.st.IsRemote() { // it would have to be read to be counted
+		number("not_local", c.notLocal)
+		number("encrypted_without_key", c.noKey)
+	}
 	field("problems")
 	problems := make([]string, len(t.problems))
 	for i, err := range t.problems {
@@ -116,11 +118,10 @@ func (t *Tree) description(ctx context.Context, file nodes.ID) ([]byte, error) {
 			if made := d.get(updates); made != nil {
 				return made, nil
 			}
-			c, err := t.count(ctx)
+			made, err := t.newDescriptions(ctx)
 			if err != nil {
 				return nil, err
 			}
-			made := &descriptions{t.describe(c), t.draw(c.folders)}
 			d.put(made, updates)
 			return made, nil
 		}); err != nil {
@@ -131,6 +132,18 @@ func (t *Tree) description(ctx context.Context, file nodes.ID) ([]byte, error) {
 		return made.picture, nil
 	}
 	return made.text, nil
+}
+
+// newDescriptions makes them. What a storage far away has is not counted, and not drawn.
+func (t *Tree) newDescriptions(ctx context.Context) (*descriptions, error) {
+	if t.st.IsRemote() {
+		return &descriptions{text: t.describe(counts{})}, nil
+	}
+	c, err := t.count(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &descriptions{t.describe(c), t.draw(c.folders)}, nil
 }
 
 // block returns a block of the tree's own.

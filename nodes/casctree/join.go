@@ -20,13 +20,19 @@ type keyed struct {
 // page that can't be read is a fault, and affects no other page.
 func (b *builder) join(ctx context.Context, enc *casc.Encoding) error {
 	keys := b.contentKeys()
-	for page := range enc.ContentPages() {
+	for _, run := range enc.PageRuns(wantedPages(keys, enc)) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		for row, err := range enc.ContentRows(ctx, page, page+1) {
+		for row, err := range enc.ContentRows(ctx, run[0], run[1]) {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if b.remote && err != nil {
+				return err
+			}
 			if err != nil {
-				b.losePage(keys, enc, page, err)
+				b.losePages(keys, enc, run, err)
 				break
 			}
 			if keys, err = b.joinRow(keys, row); err != nil {
@@ -40,8 +46,23 @@ func (b *builder) join(ctx context.Context, enc *casc.Encoding) error {
 			x.flags |= flagNoForm // key distinguishes files of one name
 		}
 	}
-	b.markEncrypted(ctx, enc)
+	if !b.remote {
+		b.markEncrypted(ctx, enc)
+	}
 	return ctx.Err()
+}
+
+// wantedPages returns a function, to be called for each page in order, that tells which pages
+// may have some of the keys.
+func wantedPages(keys []keyed, enc *casc.Encoding) func(page int) bool {
+	return func(page int) bool {
+		from, to, last := enc.ContentRange(page)
+		first, end := binary.BigEndian.Uint64(from[:]), binary.BigEndian.Uint64(to[:])
+		for len(keys) > 0 && keys[0].prefix < first {
+			keys = keys[1:]
+		}
+		return len(keys) > 0 && (last || keys[0].prefix <= end)
+	}
 }
 
 // joinRow finds the files with the content of a row. It returns those whose keys come
@@ -62,10 +83,11 @@ func (b *builder) joinRow(keys []keyed, row casc.ContentRow) ([]keyed, error) {
 	return keys, nil
 }
 
-// losePage marks the files that only an unreadable page can have.
-func (b *builder) losePage(keys []keyed, enc *casc.Encoding, page int, err error) {
+// losePages marks the files that only pages can have of which one is unreadable.
+func (b *builder) losePages(keys []keyed, enc *casc.Encoding, run [2]int, err error) {
 	b.addFault(fmt.Errorf("%w: its files are listed, and can't be read", err))
-	from, to, last := enc.ContentRange(page)
+	from, _, _ := enc.ContentRange(run[0])
+	_, to, last := enc.ContentRange(run[1] - 1)
 	for _, k := range keys {
 		x := b.files.at(int(k.file))
 		if !last && k.prefix > binary.BigEndian.Uint64(to[:]) {

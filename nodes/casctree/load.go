@@ -105,6 +105,7 @@ func (l *loader) build(ctx context.Context, id cache.ID) (t *table, sealed []byt
 	switch {
 	case err == nil:
 		err = b.addInstall(install)
+	case l.st.Unreached(err):
 	case !errors.Is(err, casc.ErrNotFound):
 		b.addFault(fmt.Errorf("install manifest: %w: install/ is not there", err))
 		err = nil
@@ -126,6 +127,9 @@ func (l *loader) addRoot(ctx context.Context, b *builder) error {
 	for f, err := range l.st.Walk(ctx) {
 		if err := ctx.Err(); err != nil {
 			return err // not that of a damaged root
+		}
+		if l.st.Unreached(err) {
+			return err
 		}
 		if err != nil {
 			b.addFault(fmt.Errorf("%w: %w", casc.ErrNoRoot, err))

@@ -30,7 +30,7 @@ func tableManifests(st *casc.Storage) (found []*manifest, err error) {
 		return nil, err
 	}
 	if len(indexes) > 0 {
-		found = append(found, &manifest{name: "index", walk: indexLines(st, indexes), units: func(context.Context) (int, error) { return countIndexes(st, indexes) }})
+		found = append(found, &manifest{name: "index", walk: indexLines(st, indexes), units: func(ctx context.Context) (int, error) { return countIndexes(ctx, st, indexes) }})
 	}
 	shmem, damaged := st.Shmem()
 	switch {
@@ -120,7 +120,7 @@ func indexLines(st *casc.Storage, names []casc.Key) walker {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			x, err := st.ReadIndex(name)
+			x, err := st.ReadIndex(ctx, name)
 			if err != nil {
 				if i++; i > from && !each(i-1, indexError(&l, name, err)) {
 					return nil
@@ -151,9 +151,9 @@ func indexLines(st *casc.Storage, names []casc.Key) walker {
 }
 
 // countIndexes counts the lines of indexLines.
-func countIndexes(st *casc.Storage, names []casc.Key) (n int, err error) {
+func countIndexes(ctx context.Context, st *casc.Storage, names []casc.Key) (n int, err error) {
 	for _, name := range names {
-		if x, err := st.ReadIndex(name); err == nil {
+		if x, err := st.ReadIndex(ctx, name); err == nil {
 			n += x.Len()
 		} else {
 			n++ // the line that says why

@@ -249,3 +249,20 @@ func (t *Tree) name(ctx context.Context, id nodes.ID) string {
 	key := row.CKey()
 	return fmt.Sprintf("content/%x/%v", key[:1], key)
 }
+
+// StoredKeys returns the beginnings of the encoding keys of what a file is read from: one of its
+// forms, or all of its spans. There is none if the encoding file does not have it.
+func (t *Tree) StoredKeys(ctx context.Context, id nodes.ID) (keys [][]byte, err error) {
+	if k, i := splitID(id); k != kindFile && k != kindContent || k == kindFile && i >= t.table.nFiles {
+		return nil, nil
+	}
+	forms, _, err := t.formsOfID(ctx, id)
+	if err != nil || len(forms) == 0 {
+		return nil, err
+	}
+	for i := range forms[0].Spans {
+		s := &forms[0].Spans[i]
+		keys = append(keys, s.EKey[:s.KeySize])
+	}
+	return keys, nil
+}

@@ -59,7 +59,10 @@ type Builder struct {
 	Config []string
 	// Tags are the tags in .build.info.
 	Tags string
-	err  error
+	// PackNamed puts what the build configuration names into the archives of a CDN. It lies
+	// loose otherwise.
+	PackNamed bool
+	err       error
 }
 
 // Add encodes content as one zlib chunk and stores it.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"lorefs/casc"
+	"lorefs/internal/origin"
 	"lorefs/internal/shown"
 	"lorefs/nodes"
 	"lorefs/nodes/casctree"
@@ -21,6 +22,8 @@ import (
 type cascStorage struct {
 	plain
 	path string
+	// cdn is where the storage comes from if it is not in a folder.
+	cdn *cdn
 	// folder is the folder at path when it was opened.
 	folder  iofs.FileInfo
 	since   time.Time
@@ -57,41 +60,73 @@ func storageOf(path string) (string, error) {
 }
 
 func openCASC(ctx context.Context, path string, o opening) (archive, error) {
-	c, err := newCASC(path, o, nil, o.store())
+	c, err := newCASC(ctx, path, o, nil, o.store())
 	if err != nil {
 		return nil, noCASC(path, err)
 	}
 	if err := c.makeTree(ctx, o); err != nil {
 		return nil, noCASC(path, errors.Join(err, c.Close()))
 	}
+	if c.cdn != nil {
+		c.cdn.opened()
+	}
 	return c, nil
 }
 
 // newCASC opens a storage without reading its root. names and index may be nil.
-func newCASC(path string, o opening, names *casc.ListFile, index *indexStore) (*cascStorage, error) {
-	path, err := storageOf(path)
-	if err != nil {
-		return nil, err
-	}
+func newCASC(ctx context.Context, path string, o opening, names *casc.ListFile, index *indexStore) (*cascStorage, error) {
 	opts := o.CASC.Storage
 	c := &cascStorage{path: path, index: index}
 	if index != nil {
 		opts.Index = index
 	}
-	if c.folder, err = os.Stat(path); err != nil {
-		return nil, err
-	}
 	opts.Names, opts.Blocks, opts.Logger = names, o.blocks.View(), o.Logger
-	if c.storage, err = casc.OpenPath(path, opts); err != nil {
-		if errors.Is(err, iofs.ErrNotExist) && casc.IsStatic(path) {
-			err = &casc.StaticError{Dir: path}
-		}
-		return nil, err
+	var err error
+	if origin.IsRemote(path) {
+		err = c.openDistant(ctx, path, o, opts)
+	} else {
+		err = c.openFolder(opts)
 	}
-	if c.since, err = c.storage.ModTime(); err != nil {
-		return nil, errors.Join(err, c.Close())
+	if err != nil {
+		return nil, err
 	}
 	return c, nil
+}
+
+// openDistant opens a storage on the hosts of a CDN, or a mirror on a server.
+func (c *cascStorage) openDistant(ctx context.Context, path string, o opening, opts casc.Options) (err error) {
+	if product, ok := isCDN(path); ok {
+		c.cdn, err = openCDN(ctx, product, o)
+	} else {
+		c.cdn, err = openDistantMirror(ctx, path, o)
+	}
+	if err != nil {
+		return err
+	}
+	if c.storage, err = c.cdn.storage(ctx, opts); err != nil {
+		return errors.Join(err, c.cdn.close())
+	}
+	c.since = c.cdn.build.Said
+	return nil
+}
+
+func (c *cascStorage) openFolder(opts casc.Options) (err error) {
+	if c.path, err = storageOf(c.path); err != nil {
+		return err
+	}
+	if c.folder, err = os.Stat(c.path); err != nil {
+		return err
+	}
+	if c.storage, err = casc.OpenPath(c.path, opts); err != nil {
+		if errors.Is(err, iofs.ErrNotExist) && casc.IsStatic(c.path) {
+			err = &casc.StaticError{Dir: c.path}
+		}
+		return err
+	}
+	if c.since, err = c.storage.ModTime(); err != nil {
+		return errors.Join(err, c.Close())
+	}
+	return nil
 }
 
 func (c *cascStorage) makeTree(ctx context.Context, o opening) error {
@@ -122,6 +157,9 @@ func (c *cascStorage) ModTime() time.Time { return c.since }
 // Check returns an error if the folder is gone or was replaced. A game may write to its own
 // storage while it is mounted: the tree follows such changes.
 func (c *cascStorage) Check() error {
+	if c.cdn != nil {
+		return nil // what has a key never changes
+	}
 	now, err := os.Stat(c.path)
 	if err == nil && !os.SameFile(now, c.folder) {
 		err = fmt.Errorf("%s: another folder is in its place", c.path)
@@ -140,6 +178,9 @@ func (c *cascStorage) Notices() (all []string) {
 	}
 	if b, ok := c.storage.NewBuild(); ok {
 		all = append(all, fmt.Sprintf("another build is installed now, %s (%v): mount again to see it", b.Version, b.BuildKey))
+	}
+	if c.cdn != nil {
+		all = append(all, c.cdn.notices()...)
 	}
 	problems := c.tree.Problems()
 	for _, p := range problems[:min(len(problems), maxNotices)] {
@@ -181,5 +222,9 @@ func (c *cascStorage) mounts() ([]nodes.Mount, error) { return wholeRoot(c.tree)
 // Close closes the storage, after the indexes are saved.
 func (c *cascStorage) Close() error {
 	c.index.wait()
-	return c.storage.Close()
+	err := c.storage.Close()
+	if c.cdn != nil {
+		err = errors.Join(err, c.cdn.close())
+	}
+	return err
 }

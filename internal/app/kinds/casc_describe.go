@@ -17,21 +17,22 @@ import (
 // cascDescription is what info prints about a CASC storage: the content of casc.json, and
 // more. Its fields are printed in this order, and scripts rely on their names.
 type cascDescription struct {
-	Product             string   `json:"product,omitempty"`
-	Branch              string   `json:"branch,omitempty"`
-	Version             string   `json:"version,omitempty"`
-	BuildName           string   `json:"build_name,omitempty"`
-	BuildUID            string   `json:"build_uid,omitempty"`
-	BuildConfig         string   `json:"build_config"`
-	CDNConfig           string   `json:"cdn_config,omitempty"`
-	Tags                []string `json:"tags"`
-	Root                string   `json:"root"`
-	Locale              string   `json:"locale"`
-	RootEntries         int64    `json:"root_entries"`
-	Named               int64    `json:"named"`
-	Unnamed             int64    `json:"unnamed"`
-	NotLocal            int64    `json:"not_local"`
-	EncryptedWithoutKey int64    `json:"encrypted_without_key"`
+	Product     string   `json:"product,omitempty"`
+	Branch      string   `json:"branch,omitempty"`
+	Version     string   `json:"version,omitempty"`
+	BuildName   string   `json:"build_name,omitempty"`
+	BuildUID    string   `json:"build_uid,omitempty"`
+	BuildConfig string   `json:"build_config"`
+	CDNConfig   string   `json:"cdn_config,omitempty"`
+	Tags        []string `json:"tags"`
+	Root        string   `json:"root"`
+	Locale      string   `json:"locale"`
+	RootEntries int64    `json:"root_entries"`
+	Named       int64    `json:"named"`
+	Unnamed     int64    `json:"unnamed"`
+	// NotLocal and EncryptedWithoutKey are absent for a storage on a CDN.
+	NotLocal            *int64 `json:"not_local,omitempty"`
+	EncryptedWithoutKey *int64 `json:"encrypted_without_key,omitempty"`
 	// Problems are faults that do not keep the storage from being mounted.
 	Problems []string `json:"problems"`
 
@@ -82,9 +83,11 @@ func (d cascDescription) Print(w io.Writer) error {
 		text("", "the storage has numbers in place of names: --listfile takes names from a list,")
 		text("", "such as that of https://github.com/wowdev/wow-listfile")
 	}
-	shown.Fprintf(t, "not local\t%d\n", d.NotLocal)
-	shown.Fprintf(t, "without key\t%d\n", d.EncryptedWithoutKey)
-	shown.Fprintf(t, "archives\t%d bytes\n", d.SourceSize)
+	if d.NotLocal != nil && d.EncryptedWithoutKey != nil {
+		shown.Fprintf(t, "not local\t%d\n", *d.NotLocal)
+		shown.Fprintf(t, "without key\t%d\n", *d.EncryptedWithoutKey)
+		shown.Fprintf(t, "archives\t%d bytes\n", d.SourceSize)
+	}
 	for _, p := range d.Problems {
 		text("problem", p)
 	}

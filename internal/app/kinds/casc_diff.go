@@ -62,7 +62,7 @@ func diffBuilds(ctx context.Context, old, now Build, yield func(BuildDifference)
 	}()
 	for i, b := range [...]Build{old, now} {
 		o := newOpening(b.Options)
-		if sides[i], err = newCASC(b.Path, o, nil, o.store()); err != nil {
+		if sides[i], err = newCASC(ctx, b.Path, o, nil, o.store()); err != nil {
 			return noCASC(b.Path, err)
 		}
 		if err := sides[i].rootFault(ctx, true); err != nil {

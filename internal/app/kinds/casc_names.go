@@ -35,7 +35,9 @@ func (o *CASCOptions) names() (names *casc.ListFile, err error) {
 			return nil, Unreadable(name, err)
 		}
 		defer file.Close()
-		size += fileSize(".", name)
+		if info, err := file.Stat(); err == nil { // only the progress needs it
+			size += info.Size()
+		}
 		parts = append(parts, withoutMark(file), strings.NewReader("\n"))
 	}
 	// A mount logs lines that can't be read, but verify is only about the storage.

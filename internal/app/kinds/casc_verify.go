@@ -10,6 +10,7 @@ import (
 
 	"lorefs/casc"
 	"lorefs/internal/jsonout"
+	"lorefs/internal/origin"
 )
 
 // cascFinding is a finding in a CASC storage as a JSON object. Fields that don't apply are
@@ -33,7 +34,7 @@ func verifyCASC(ctx context.Context, path string, o opening, v VerifyOptions) it
 			return
 		}
 		o.Logger = slog.New(slog.DiscardHandler) // it would log what Verify finds
-		c, err := newCASC(path, o, names, nil)
+		c, err := newCASC(ctx, path, o, names, nil)
 		if err != nil {
 			yield(brokenCASC(path, err))
 			return
@@ -78,6 +79,9 @@ func brokenCASC(path string, err error) (Finding, error) {
 	_, builds := errors.AsType[*casc.BuildsError](err)
 	_, static := errors.AsType[*casc.StaticError](err)
 	if product || builds || static || errors.Is(err, context.Canceled) || errors.Is(err, iofs.ErrNotExist) || errors.Is(err, iofs.ErrPermission) {
+		return Finding{}, noCASC(path, err)
+	}
+	if origin.IsRemote(path) { // hosts that fail are no damage
 		return Finding{}, noCASC(path, err)
 	}
 	f := casc.Finding{Kind: casc.FindingDamaged, What: err.Error()}

@@ -12,7 +12,6 @@ import (
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets"
 	"lorefs/internal/jsonout"
-	"lorefs/internal/source"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/dctree"
@@ -23,7 +22,7 @@ import (
 // DataCenter is an open data center.
 type DataCenter struct {
 	plain
-	file *source.File
+	file original
 	dc   *datacenter.File
 	// index is nil if no index is kept.
 	index *indexStore
@@ -55,18 +54,18 @@ func dataCenterKind() *Kind {
 }
 
 func openDataCenter(ctx context.Context, path string, o opening) (archive, error) {
-	file, err := source.Open(path)
+	file, err := openOriginal(ctx, path, o.Options)
 	if err != nil {
 		return nil, Unreadable(path, err)
 	}
 	d := &DataCenter{file: file, blocks: o.blocks, log: o.Logger}
 	opts := d.options(o)
-	if d.index = o.store(); d.index != nil {
+	if d.index = o.storeFor(file); d.index != nil {
 		opts.Index = d.index
 	}
 	d.dc, err = datacenter.Open(ctx, d.reader(), file.Size(), opts)
 	if err == nil && o.DataCenter.World != "" {
-		d.world, err = d.openWorld(o)
+		d.world, err = d.openWorld(ctx, o)
 	}
 	if err != nil {
 		return nil, errors.Join(at(path, err), d.Close())
@@ -203,7 +202,7 @@ func (d *DataCenter) Close() error {
 // opened as a source.
 func verifyDataCenter(ctx context.Context, path string, o opening, v VerifyOptions) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
-		file, err := source.Open(path)
+		file, err := openOriginal(ctx, path, o.Options)
 		if err != nil {
 			yield(Finding{}, Unreadable(path, err))
 			return

@@ -9,6 +9,7 @@ import (
 	"lorefs/internal/app/save"
 	"lorefs/internal/app/save/dcsave"
 	"lorefs/internal/journal"
+	"lorefs/internal/source"
 	"lorefs/nodes"
 	"lorefs/nodes/dctree"
 	"lorefs/nodes/keytree"
@@ -55,13 +56,17 @@ func (d *DataCenter) edit(ctx context.Context, o EditOptions) (sessions []Sessio
 
 // session locks the file, and opens it for edits.
 func (d *DataCenter) session(ctx context.Context, o EditOptions) (_ *dataCenterSession, err error) {
+	file, ok := d.file.(*source.File)
+	if !ok {
+		return nil, errorf("%s: %w", d.file.Path(), ErrNotLocal)
+	}
 	var carry func(from, to *datacenter.File, names []string) error
 	if d.index != nil {
 		carry = func(from, to *datacenter.File, names []string) error {
 			return sheets.Carry(d.index, from, to, sheets.Conservative, names) // as makeSheets
 		}
 	}
-	dc, err := dcsave.Open(ctx, d.file, d.dc, dcsave.Options{
+	dc, err := dcsave.Open(ctx, file, d.dc, dcsave.Options{
 		Carry: carry,
 		Write: datacenter.WriteOptions{Layout: o.Layout}, NoBackup: o.NoBackup, Salvage: o.Salvage, Logger: o.Logger,
 		Spare: sparing(d.blocks),

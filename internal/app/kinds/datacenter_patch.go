@@ -14,6 +14,7 @@ import (
 	"lorefs/internal/app/save"
 	"lorefs/internal/filelock"
 	"lorefs/internal/journal"
+	"lorefs/internal/source"
 )
 
 // UnsavedEditsError means that a source has edits from a session that ended before it saved
@@ -121,6 +122,9 @@ func (d *DataCenter) Patched(ctx context.Context, patches []*patch.Patch) (*edit
 // CheckUnedited returns an error if somebody edits the data center, or if it has edits that
 // are not saved.
 func (d *DataCenter) CheckUnedited() error {
+	if _, ok := d.file.(*source.File); !ok {
+		return nil // nobody can edit it
+	}
 	j, err := JournalOf(d.file.Path())
 	switch {
 	case errors.Is(err, iofs.ErrNotExist):

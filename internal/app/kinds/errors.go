@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	iofs "io/fs"
 
 	"lorefs/casc"
+	"lorefs/internal/origin"
 	"lorefs/internal/source"
 	"lorefs/nodes"
 )
@@ -36,7 +38,7 @@ func at(path string, err error) error {
 	if known(err) {
 		return err
 	}
-	return errorf("%s: %w", path, err)
+	return errorf("%s: %w", origin.Shown(path), err)
 }
 
 func known(err error) bool {
@@ -51,7 +53,7 @@ func Unreadable(path string, err error) error {
 		return err
 	}
 	if pe, ok := errors.AsType[*iofs.PathError](err); ok {
-		return errorf("%s: %w", path, pe.Err)
+		return errorf("%s: %w", origin.Shown(path), pe.Err)
 	}
 	return &Error{Err: err}
 }
@@ -102,7 +104,7 @@ func (e *changedError) Unwrap() error        { return e.err }
 func (e *changedError) Is(target error) bool { return target == nodes.ErrChanged }
 
 // guarded reads a file, with errors that match [nodes.ErrChanged] if it has changed.
-type guarded struct{ file *source.File }
+type guarded struct{ file io.ReaderAt }
 
 func (g guarded) ReadAt(p []byte, off int64) (int, error) {
 	n, err := g.file.ReadAt(p, off)
@@ -110,7 +112,7 @@ func (g guarded) ReadAt(p []byte, off int64) (int, error) {
 }
 
 // guardedFS does the same in a folder.
-type guardedFS struct{ folder *source.Folder }
+type guardedFS struct{ folder folder }
 
 func (g guardedFS) Open(name string) (iofs.File, error) {
 	f, err := g.folder.Open(name)

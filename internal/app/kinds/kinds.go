@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"lorefs/casc"
+	"lorefs/internal/origin"
 )
 
 // Names of the kinds, as users write them.
@@ -55,10 +56,13 @@ func All() []*Kind {
 	return append(all, dataCenterKind())
 }
 
-// Find returns the kind of the source at a path. If name is not empty, it returns the kind of
-// that name without looking at the source. A folder of no kind may be in a CASC storage, which
-// is then the source. The error is an [*Error].
-func Find(path, name string) (*Kind, error) {
+// Find returns the kind of the source at a path, or of another spelling of package origin. If
+// name is not empty, it returns the kind of that name without looking at the source. A folder
+// of no kind may be in a CASC storage, which is then the source. The error is an [*Error].
+func Find(ctx context.Context, path, name string, o *Options) (*Kind, error) {
+	if origin.IsRemote(path) {
+		return findDistant(ctx, path, name, o)
+	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, Unreadable(path, err)

@@ -36,7 +36,7 @@ func TestKinds(t *testing.T) {
 	} {
 		t.Run(file, func(t *testing.T) {
 			path := filepath.Join(dir, file)
-			k, err := kinds.Find(path, "")
+			k, err := kinds.Find(t.Context(), path, "", &kinds.Options{})
 			if err != nil || k.Name != want.kind || k.Editable != want.editable {
 				t.Fatalf("it is of the kind %v, want %s: %v", k, want.kind, err)
 			}
@@ -102,7 +102,7 @@ func describes(t *testing.T, s *kinds.Source) {
 func TestNoSource(t *testing.T) {
 	dir := t.TempDir()
 	for _, path := range []string{dir, filepath.Join(dir, "missing")} {
-		_, err := kinds.Find(path, "")
+		_, err := kinds.Find(t.Context(), path, "", &kinds.Options{})
 		if _, ok := errors.AsType[*kinds.Error](err); !ok || !strings.HasPrefix(err.Error(), path+": ") {
 			t.Errorf("%v", err)
 		}

@@ -21,6 +21,7 @@ type Options struct {
 	DataCenter DataCenterOptions
 	CASC       CASCOptions
 	Packets    PacketOptions
+	Remote     RemoteOptions
 
 	// Progress, if it is not nil, is called with the progress of the first pass over the
 	// source.
@@ -46,6 +47,8 @@ type CASCOptions struct {
 	ListFiles []string
 	// ShowMissing shows files whose content is not in the storage.
 	ShowMissing bool
+	// CDN is for storages on the hosts of a CDN.
+	CDN CDNOptions
 }
 
 // PacketOptions are for recorded sessions and packet definitions.

@@ -7,12 +7,12 @@ import (
 	iofs "io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	"lorefs/internal/origin"
 	"lorefs/internal/source"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
@@ -112,7 +112,7 @@ func isDefinition(folder iofs.FS, name string) bool {
 type packets struct {
 	plain
 	// file and recording are nil for a folder.
-	file *source.File
+	file original
 	// recording is the one that was opened; now is what it has grown to.
 	recording *dissect.Recording
 	now       atomic.Pointer[dissect.Recording]
@@ -120,7 +120,7 @@ type packets struct {
 	broken atomic.Pointer[error]
 	tree   *packettree.Tree
 	// folder and lib are nil for a recording without definitions.
-	folder *source.Folder
+	folder folder
 	lib    *protocol.Library
 	// since is the modification time of the source. size is its size in bytes; for a
 	// recording it does not include the definitions.
@@ -138,7 +138,7 @@ type packets struct {
 const packetCache = 2 << 20
 
 func openPackets(ctx context.Context, path string, o opening) (archive, error) {
-	p, err := newPackets(ctx, path, &o.Packets, false)
+	p, err := newPackets(ctx, path, o.Options, false)
 	if err != nil {
 		return nil, UnreadablePackets(path, err)
 	}
@@ -152,26 +152,30 @@ func openPackets(ctx context.Context, path string, o opening) (archive, error) {
 	return p, nil
 }
 
-func newPackets(ctx context.Context, path string, o *PacketOptions, strict bool) (*packets, error) {
+func newPackets(ctx context.Context, path string, all *Options, strict bool) (*packets, error) {
+	o := &all.Packets
 	reading := protocol.LibraryOptions{Codec: protocol.Options{Inline: o.Inline, Strict: strict}, Platform: o.Platform}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
+	if isDir, err := isFolder(ctx, path, all); err != nil || isDir {
+		if err != nil {
+			return nil, err
+		}
+		return newDefinitions(ctx, path, all, reading)
 	}
-	if info.IsDir() {
-		return newDefinitions(path, info, reading)
-	}
-	p := &packets{since: info.ModTime(), size: info.Size(), follow: o.Follow}
+	p := &packets{follow: o.Follow}
+	var err error
 	if o.Definitions != "" {
-		if p.folder, p.lib, err = OpenDefinitions(o.Definitions, reading); err != nil {
+		if p.folder, p.lib, err = openDefinitions(ctx, o.Definitions, all, reading); err != nil {
 			return nil, err
 		}
 	}
-	if p.file, err = source.Open(path); err != nil {
-		return nil, err
+	if p.file, err = openOriginal(ctx, path, all); err != nil {
+		return nil, errors.Join(err, p.Close())
 	}
-	p.file.AllowGrowth()
-	log, err := capture.Open(ctx, guarded{p.file}, p.file.Size(), capture.Options{Follow: o.Follow})
+	if f, ok := p.file.(*source.File); ok {
+		f.AllowGrowth()
+	}
+	p.since, p.size = p.file.ModTime(), p.file.Size()
+	log, err := capture.Open(ctx, guarded{p.file}, p.size, capture.Options{Follow: o.Follow})
 	if err == nil {
 		p.recording, err = dissect.New(log, p.lib, dissect.Options{Revision: o.Revision, Patch: o.Patch})
 	}
@@ -182,11 +186,30 @@ func newPackets(ctx context.Context, path string, o *PacketOptions, strict bool)
 	return p, nil
 }
 
+// isFolder reports whether a source is a folder.
+func isFolder(ctx context.Context, path string, o *Options) (bool, error) {
+	if !origin.IsRemote(path) {
+		info, err := os.Stat(path)
+		return err == nil && info.IsDir(), err
+	}
+	s, err := openServer(ctx, path, nil, o)
+	if err != nil {
+		return false, err
+	}
+	defer s.Close()
+	is, err := s.IsObject(ctx)
+	return !is, err
+}
+
 // grown looks whether packets were appended to the recording. If so it returns the recording
 // as it is now, and the time of that. An error stays: Check returns it from then on.
 func (p *packets) grown(ctx context.Context) (*dissect.Recording, time.Time, error) {
 	was := p.now.Load()
-	size, err := p.file.Grown()
+	file, ok := p.file.(*source.File)
+	if !ok { // what is on a server may change, but does not grow
+		return nil, time.Time{}, p.Check()
+	}
+	size, err := file.Grown()
 	if err != nil {
 		return nil, time.Time{}, &Error{Err: changed(err)}
 	}
@@ -236,43 +259,68 @@ func (r Recording) Grow(ctx context.Context) error {
 }
 
 // newDefinitions opens a folder of definitions that is the source itself.
-func newDefinitions(path string, info iofs.FileInfo, opts protocol.LibraryOptions) (p *packets, err error) {
-	p = &packets{since: info.ModTime()}
-	if p.folder, p.lib, err = OpenDefinitions(path, opts); err != nil {
+func newDefinitions(ctx context.Context, path string, o *Options, opts protocol.LibraryOptions) (p *packets, err error) {
+	p = &packets{}
+	if p.folder, p.lib, err = openDefinitions(ctx, path, o, opts); err != nil {
 		return nil, err
 	}
+	if d, ok := p.folder.(*distantFolder); ok {
+		p.since = d.ModTime()
+	} else if info, err := p.folder.Stat("."); err == nil {
+		p.since = info.ModTime()
+	}
 	for _, d := range p.lib.Definitions() {
-		p.size += fileSize(path, d.Path)
+		p.size += fileSize(p.folder, d.Path)
 	}
 	for _, m := range p.lib.Maps() {
-		p.size += fileSize(path, m.Path)
+		p.size += fileSize(p.folder, m.Path)
 	}
 	return p, nil
 }
 
 // fileSize returns the size of a file for statistics, and 0 if it is unknown.
-func fileSize(dir, name string) int64 {
-	info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(name)))
+func fileSize(in iofs.StatFS, name string) int64 {
+	info, err := in.Stat(name)
 	if err != nil {
 		return 0
 	}
 	return info.Size()
 }
 
-// OpenDefinitions opens a folder of definitions and maps.
-func OpenDefinitions(dir string, opts protocol.LibraryOptions) (*source.Folder, *protocol.Library, error) {
-	folder, err := source.OpenFolder(dir)
+// OpenDefinitions opens a folder of definitions and maps, for as long as the process lives.
+func OpenDefinitions(ctx context.Context, dir string, opts protocol.LibraryOptions) (*protocol.Library, error) {
+	_, lib, err := openDefinitions(ctx, dir, &Options{}, opts)
+	return lib, err
+}
+
+func openDefinitions(ctx context.Context, dir string, o *Options, opts protocol.LibraryOptions) (in folder, lib *protocol.Library, err error) {
+	if origin.IsRemote(dir) {
+		in, err = openDistant(ctx, dir, o)
+	} else {
+		in, err = source.OpenFolder(dir)
+	}
 	if err != nil {
 		return nil, nil, Unreadable(dir, err)
 	}
-	lib, err := protocol.OpenLibrary(guardedFS{folder}, opts)
+	lib, err = protocol.OpenLibrary(guardedFS{in}, opts)
+	switch {
+	case err != nil:
+		err = fmt.Errorf("%s: %w", origin.Shown(dir), err)
+	case len(lib.Definitions())+len(lib.Maps()) == 0:
+		err = fmt.Errorf("%s: no packet definitions (NAME.VERSION.def) and no maps are there", origin.Shown(dir))
+	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", dir, err)
+		return nil, nil, errors.Join(err, closeFolder(in))
 	}
-	if len(lib.Definitions())+len(lib.Maps()) == 0 {
-		return nil, nil, fmt.Errorf("%s: no packet definitions (NAME.VERSION.def) and no maps are there", dir)
+	return in, lib, nil
+}
+
+// closeFolder closes a folder on a server. One on this machine needs no closing.
+func closeFolder(in folder) error {
+	if d, ok := in.(*distantFolder); ok {
+		return d.Close()
 	}
-	return folder, lib, nil
+	return nil
 }
 
 // UnreadablePackets is [Unreadable] for recordings and definitions.
@@ -311,7 +359,7 @@ func (p *packets) Check() error {
 
 func (p *packets) mounts() ([]nodes.Mount, error) {
 	o := packettree.Options{ModTime: p.since, SourceSize: p.size, Cache: p.blocks, Check: p.Check}
-	if p.recording != nil && p.follow {
+	if _, local := p.file.(*source.File); local && p.follow {
 		o.Grown = p.grown
 	}
 	p.tree = packettree.New(p.recording, p.lib, o)
@@ -322,8 +370,9 @@ func (p *packets) Close() error {
 	if p.tree != nil {
 		p.tree.Close()
 	}
-	if p.file == nil {
-		return nil
+	err := closeFolder(p.folder)
+	if p.file != nil {
+		err = errors.Join(err, p.file.Close())
 	}
-	return p.file.Close()
+	return err
 }

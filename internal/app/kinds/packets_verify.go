@@ -17,7 +17,7 @@ type lineFinding struct {
 // verifyPackets checks every definition, and decodes every packet of a recording.
 func verifyPackets(ctx context.Context, path string, o opening, v VerifyOptions) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
-		p, err := newPackets(ctx, path, &o.Packets, v.Strict)
+		p, err := newPackets(ctx, path, o.Options, v.Strict)
 		if err != nil {
 			yield(Finding{}, UnreadablePackets(path, err))
 			return

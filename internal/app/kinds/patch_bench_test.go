@@ -82,7 +82,7 @@ func edited(b *testing.B, fixture, path string, do func(*kinds.Source)) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	k, err := kinds.Find(path, "")
+	k, err := kinds.Find(b.Context(), path, "", &kinds.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -73,7 +73,7 @@ func editableSample(t *testing.T, dir string) *kinds.Source {
 // openToEdit opens a data center for edits.
 func openToEdit(t *testing.T, path string) *kinds.Source {
 	t.Helper()
-	k, err := kinds.Find(path, "")
+	k, err := kinds.Find(t.Context(), path, "", &kinds.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

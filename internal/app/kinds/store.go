@@ -29,6 +29,15 @@ func (o *Options) store() *indexStore {
 	return &indexStore{Store: userdir.NewStore(dir, maxIndexBytes), log: o.Logger}
 }
 
+// storeFor is store for the index of a file. An index is known by the time of the file, which
+// on a server has whole seconds, and may be missing.
+func (o *Options) storeFor(file original) *indexStore {
+	if d, ok := file.(*distant); ok && !d.Settled() {
+		return nil
+	}
+	return o.store()
+}
+
 // indexStore saves indexes in the background, since writing and syncing 20 MB can take as
 // long as inflating the source.
 type indexStore struct {

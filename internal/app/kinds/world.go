@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lorefs/geometry"
+	"lorefs/internal/origin"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/worldtree"
@@ -19,10 +20,13 @@ import (
 // world is an open folder of world geometry.
 type world struct {
 	plain
-	// dir is absolute.
-	dir  string
-	info iofs.FileInfo
-	tree *worldtree.Tree
+	// dir is absolute, and for messages if the folder is on a server.
+	dir   string
+	files iofs.StatFS
+	since time.Time
+	// distant is nil if the folder is on this machine.
+	distant *distantFolder
+	tree    *worldtree.Tree
 	// blocks is the cache of decoded files.
 	blocks *blockcache.Cache
 	// index is nil if no index is kept.
@@ -63,8 +67,8 @@ func isWorld(path string, info iofs.FileInfo) (bool, error) {
 	}
 }
 
-func openWorld(_ context.Context, path string, o opening) (archive, error) {
-	w, err := newWorld(path, o, worldtree.Options{})
+func openWorld(ctx context.Context, path string, o opening) (archive, error) {
+	w, err := newWorld(ctx, path, o, worldtree.Options{})
 	if err != nil {
 		return nil, Unreadable(path, err)
 	}
@@ -73,31 +77,69 @@ func openWorld(_ context.Context, path string, o opening) (archive, error) {
 
 // newWorld opens a folder. opts.Folder chooses its files; newWorld sets the options that are
 // the same for all folders.
-func newWorld(path string, o opening, opts worldtree.Options) (*world, error) {
-	dir, err := filepath.Abs(path)
-	if err != nil {
+func newWorld(ctx context.Context, path string, o opening, opts worldtree.Options) (*world, error) {
+	w := &world{blocks: o.blocks}
+	if err := w.find(ctx, path, o.Options); err != nil {
 		return nil, err
 	}
-	w := &world{dir: dir, blocks: o.blocks}
-	if w.info, err = os.Stat(dir); err != nil {
-		return nil, err
+	opts.ModTime, opts.Folder, opts.Blocks, opts.Logger = w.since, w.dir+"\x00"+opts.Folder, o.blocks.View(), o.Logger
+	if w.distant == nil || w.distant.Settled() { // see storeFor
+		w.index = o.store()
 	}
-	if !w.info.IsDir() {
-		return nil, fmt.Errorf("%s is no folder", path)
-	}
-	opts.ModTime, opts.Folder, opts.Blocks, opts.Logger = w.info.ModTime(), dir+"\x00"+opts.Folder, o.blocks.View(), o.Logger
-	if w.index = o.store(); w.index != nil {
+	if w.index != nil {
 		opts.Memory = w.index
 	}
-	w.tree, err = worldtree.New(os.DirFS(dir), opts)
-	return w, err
+	var err error
+	if w.tree, err = worldtree.New(w.files, opts); err != nil {
+		return nil, errors.Join(err, w.closeFolder())
+	}
+	return w, nil
+}
+
+// find opens the folder.
+func (w *world) find(ctx context.Context, path string, o *Options) (err error) {
+	if origin.IsRemote(path) {
+		if w.distant, err = openDistant(ctx, path, o); err != nil {
+			return err
+		}
+		w.dir, w.files, w.since = w.distant.Path(), guardedFS{w.distant}, w.distant.ModTime()
+		return nil
+	}
+	if w.dir, err = filepath.Abs(path); err != nil {
+		return err
+	}
+	info, err := os.Stat(w.dir)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s is no folder", path)
+	}
+	files, ok := os.DirFS(w.dir).(iofs.StatFS)
+	if !ok {
+		panic("kinds: BUG: a folder can't describe its files")
+	}
+	w.files, w.since = files, info.ModTime()
+	return nil
+}
+
+func (w *world) closeFolder() error {
+	if w.distant == nil {
+		return nil
+	}
+	return w.distant.Close()
 }
 
 // ModTime returns the modification time of the folder.
-func (w *world) ModTime() time.Time { return w.info.ModTime() }
+func (w *world) ModTime() time.Time { return w.since }
 
 // Check returns an error if a file has changed that was read.
-func (w *world) Check() error { return w.tree.Check() }
+func (w *world) Check() error {
+	if w.distant != nil {
+		return changed(w.distant.Check())
+	}
+	return w.tree.Check()
+}
 
 func (w *world) mounts() ([]nodes.Mount, error) { return wholeRoot(w.tree), nil }
 
@@ -105,5 +147,5 @@ func (w *world) mounts() ([]nodes.Mount, error) { return wholeRoot(w.tree), nil 
 func (w *world) Close() error {
 	err := w.tree.Remember()
 	w.index.wait()
-	return err
+	return errors.Join(err, w.closeFolder())
 }

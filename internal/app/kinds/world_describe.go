@@ -55,7 +55,7 @@ func (w *world) Describe() (Description, error) {
 	}
 	d := worldDescription{
 		Bad: []fileProblem{}, LeftOut: []fileProblem{},
-		SourceSize: w.tree.Usage().Bytes, SourceMtime: w.info.ModTime().UTC(),
+		SourceSize: w.tree.Usage().Bytes, SourceMtime: w.since.UTC(),
 	}
 	for _, s := range all {
 		if s.Err != nil {

@@ -20,6 +20,9 @@ func (w *world) edit(ctx context.Context, o EditOptions) ([]Session, []nodes.Mou
 }
 
 func (w *world) session(ctx context.Context, at string, o EditOptions) (*treeSession[worldtree.Edit], error) {
+	if w.distant != nil {
+		return nil, errorf("%s: %w", w.dir, ErrNotLocal)
+	}
 	s, err := save.Open(save.Folders, w.dir, save.Options{NoBackup: o.NoBackup, Salvage: o.Salvage, Logger: o.Logger, Disk: o.disk})
 	if err != nil {
 		return nil, err

@@ -24,12 +24,12 @@ const WorldDir = "world"
 const worldOption = "world"
 
 // openWorld opens the zones and areas of the folder that the data center names.
-func (d *DataCenter) openWorld(o opening) (*world, error) {
+func (d *DataCenter) openWorld(ctx context.Context, o opening) (*world, error) {
 	list, err := readWorldList(d.dc)
 	if err != nil {
 		return nil, err
 	}
-	w, err := newWorld(o.DataCenter.World, o, worldtree.Options{
+	w, err := newWorld(ctx, o.DataCenter.World, o, worldtree.Options{
 		Folder: d.dc.Identity(),
 		Zones:  func(at geometry.ZonePosition) bool { _, named := list.zones[at]; return named },
 		Areas:  func(name string) bool { return list.areas[name] != "" },
@@ -52,7 +52,7 @@ func (d *DataCenter) editWorld(ctx context.Context, o EditOptions) (*treeSession
 	}
 	e, err := d.world.session(ctx, WorldDir+"/", o)
 	switch {
-	case errors.Is(err, iofs.ErrPermission), errors.Is(err, syscall.EROFS):
+	case errors.Is(err, iofs.ErrPermission), errors.Is(err, syscall.EROFS), errors.Is(err, ErrNotLocal):
 		o.Logger.Warn("the files of "+WorldDir+" can't be edited", "folder", d.world.dir, "err", err)
 		return nil, nil //nolint:nilnil // there is none
 	case errors.Is(err, nodes.ErrNotExist):

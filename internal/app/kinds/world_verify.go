@@ -39,11 +39,12 @@ func (f worldFinding) String() string {
 func verifyWorld(ctx context.Context, path string, o opening, v VerifyOptions) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		o.Logger = slog.New(slog.DiscardHandler) // it would log what Verify finds
-		w, err := newWorld(path, o, worldtree.Options{})
+		w, err := newWorld(ctx, path, o, worldtree.Options{})
 		if err != nil {
 			yield(Finding{}, Unreadable(path, err))
 			return
 		}
+		defer w.closeFolder()
 		for _, l := range w.tree.LeftOut() {
 			f := worldFinding{File: l.File, In: "name", What: l.Why}
 			if !yield(Finding{f.object(), f}, nil) {
@@ -73,7 +74,7 @@ func (w *world) verify(ctx context.Context, file worldtree.File, strict bool) it
 			yield(worldFinding{}, err)
 			return
 		}
-		data, err := readGeometry(filepath.Join(w.dir, file.File))
+		data, err := w.read(file.File)
 		if err != nil {
 			yield(worldFinding{}, fmt.Errorf("%s: %w", file.File, err))
 			return
@@ -90,16 +91,33 @@ func (w *world) verify(ctx context.Context, file worldtree.File, strict bool) it
 	}
 }
 
-// readGeometry reads a whole file. It refuses a file that is larger than any decompressed
-// zone or area.
-func readGeometry(path string) ([]byte, error) {
-	f, err := source.Open(path)
+// read reads a whole file.
+func (w *world) read(name string) ([]byte, error) {
+	if w.distant == nil {
+		f, err := source.Open(filepath.Join(w.dir, name))
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		return readGeometry(guarded{f}, f.Size())
+	}
+	info, err := w.files.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	f, err := w.files.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if f.Size() > geometry.MaxArea {
-		return nil, fmt.Errorf("it has %d bytes: %w", f.Size(), geometry.ErrTooLarge)
+	return readGeometry(f.(io.ReaderAt), info.Size()) //nolint:forcetypeassert // see [objects.Folder]
+}
+
+// readGeometry reads a whole file. It refuses a file that is larger than any decompressed
+// zone or area.
+func readGeometry(r io.ReaderAt, size int64) ([]byte, error) {
+	if size > geometry.MaxArea {
+		return nil, fmt.Errorf("it has %d bytes: %w", size, geometry.ErrTooLarge)
 	}
-	return io.ReadAll(io.NewSectionReader(guarded{f}, 0, f.Size()))
+	return io.ReadAll(io.NewSectionReader(r, 0, size))
 }

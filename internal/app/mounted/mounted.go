@@ -5,6 +5,7 @@
 package mounted
 
 import (
+	"context"
 	"log/slog"
 	"os"
 	"sync/atomic"
@@ -61,6 +62,9 @@ func (m *Mount) UntilGone(signals <-chan os.Signal) { m.served.UntilGone(signals
 
 // Unmount unmounts at once.
 func (m *Mount) Unmount() error { return m.server.Unmount() }
+
+// Prepare is that of the source.
+func (m *Mount) Prepare(ctx context.Context) error { return m.source.Prepare(ctx) }
 
 // Close closes the source.
 func (m *Mount) Close() error { return m.source.Close() }

@@ -21,7 +21,9 @@ type Status struct {
 	// Notices are other news of the source, such as a newer one in its place.
 	Notices []string     `json:"notices,omitempty"`
 	Views   []kinds.View `json:"views"`
-	Cache   CacheStatus  `json:"cache"`
+	// Remote is what was fetched for a source that is on other machines.
+	Remote *kinds.RemoteStatus `json:"remote,omitempty"`
+	Cache  CacheStatus         `json:"cache"`
 	// Editing is null in a read-only mount.
 	Editing *EditStatus `json:"editing"`
 	// Inodes is the number of nodes that the kernel knows.
@@ -133,7 +135,7 @@ func (m *Mount) Status() *Status {
 	st, cache := m.server.Stats(), m.source.Blocks.Stats()
 	s := &Status{
 		Source: m.opts.Path, Mountpoint: m.opts.Dir, Kind: m.source.Kind.Name, PID: os.Getpid(), Since: m.since.UTC(),
-		Views:   m.source.Views,
+		Views: m.source.Views, Remote: m.source.Remote(),
 		Cache:   CacheStatus{cache.Budget, cache.Bytes, cache.Hits, cache.Loads, cache.Evictions},
 		Editing: m.editing(),
 		Inodes:  st.Inodes, Requests: requestsOf(st),

@@ -164,6 +164,24 @@ func (c *Cache) Range(o Object, off, size int64, check func([]byte) error) ([]by
 	return nil, false
 }
 
+// Begin returns the first size bytes of an object or, if they are not there, a piece with
+// fewer of them, if check finds them right.
+func (c *Cache) Begin(o Object, size int64, check func([]byte) error) ([]byte, bool) {
+	if data, ok := c.read(c.whole(o), &span{0, size}, check); ok {
+		return data, true
+	}
+	best := span{}
+	for _, s := range c.spans(o) {
+		if s.off == 0 && s.size > best.size {
+			best = s
+		}
+	}
+	if best.size == 0 {
+		return nil, false
+	}
+	return c.read(filepath.Join(c.pieces(o), best.String()), &span{0, min(size, best.size)}, check)
+}
+
 // spans returns the pieces of an object.
 func (c *Cache) spans(o Object) (all []span) {
 	entries, _ := os.ReadDir(c.pieces(o)) // a folder that can't be read has none
@@ -193,10 +211,11 @@ func (c *Cache) read(name string, part *span, check func([]byte) error) ([]byte,
 		return nil, false // who asks may be wrong about the size
 	}
 	data, err := readPart(f, *part)
-	if err == nil {
-		err = check(data)
+	if err != nil { // which says nothing of the bytes
+		c.log.Warn("a file of the cache can't be read, and what it has is fetched again", "file", name, "error", err)
+		return nil, false
 	}
-	if err != nil {
+	if err := check(data); err != nil {
 		c.log.Warn("a damaged file was removed from the cache", "file", name, "error", err)
 		_ = c.disk.Remove(name) // if it stays, it is found to be wrong again
 		return nil, false

@@ -70,13 +70,27 @@ type Server struct {
 // New starts a number of hosts, which end with the test.
 func New(t testing.TB, hosts int) *Server {
 	t.Helper()
+	s := Start(hosts)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// Start starts a number of hosts.
+func Start(hosts int) *Server {
 	s := &Server{objects: map[string][]byte{}}
 	for i := range hosts {
 		h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(i, w, r) }))
 		s.hosts = append(s.hosts, h)
-		t.Cleanup(h.Close)
 	}
 	return s
+}
+
+// Close ends the hosts.
+func (s *Server) Close() {
+	for _, h := range s.hosts {
+		h.CloseClientConnections()
+		h.Close()
+	}
 }
 
 // Hosts returns the hosts for a client.

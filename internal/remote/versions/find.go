@@ -38,7 +38,8 @@ type Options struct {
 	// Offline means that no service is asked.
 	Offline bool
 
-	// Tables and Channels are the hosts of the services. Default: the real ones.
+	// Tables and Channels are the hosts of the services. A service without hosts, in a list that
+	// is not nil, is not asked. Default: the real ones.
 	Tables, Channels []remote.Host
 	// Times, Transport and Logger are those of the clients that ask.
 	Times     remote.Times
@@ -160,6 +161,9 @@ func (w *wanted) list(ctx context.Context) ([]Build, error) {
 		{"version service", orHosts(w.Tables, tableHosts(w.region)), fromTables},
 		{"TACT Channels", orHosts(w.Channels, channelHosts), fromChannels},
 	} {
+		if len(service.hosts) == 0 {
+			continue // the caller wants only the other one
+		}
 		all, err := w.ask(ctx, service.hosts, service.list)
 		if err == nil {
 			return all, nil
@@ -169,7 +173,17 @@ func (w *wanted) list(ctx context.Context) ([]Build, error) {
 		}
 		failed = append(failed, fmt.Errorf("%s: %w", service.name, err))
 	}
-	return nil, fmt.Errorf("versions: product %q: %w", w.product, errors.Join(failed...))
+	return nil, fmt.Errorf("versions: product %q: %w", w.product, joined(failed))
+}
+
+// joined joins errors. The result matches iofs.ErrNotExist only if all of them do: what one
+// service does not know, the other may, once it answers.
+func joined(all []error) error {
+	err := errors.Join(all...)
+	if !slices.ContainsFunc(all, func(err error) bool { return !errors.Is(err, iofs.ErrNotExist) }) {
+		return err
+	}
+	return errors.New(strings.ReplaceAll(err.Error(), "\n", "; "))
 }
 
 func orHosts(hosts, other []remote.Host) []remote.Host {

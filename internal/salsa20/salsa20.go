@@ -20,13 +20,19 @@ const (
 // XORKeyStream XORs src into dst with the beginning of the key stream. dst may be src, and
 // must not be shorter.
 func XORKeyStream(dst, src []byte, key *[16]byte, nonce *[8]byte) {
+	XORKeyStreamAt(dst, src, 0, key, nonce)
+}
+
+// XORKeyStreamAt is XORKeyStream with the key stream from off on, which is not negative.
+func XORKeyStreamAt(dst, src []byte, off int64, key *[16]byte, nonce *[8]byte) {
 	state := initial(key, nonce)
+	state[8], state[9] = uint32(off/blockSize), uint32(off/blockSize>>32)
 	var block [blockSize]byte
-	for len(src) > 0 {
+	for skip := int(off % blockSize); len(src) > 0; skip = 0 {
 		core(&block, &state)
-		n := min(len(src), blockSize)
+		n := min(len(src), blockSize-skip)
 		for i, c := range src[:n] {
-			dst[i] = c ^ block[i]
+			dst[i] = c ^ block[skip+i]
 		}
 		dst, src = dst[n:], src[n:]
 		state[8]++

@@ -1,0 +1,309 @@
+package casc_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"lorefs/blte"
+	"lorefs/blte/bltetest"
+	"lorefs/casc"
+	"lorefs/casc/casctest"
+	"lorefs/casc/casctest/write"
+)
+
+// memoryRemote is a Remote in memory that counts what is asked. It is right as a cache and
+// hosts would be: what the caller's check refuses is an error.
+type memoryRemote struct {
+	cdn *write.CDN
+
+	mu    sync.Mutex // guards the rest
+	asked []string
+	bytes int64
+	// spoil changes what comes, if it is not nil.
+	spoil func(path string, data []byte) []byte
+}
+
+func (m *memoryRemote) get(ctx context.Context, path string, off, size int64) ([]byte, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	data, ok := m.cdn.Files[path]
+	if size > 0 {
+		m.asked = append(m.asked, fmt.Sprintf("%s %d+%d", path, off, size))
+	} else {
+		m.asked = append(m.asked, path)
+	}
+	if !ok {
+		return nil, fmt.Errorf("%s: %w", path, iofs.ErrNotExist)
+	}
+	if size > 0 {
+		if off+size > int64(len(data)) {
+			return nil, fmt.Errorf("%s: %d bytes at %d of %d", path, size, off, len(data))
+		}
+		data = data[off : off+size]
+	}
+	m.bytes += int64(len(data))
+	if m.spoil != nil {
+		data = m.spoil(path, bytes.Clone(data))
+	}
+	return data, nil
+}
+
+func checked(data []byte, err error, check func([]byte) error) ([]byte, error) {
+	if err == nil {
+		err = check(data)
+	}
+	return data, err
+}
+
+func (m *memoryRemote) Config(ctx context.Context, key casc.Key) ([]byte, error) {
+	data, err := m.get(ctx, casc.ConfigPath("config", key), 0, 0)
+	return checked(data, err, func(b []byte) error {
+		if write.Key(b) != key {
+			return errors.New("wrong MD5")
+		}
+		return nil
+	})
+}
+
+func (m *memoryRemote) Index(ctx context.Context, archive casc.Key, check func([]byte) error) ([]byte, error) {
+	data, err := m.get(ctx, casc.ConfigPath("data", archive)+".index", 0, 0)
+	return checked(data, err, check)
+}
+
+func (m *memoryRemote) Loose(ctx context.Context, key casc.Key, _ bool, check func([]byte) error) ([]byte, error) {
+	data, err := m.get(ctx, casc.ConfigPath("data", key), 0, 0)
+	return checked(data, err, check)
+}
+
+func (m *memoryRemote) Range(ctx context.Context, f casc.RemoteFile, off, size int64, check func([]byte) error) ([]byte, error) {
+	at, off := placeIn(f, off)
+	data, err := m.get(ctx, at, off, size)
+	return checked(data, err, check)
+}
+
+func (m *memoryRemote) Begin(ctx context.Context, f casc.RemoteFile, size int64, proven func([]byte) (int, error)) ([]byte, error) {
+	at, off := placeIn(f, 0)
+	data, err := m.get(ctx, at, off, size)
+	if err != nil {
+		return nil, err
+	}
+	n, err := proven(data)
+	return data[:n], err
+}
+
+func placeIn(f casc.RemoteFile, off int64) (string, int64) {
+	if f.Archive.IsZero() {
+		return casc.ConfigPath("data", f.Key), off
+	}
+	return casc.ConfigPath("data", f.Archive), f.Off + off
+}
+
+func (m *memoryRemote) reset() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.asked, m.bytes = nil, 0
+}
+
+// requests returns what was asked since reset, without indexes.
+func (m *memoryRemote) requests() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(m.asked), func(s string) bool { return strings.HasSuffix(s, ".index") })
+}
+
+func openRemote(t *testing.T, m *memoryRemote, opts casc.RemoteOptions) *casc.Storage {
+	t.Helper()
+	st, err := casc.OpenRemote(t.Context(), m, &casc.Build{BuildKey: m.cdn.Build, CDNKey: m.cdn.Config}, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return st
+}
+
+// TestRemote reads all files of storages with every kind of root.
+func TestRemote(t *testing.T) {
+	for kind, add := range casctest.Roots {
+		t.Run(kind, func(t *testing.T) {
+			g := newGame()
+			g.Fill(t)
+			add(g.Game)
+			cdn, err := g.CDN(3)
+			if err != nil {
+				t.Fatal(err)
+			}
+			st := openRemote(t, &memoryRemote{cdn: cdn}, casc.RemoteOptions{Options: g.options(t)})
+			for name, want := range g.Want {
+				c, err := st.OpenName(t.Context(), name)
+				var got []byte
+				if err == nil {
+					got, err = c.ReadAll(t.Context(), 1<<20)
+				}
+				switch {
+				case want == nil:
+					if !errors.Is(err, casc.ErrNotLocal) {
+						t.Errorf("%s: %v, want %v", name, err, casc.ErrNotLocal)
+					}
+				case g.Secret[name]:
+					if !errors.Is(err, blte.ErrNoKey) {
+						t.Errorf("%s: %v, want %v", name, err, blte.ErrNoKey)
+					}
+				case err != nil || !bytes.Equal(got, want):
+					t.Errorf("%s: %d bytes, want %d: %v", name, len(got), len(want), err)
+				}
+			}
+			for f, err := range st.Verify(t.Context(), casc.VerifyOptions{}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if f.Kind == casc.FindingDamaged {
+					t.Errorf("verify: %v", f)
+				}
+			}
+		})
+	}
+}
+
+// largeFile returns a storage with a file of chunks of a size, in an archive behind another file.
+func largeFile(t *testing.T, chunks, size int) (*write.CDN, []byte, casc.Key) {
+	t.Helper()
+	var b write.Builder
+	b.Add([]byte("first"))
+	var all []blte.Chunk
+	var content []byte
+	for i := range chunks {
+		part := bltetest.Noise(size, uint64(i+1))
+		all, content = append(all, blte.Chunk{Content: part}), append(content, part...)
+	}
+	s := b.AddChunks("b:{*=n}", blte.WriteOptions{}, all...)
+	b.Root(b.Add(write.TextRoot([]casc.File{{Name: "film", CKey: s.CKey}})))
+	cdn, err := b.CDN(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cdn, content, s.CKey
+}
+
+// TestRemoteAhead reads a file from front to back in few requests, and parts of it with little
+// besides them.
+func TestRemoteAhead(t *testing.T) {
+	const chunk, chunks = 256 << 10, 160
+	cdn, content, ckey := largeFile(t, chunks, chunk)
+	m := &memoryRemote{cdn: cdn}
+	st := openRemote(t, m, casc.RemoteOptions{})
+	open := func() *casc.Content {
+		t.Helper()
+		c, err := st.OpenContent(t.Context(), ckey)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.reset()
+		return c
+	}
+	c := open()
+	got := make([]byte, 0, len(content))
+	for len(got) < len(content) {
+		n, err := c.ReadAt(got[len(got):min(len(got)+100_000, len(content))], int64(len(got)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = got[:len(got)+n]
+	}
+	if !bytes.Equal(got, content) {
+		t.Error("other bytes")
+	}
+	if n := len(m.requests()); n > 8 { // 1, 2, 4, 8, 16, and 9 MiB
+		t.Errorf("%d requests for 40 MiB: %v", n, m.requests())
+	}
+	c = open()
+	for _, at := range []int64{30 * chunk, 100*chunk + 7, 60 * chunk} {
+		p := make([]byte, 1000)
+		if _, err := c.ReadAt(p, at); err != nil || !bytes.Equal(p, content[at:at+1000]) {
+			t.Errorf("at %d: %v", at, err)
+		}
+	}
+	if n := len(m.requests()); n != 3 || m.bytes > 4*chunk {
+		t.Errorf("%d requests and %d bytes for three parts", n, m.bytes)
+	}
+}
+
+// TestRemoteHeader opens a file whose header is larger than what is fetched at first.
+func TestRemoteHeader(t *testing.T) {
+	cdn, content, ckey := largeFile(t, 8000, 200)
+	st := openRemote(t, &memoryRemote{cdn: cdn}, casc.RemoteOptions{})
+	c, err := st.OpenContent(t.Context(), ckey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.ReadAll(t.Context(), 1<<30)
+	if err != nil || !bytes.Equal(got, content) {
+		t.Errorf("%d bytes, want %d: %v", len(got), len(content), err)
+	}
+}
+
+// TestRemoteSpoiled changes one byte of everything that comes, one object at a time: whatever
+// is returned is right, and the rest is an error.
+func TestRemoteSpoiled(t *testing.T) {
+	cdn, content, ckey := largeFile(t, 20, 100_000)
+	for path := range cdn.Files {
+		m := &memoryRemote{cdn: cdn, spoil: func(at string, data []byte) []byte {
+			if at == path && len(data) > 0 {
+				data[len(data)/3] ^= 1
+			}
+			return data
+		}}
+		st, err := casc.OpenRemote(t.Context(), m, &casc.Build{BuildKey: cdn.Build, CDNKey: cdn.Config}, casc.RemoteOptions{})
+		if err != nil {
+			continue
+		}
+		c, err := st.OpenContent(t.Context(), ckey)
+		if err == nil {
+			got, readErr := c.ReadAll(t.Context(), 1<<30)
+			if err = readErr; err == nil && !bytes.Equal(got, content) {
+				t.Errorf("%s: wrong bytes", path)
+			}
+		}
+		if err != nil && strings.HasSuffix(path, "data") {
+			t.Errorf("%s: %v", path, err)
+		}
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestRemoteNamed opens a storage whose named files are all in archives, and looks for them in
+// the indexes then.
+func TestRemoteNamed(t *testing.T) {
+	g := casctest.New()
+	g.Fill(t)
+	casctest.Roots["text"](g)
+	g.PackNamed = true
+	cdn, err := g.CDN(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reads := 0
+	m := &memoryRemote{cdn: cdn}
+	st := openRemote(t, m, casc.RemoteOptions{Progress: func(done, total int) { reads = done*1000 + total }})
+	if _, err := st.OpenName(t.Context(), "readme.txt"); err != nil {
+		t.Error(err)
+	}
+	if reads != 3003 {
+		t.Errorf("progress %d", reads)
+	}
+}

@@ -1,0 +1,395 @@
+package casc
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	iofs "io/fs"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/hashicorp/golang-lru/v2"
+
+	"lorefs/internal/cache"
+	"lorefs/internal/flight"
+)
+
+// remoteArchives finds encoded files that are far away: in archives, or loose.
+type remoteArchives struct {
+	from    Remote
+	indexes *remoteIndexes
+	chunks  *chunkCache
+	// named are the files that the build configuration names, which are looked for without
+	// the indexes first. It is complete when the storage is open.
+	named map[ShortKey]namedFile
+	// encoded looks a key up in the encoding file; nil until that is open.
+	encoded func(ctx context.Context, prefix []byte) (EncodedEntry, error)
+}
+
+// namedFile is a file that the build configuration names. size is 0 if it does not state it.
+type namedFile struct {
+	key  Key
+	size int64
+}
+
+func newRemoteArchives(r *remoteObjects, cdn *Config, opts archiveOptions) (*remoteArchives, error) {
+	x := &remoteIndexes{from: r.from, progress: r.progress, store: opts.index, log: opts.log}
+	var err error
+	if x.names, err = cdn.Keys("archives"); err != nil {
+		return nil, err
+	}
+	loose, err := cdn.Keys("file-index")
+	if err != nil {
+		return nil, err
+	}
+	if len(loose) > 0 {
+		x.loose = loose[0]
+	}
+	if x.parsed, err = lru.New[Key, *ArchiveIndex](maxParsed); err != nil {
+		panic(fmt.Sprintf("casc: BUG: %v", err))
+	}
+	return &remoteArchives{from: r.from, indexes: x, chunks: newChunkCache(), named: map[ShortKey]namedFile{}}, nil
+}
+
+// find opens the file, too, since only that tells whether it is there.
+func (a *remoteArchives) find(ctx context.Context, key []byte) (place, error) {
+	f, err := a.file(ctx, key)
+	if err != nil {
+		return place{}, err
+	}
+	return f.place(), nil
+}
+
+// file opens the file whose encoding key begins with key: loose if it is named, from an
+// archive, or loose.
+func (a *remoteArchives) file(ctx context.Context, key []byte) (*remoteFile, error) {
+	if n, ok := a.named[ShortKey(key)]; ok && bytes.HasPrefix(n.key[:], key) {
+		f, err := a.openLoose(ctx, RemoteFile{Key: n.key, Size: n.size, Own: true})
+		if !isGone(err) {
+			return f, a.fail(key, err)
+		}
+	}
+	t, err := a.indexes.get(ctx)
+	if err != nil {
+		return nil, a.fail(key, err)
+	}
+	for i := range t.group.find(ShortKey(key)) {
+		f, err := a.openEntry(ctx, key, t.group.archives, t.group.entry(i))
+		if f != nil || !isGone(err) {
+			return f, a.fail(key, err)
+		}
+	}
+	f, err := a.unlisted(ctx, t, key)
+	return f, a.fail(key, err)
+}
+
+// fail adds the key to an error. What is nowhere counts as not local.
+func (a *remoteArchives) fail(key []byte, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case isGone(err):
+		return fmt.Errorf("encoding key %x: %w: %w", key, ErrNotLocal, err)
+	}
+	return fmt.Errorf("encoding key %x: %w", key, err)
+}
+
+// openEntry opens the file of an entry of an index. The group has only the beginnings of keys.
+func (a *remoteArchives) openEntry(ctx context.Context, key []byte, archives []Key, e groupEntry) (*remoteFile, error) {
+	archive := archives[e.archive]
+	x, err := a.indexes.read(ctx, archive)
+	if err != nil {
+		return nil, err
+	}
+	entry, _, ok := x.Find(key)
+	if !ok {
+		return nil, nil //nolint:nilnil // another file whose key begins alike
+	}
+	_, named := a.named[ShortKey(key)]
+	return openRemoteFile(ctx, a.from, a.chunks, RemoteFile{Key: entry.Key, Archive: archive, Off: e.off, Size: e.size, Own: named})
+}
+
+// unlisted opens a file that no index of an archive has. The index of loose files has its
+// size, or else the encoding file.
+func (a *remoteArchives) unlisted(ctx context.Context, t *remoteTable, key []byte) (*remoteFile, error) {
+	if t.loose != nil {
+		if e, _, ok := t.loose.Find(key); ok {
+			return a.openLoose(ctx, RemoteFile{Key: e.Key, Size: e.Size})
+		}
+	}
+	if a.encoded == nil {
+		return nil, iofs.ErrNotExist
+	}
+	e, err := a.encoded(ctx, key)
+	if errors.Is(err, ErrNotFound) {
+		err = fmt.Errorf("%w: %w", err, iofs.ErrNotExist)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return a.openLoose(ctx, RemoteFile{Key: e.EKey, Size: e.Size})
+}
+
+// openLoose opens a loose file. Without a size it fetches all of it.
+func (a *remoteArchives) openLoose(ctx context.Context, f RemoteFile) (*remoteFile, error) {
+	if f.Size > 0 {
+		return openRemoteFile(ctx, a.from, a.chunks, f)
+	}
+	data, err := a.from.Loose(ctx, f.Key, f.Own, func(b []byte) error { return proveWhole(b, f.Key) })
+	if err != nil {
+		return nil, err
+	}
+	if f.Size = int64(len(data)); f.Size == 0 {
+		return nil, blteFormat.bad(0, "loose file %v has no bytes", f.Key)
+	}
+	a.chunks.put(f.Key, whole, data)
+	return &remoteFile{RemoteFile: f, from: a.from, chunks: a.chunks}, nil
+}
+
+// has takes every file for present.
+func (a *remoteArchives) has([]byte) (bool, error) { return true, nil }
+
+func (a *remoteArchives) refresh() (bool, error) { return false, nil }
+
+// spans returns the files of all builds that the archives have.
+func (a *remoteArchives) spans(ctx context.Context) (all []spanEntry, faults []error) {
+	t, err := a.indexes.get(ctx)
+	if err != nil {
+		return nil, []error{err}
+	}
+	for i := range t.group.len() {
+		e := t.group.entry(i)
+		s := spanEntry{keySize: len(e.key), index: i, at: Place{e.archive, e.off}, size: e.size}
+		copy(s.key[:], e.key[:])
+		all = append(all, s)
+	}
+	if t.loose != nil {
+		n := len(t.group.archives)
+		for e := range t.loose.Entries() {
+			all = append(all, spanEntry{key: e.Key, keySize: len(e.Key), index: loose, at: Place{n, 0}, size: e.Size})
+			n++
+		}
+	}
+	sortSpans(all)
+	return all, t.faults
+}
+
+func (a *remoteArchives) at(ctx context.Context, e *spanEntry) (place, error) {
+	t, err := a.indexes.get(ctx)
+	if err != nil {
+		return place{}, err
+	}
+	key := e.key[:e.keySize]
+	var f *remoteFile
+	if e.index == loose {
+		f, err = a.openLoose(ctx, RemoteFile{Key: e.key, Size: e.size})
+	} else {
+		f, err = a.openEntry(ctx, key, t.group.archives, t.group.entry(e.index))
+	}
+	if err == nil && f == nil {
+		err = ErrNotFound
+	}
+	if err != nil {
+		return place{}, a.fail(key, err)
+	}
+	return f.place(), nil
+}
+
+func (a *remoteArchives) shmem() (*Shmem, error) {
+	return nil, fmt.Errorf("casc: a remote storage has no shmem: %w", iofs.ErrNotExist)
+}
+
+func (a *remoteArchives) indexNames() ([]Key, error) {
+	return slices.SortedFunc(slices.Values(a.indexes.names), Key.Compare), nil
+}
+
+func (a *remoteArchives) readIndex(ctx context.Context, name Key) (*ArchiveIndex, error) {
+	return a.indexes.read(ctx, name)
+}
+
+func (a *remoteArchives) diskSize() int64 { return 0 }
+
+func (a *remoteArchives) problems() []error { return nil }
+
+func (a *remoteArchives) Close() error { return nil }
+
+// remoteIndexes are the indexes of archives, read when first needed and made one table.
+type remoteIndexes struct {
+	from     Remote
+	progress func(done, total int)
+	store    IndexStore
+	log      *slog.Logger
+	// names are the archives, and loose is the index of loose files or zero.
+	names []Key
+	loose Key
+	reads flight.Group[struct{}, *remoteTable]
+	table atomic.Pointer[remoteTable]
+	// parsed are the indexes that were read last.
+	parsed *lru.Cache[Key, *ArchiveIndex]
+}
+
+// remoteTable is the table of all indexes. faults are the indexes that are nowhere.
+type remoteTable struct {
+	group  *group
+	loose  *ArchiveIndex
+	faults []error
+}
+
+const (
+	// maxParsed is how many parsed indexes are kept, of some 100 KB each.
+	maxParsed = 64
+	// indexesAtOnce is how many indexes are fetched at the same time.
+	indexesAtOnce = 16
+)
+
+// get returns the table, and makes it first if needed.
+func (x *remoteIndexes) get(ctx context.Context) (*remoteTable, error) {
+	if t := x.table.Load(); t != nil {
+		return t, nil
+	}
+	return x.reads.Do(ctx, struct{}{}, func(ctx context.Context) (*remoteTable, error) {
+		// Another caller may have made it between our look and our turn.
+		if t := x.table.Load(); t != nil {
+			return t, nil
+		}
+		t, err := x.load(ctx)
+		if err == nil {
+			x.table.Store(t)
+		}
+		return t, err
+	})
+}
+
+// read returns an index.
+func (x *remoteIndexes) read(ctx context.Context, name Key) (*ArchiveIndex, error) {
+	if index, ok := x.parsed.Get(name); ok {
+		return index, nil
+	}
+	index, err := x.fetch(ctx, name)
+	if err == nil {
+		x.parsed.Add(name, index)
+	}
+	return index, err
+}
+
+func (x *remoteIndexes) fetch(ctx context.Context, name Key) (*ArchiveIndex, error) {
+	check := func(data []byte) error {
+		_, err := parseNamedIndex(data, name)
+		return err
+	}
+	data, err := x.from.Index(ctx, name, check)
+	if err != nil {
+		return nil, fmt.Errorf("index of archive %v: %w", name, err)
+	}
+	return parseNamedIndex(data, name)
+}
+
+// load makes the table, or takes it from the store.
+func (x *remoteIndexes) load(ctx context.Context) (*remoteTable, error) {
+	t := &remoteTable{}
+	if !x.loose.IsZero() {
+		var err error
+		t.loose, err = x.fetch(ctx, x.loose)
+		if err != nil && !isGone(err) {
+			return nil, err
+		}
+		if err != nil {
+			t.faults = append(t.faults, err)
+		}
+	}
+	id := cache.ID{Kind: groupKind, Of: x.key()}
+	if t.group = x.stored(id); t.group != nil {
+		return t, nil
+	}
+	b, faults, err := x.build(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, err := range faults {
+		x.log.Warn("files of an archive can't be found", slog.Any("err", err))
+	}
+	t.faults = append(t.faults, faults...)
+	sealed := b.finish(id)
+	t.group = &b.group
+	// What is nowhere now may come.
+	if x.store != nil && len(faults) == 0 {
+		if err := id.Save(x.store, sealed); err != nil {
+			x.log.Warn("the table of archives can't be kept", slog.Any("err", err))
+		}
+	}
+	return t, nil
+}
+
+// key returns a hash of what the table is made from: the names, which prove the content.
+func (x *remoteIndexes) key() [32]byte {
+	h := sha256.New()
+	fmt.Fprintln(h, "remote")
+	for i := range x.names {
+		h.Write(x.names[i][:])
+	}
+	return [32]byte(h.Sum(nil))
+}
+
+// stored returns the table that the store has, or nil.
+func (x *remoteIndexes) stored(id cache.ID) *group {
+	if x.store == nil {
+		return nil
+	}
+	data, err := id.Load(x.store)
+	var g *group
+	if err == nil {
+		g, err = parseGroup(data)
+	}
+	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
+		x.log.Warn("the table of archives is damaged and made anew", slog.Any("err", err))
+	}
+	return g
+}
+
+// build fetches all indexes. The faults are those that are nowhere; any other error ends it,
+// since what could be fetched then comes from the cache the next time.
+func (x *remoteIndexes) build(ctx context.Context) (b *groupBuilder, faults []error, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	b = newGroupBuilder()
+	for i, name := range x.names { // in their order, so that places are the same each time
+		b.numbers[name] = i
+	}
+	b.archives = slices.Clone(x.names)
+	var mu sync.Mutex // guards b, faults and done
+	done := 0
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(indexesAtOnce, len(x.names)) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(x.names) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				index, err := x.fetch(ctx, x.names[i])
+				mu.Lock()
+				if err == nil {
+					err = b.add(x.names[i], index, nil)
+				}
+				switch {
+				case err == nil:
+				case isGone(err):
+					faults = append(faults, err)
+				default:
+					cancel(err)
+				}
+				done++
+				if x.progress != nil && ctx.Err() == nil {
+					x.progress(done, len(x.names))
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	if ctx.Err() != nil {
+		return nil, nil, context.Cause(ctx)
+	}
+	return b, faults, nil
+}

@@ -1,0 +1,73 @@
+package casc
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+)
+
+// maxChunkBytes is how many bytes of encoded chunks are kept in memory. They only bridge the
+// time between a fetch and the reads that it was for: whatever is decoded has a cache of its
+// own, and what was fetched is on the disk.
+const maxChunkBytes = 128 << 20
+
+// chunkCache keeps encoded chunks that were fetched last. One that is larger than all that it
+// keeps is alone in it. It is safe for parallel use.
+type chunkCache struct {
+	mu    sync.Mutex // guards the rest
+	kept  *simplelru.LRU[chunkID, []byte]
+	bytes int64
+}
+
+type chunkID struct {
+	key   Key
+	chunk int
+}
+
+func newChunkCache() *chunkCache {
+	const many = 1 << 20 // the bytes are what counts
+	kept, err := simplelru.NewLRU[chunkID, []byte](many, nil)
+	if err != nil {
+		panic(fmt.Sprintf("casc: BUG: %v", err))
+	}
+	return &chunkCache{kept: kept}
+}
+
+func (c *chunkCache) get(key Key, chunk int) ([]byte, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.kept.Get(chunkID{key, chunk})
+}
+
+// drop lets go of a chunk.
+func (c *chunkCache) drop(key Key, chunk int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	id := chunkID{key, chunk}
+	if b, ok := c.kept.Peek(id); ok {
+		c.bytes -= int64(len(b))
+		c.kept.Remove(id)
+	}
+}
+
+// room returns how many bytes more it can keep.
+func (c *chunkCache) room() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return max(0, maxChunkBytes-c.bytes)
+}
+
+func (c *chunkCache) put(key Key, chunk int, b []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	id := chunkID{key, chunk}
+	if c.kept.Contains(id) {
+		return
+	}
+	c.kept.Add(id, b)
+	for c.bytes += int64(len(b)); c.bytes > maxChunkBytes && c.kept.Len() > 1; {
+		_, old, _ := c.kept.RemoveOldest()
+		c.bytes -= int64(len(old))
+	}
+}

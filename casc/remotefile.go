@@ -1,0 +1,374 @@
+package casc
+
+import (
+	"bytes"
+	"context"
+	"crypto/md5"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"slices"
+	"sort"
+	"sync"
+	"sync/atomic"
+
+	"lorefs/blte"
+	"lorefs/internal/flight"
+)
+
+const (
+	// maxAtOnce is the size of an encoded file, in bytes, up to which it is fetched as a whole.
+	maxAtOnce = 1 << 20
+	// firstRead is how much of a larger file is fetched at first: its header, and what of its
+	// first chunks comes with it.
+	firstRead = 128 << 10
+	// minAhead and maxAhead are how many bytes are fetched at once while a file is read from
+	// front to back. That grows with each fetch.
+	minAhead = 1 << 20
+	maxAhead = 16 << 20
+)
+
+// remoteFile is an encoded file that is far away. Only proven bytes of it are handed out, so
+// what is fetched are whole chunks. It is safe for parallel use.
+type remoteFile struct {
+	RemoteFile
+	from   Remote
+	chunks *chunkCache
+	// head is nil for a file that is proven as a whole, because it is small or has no chunks.
+	head *blte.Header
+	// header are the bytes before the first chunk.
+	header []byte
+	reads  flight.Group[chunkRun, struct{}]
+
+	mu sync.Mutex // guards the rest; never held while something is fetched
+	// running are the runs that are being fetched.
+	running []chunkRun
+	// next is the chunk behind the last run, and ahead how many bytes were fetched at once.
+	next  int
+	ahead int64
+}
+
+// chunkRun is a row of chunks, without its end.
+type chunkRun struct{ from, to int }
+
+// whole is the number of the only piece of a file that is proven as a whole.
+const whole = -1
+
+// openRemoteFile fetches the beginning of a file, or all of it if it is small.
+func openRemoteFile(ctx context.Context, from Remote, chunks *chunkCache, f RemoteFile) (*remoteFile, error) {
+	r := &remoteFile{RemoteFile: f, from: from, chunks: chunks}
+	if f.Size <= maxAtOnce {
+		return r, r.fetchWhole(ctx)
+	}
+	size := int64(firstRead)
+	for {
+		data, stated, err := r.begin(ctx, min(size, f.Size))
+		switch {
+		case err != nil:
+			return nil, err
+		case len(data) > 0:
+			if r.head, err = blte.ReadHeader(bytes.NewReader(data), f.Size); err != nil {
+				return nil, r.fail(err)
+			}
+			r.header = data[:r.head.Size:r.head.Size]
+			r.keepFirst(data)
+			return r, nil
+		case stated <= size || stated > f.Size:
+			return r, r.fetchWhole(ctx) // it has no table, or is no BLTE
+		}
+		size = stated
+	}
+}
+
+// begin fetches the beginning of a file. Without data, stated is the size of the header, which
+// nothing has proven, or 0 for a file without one.
+func (r *remoteFile) begin(ctx context.Context, size int64) (data []byte, stated int64, err error) {
+	// A request that ctx does not wait for any more may still be going on.
+	var seen atomic.Int64
+	const unseen = -1
+	for seen.Store(unseen); seen.Load() == unseen; {
+		data, err = r.from.Begin(ctx, r.RemoteFile, size, func(b []byte) (int, error) {
+			n, stated, err := provenBeginning(b, r.Key, r.Size)
+			seen.Store(stated)
+			return n, err
+		})
+		if err != nil || len(data) > 0 {
+			return data, 0, err
+		}
+		// Somebody else has made the same request, and knows what it stated.
+	}
+	return nil, seen.Load(), nil
+}
+
+// provenBeginning returns how many bytes of the beginning of a file of size bytes are proven:
+// its header by the key, and the chunks that are all there by the header. If that is nothing,
+// stated is how large the header says it is, or 0 if there is none.
+func provenBeginning(b []byte, key Key, size int64) (n int, stated int64, err error) {
+	const prefix = 8
+	if len(b) < prefix || string(b[:4]) != "BLTE" {
+		return 0, 0, nil
+	}
+	stated = int64(binary.BigEndian.Uint32(b[4:]))
+	if stated == 0 || stated > int64(len(b)) {
+		return 0, stated, nil
+	}
+	if sum := keyOf(b[:stated]); sum != key {
+		return 0, stated, fmt.Errorf("the MD5 of its header is %v, not %v", sum, key)
+	}
+	head, err := blte.ReadHeader(bytes.NewReader(b), size)
+	if err != nil {
+		return 0, stated, err
+	}
+	n = int(head.Size)
+	for i := range head.Chunks {
+		c := &head.Chunks[i]
+		if c.Off+c.EncodedSize > int64(len(b)) {
+			break
+		}
+		if err := proveChunks(b[c.Off:c.Off+c.EncodedSize], head.Chunks[i:i+1]); err != nil {
+			return 0, stated, err
+		}
+		n = int(c.Off + c.EncodedSize)
+	}
+	return n, stated, nil
+}
+
+// proveChunks compares chunks, which follow each other, with the MD5s of the table.
+func proveChunks(b []byte, chunks []blte.ChunkInfo) error {
+	for i := range chunks {
+		c := &chunks[i]
+		if sum := md5.Sum(b[:c.EncodedSize]); sum != c.Sum {
+			return fmt.Errorf("the chunk at %#x has the MD5 %x, the table has %x", c.Off, sum, c.Sum)
+		}
+		b = b[c.EncodedSize:]
+	}
+	return nil
+}
+
+// proveWhole proves a whole encoded file by its key.
+func proveWhole(b []byte, key Key) error {
+	n, stated, err := provenBeginning(b, key, int64(len(b)))
+	switch {
+	case err != nil:
+		return err
+	case n > 0 && n == len(b):
+		return nil
+	case n > 0 || stated > 0:
+		return fmt.Errorf("its chunks end at %d, and it has %d bytes", n, len(b))
+	}
+	if sum := keyOf(b); sum == key {
+		return nil
+	} else if m, err := ParsePatch(b); err != nil || m.Key != key {
+		return fmt.Errorf("its MD5 is %v, not %v", sum, key)
+	}
+	return nil
+}
+
+// fetchWhole fetches a file that is proven as a whole.
+func (r *remoteFile) fetchWhole(ctx context.Context) error {
+	if _, ok := r.chunks.get(r.Key, whole); ok {
+		return nil
+	}
+	data, err := r.from.Range(ctx, r.RemoteFile, 0, r.Size, func(b []byte) error { return proveWhole(b, r.Key) })
+	if err != nil {
+		return err
+	}
+	r.chunks.put(r.Key, whole, data)
+	return nil
+}
+
+// keepFirst keeps the chunks that came with the header.
+func (r *remoteFile) keepFirst(data []byte) {
+	for i := range r.head.Chunks {
+		c := &r.head.Chunks[i]
+		if c.Off+c.EncodedSize > int64(len(data)) {
+			return
+		}
+		r.chunks.put(r.Key, i, data[c.Off:][:c.EncodedSize])
+		r.next = i + 1
+	}
+}
+
+// plain returns where size decoded bytes from off on lie as they are, if they do.
+func (r *remoteFile) plain(off, size int64) (at int64, ok bool) {
+	if r.head == nil {
+		return 0, false
+	}
+	i := sort.Search(len(r.head.Chunks), func(i int) bool {
+		c := &r.head.Chunks[i]
+		return c.DecodedOff+c.DecodedSize > off
+	})
+	if i == len(r.head.Chunks) {
+		return 0, false
+	}
+	c := &r.head.Chunks[i]
+	if _, here := r.chunks.get(r.Key, i); here || off+size > c.DecodedOff+c.DecodedSize {
+		return 0, false
+	}
+	// Whatever is packed or encrypted has another size than a mode and the content.
+	return c.Off + 1 + off - c.DecodedOff, c.EncodedSize == c.DecodedSize+1
+}
+
+func (r *remoteFile) place() place {
+	p := place{ReaderAt: r, size: r.Size, file: "loose file " + r.Key.String(), off: r.Off}
+	if !r.Archive.IsZero() {
+		p.file = "archive " + r.Archive.String()
+	}
+	return p
+}
+
+// ReadAt implements io.ReaderAt.
+func (r *remoteFile) ReadAt(p []byte, off int64) (int, error) {
+	return r.ReadAtContext(context.Background(), p, off)
+}
+
+// ReadAtContext implements readat.Waiting.
+func (r *remoteFile) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
+	if off < 0 || off > r.Size {
+		return 0, fmt.Errorf("casc: offset %d of %d", off, r.Size)
+	}
+	short := int64(len(p)) > r.Size-off
+	p = p[:min(int64(len(p)), r.Size-off)]
+	done := 0
+	for done < len(p) {
+		piece, from, err := r.piece(ctx, off+int64(done))
+		if err != nil {
+			return done, err
+		}
+		if from >= int64(len(piece)) {
+			return done, r.fail(blteFormat.bad(off+int64(done), "no chunk has this byte"))
+		}
+		done += copy(p[done:], piece[from:])
+		r.used(off + int64(done))
+	}
+	if short {
+		return done, io.EOF
+	}
+	return done, nil
+}
+
+// used lets go of a piece when all bytes before end were read: whoever reads a piece keeps
+// what it becomes. Larger ones are read in parts, and again.
+func (r *remoteFile) used(end int64) {
+	if r.head == nil {
+		if end == r.Size && r.Size <= maxAtOnce {
+			r.chunks.drop(r.Key, whole)
+		}
+		return
+	}
+	i := sort.Search(len(r.head.Chunks), func(i int) bool { return r.head.Chunks[i].Off >= end }) - 1
+	if i >= 0 {
+		if c := &r.head.Chunks[i]; c.Off+c.EncodedSize == end && c.EncodedSize <= maxDropped {
+			r.chunks.drop(r.Key, i)
+		}
+	}
+}
+
+// maxDropped is the size of the largest chunk that its reader decodes as a whole.
+const maxDropped = 8 << 20
+
+// piece returns the header, a chunk, or the whole file: what has the byte at off, and where.
+func (r *remoteFile) piece(ctx context.Context, off int64) (b []byte, from int64, err error) {
+	if r.head == nil {
+		for {
+			if b, ok := r.chunks.get(r.Key, whole); ok {
+				return b, off, nil
+			}
+			if err := r.fetchWhole(ctx); err != nil {
+				return nil, 0, err
+			}
+		}
+	}
+	if off < r.head.Size {
+		return r.header, off, nil
+	}
+	i := sort.Search(len(r.head.Chunks), func(i int) bool {
+		c := &r.head.Chunks[i]
+		return c.Off+c.EncodedSize > off
+	})
+	if i == len(r.head.Chunks) {
+		return nil, 0, nil // bytes behind the last chunk
+	}
+	b, err = r.chunk(ctx, i)
+	return b, off - r.head.Chunks[i].Off, err
+}
+
+// chunk returns an encoded chunk.
+func (r *remoteFile) chunk(ctx context.Context, i int) ([]byte, error) {
+	for {
+		if b, ok := r.chunks.get(r.Key, i); ok {
+			return b, nil
+		}
+		run := r.plan(i)
+		_, err := r.reads.Do(ctx, run, func(ctx context.Context) (struct{}, error) {
+			defer r.ended(run)
+			return struct{}{}, r.fetch(ctx, run)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+// plan returns a run with chunk i: one that is being fetched, or else a new one.
+func (r *remoteFile) plan(i int) chunkRun {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, run := range r.running {
+		if run.from <= i && i < run.to {
+			return run
+		}
+	}
+	if i == r.next {
+		r.ahead = min(max(2*r.ahead, minAhead), max(r.chunks.room()/2, minAhead), maxAhead)
+	} else {
+		r.ahead = 0
+	}
+	run := chunkRun{i, i + 1}
+	size := r.head.Chunks[i].EncodedSize
+	for ; run.to < len(r.head.Chunks); run.to++ {
+		if size += r.head.Chunks[run.to].EncodedSize; size > r.ahead || r.isKnown(run.to) {
+			break
+		}
+	}
+	r.next = run.to
+	r.running = append(r.running, run)
+	return run
+}
+
+// isKnown reports whether a chunk is here, or about to be. The caller holds mu.
+func (r *remoteFile) isKnown(i int) bool {
+	if slices.ContainsFunc(r.running, func(run chunkRun) bool { return run.from <= i && i < run.to }) {
+		return true
+	}
+	_, here := r.chunks.get(r.Key, i)
+	return here
+}
+
+func (r *remoteFile) ended(run chunkRun) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.running = slices.DeleteFunc(r.running, func(other chunkRun) bool { return other == run })
+}
+
+// fetch fetches a run of chunks.
+func (r *remoteFile) fetch(ctx context.Context, run chunkRun) error {
+	chunks := r.head.Chunks[run.from:run.to]
+	off := chunks[0].Off
+	last := &chunks[len(chunks)-1]
+	b, err := r.from.Range(ctx, r.RemoteFile, off, last.Off+last.EncodedSize-off, func(b []byte) error { return proveChunks(b, chunks) })
+	if err != nil {
+		return err
+	}
+	for i := range chunks {
+		r.chunks.put(r.Key, run.from+i, b[chunks[i].Off-off:][:chunks[i].EncodedSize])
+	}
+	return nil
+}
+
+func (r *remoteFile) fail(err error) error {
+	p := r.place()
+	return fmt.Errorf("encoding key %v, %v: %w", r.Key, &p, err)
+}
+
+const blteFormat format = "BLTE"

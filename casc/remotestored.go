@@ -1,0 +1,115 @@
+package casc
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// StoredFile is an encoded file of a storage that is far away, as it is there. All of it that
+// is read is proven.
+type StoredFile struct {
+	RemoteFile
+	file *remoteFile
+}
+
+// ReadAtContext reads the encoded file, as readat.Waiting wants it.
+func (f *StoredFile) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
+	return f.file.ReadAtContext(ctx, p, off)
+}
+
+// Stored opens the encoded file whose key begins with prefix, of a storage that is far away.
+func (s *Storage) Stored(ctx context.Context, prefix []byte) (*StoredFile, error) {
+	a, err := s.remote()
+	if err != nil {
+		return nil, err
+	}
+	f, err := a.file(ctx, prefix)
+	if err != nil {
+		return nil, fmt.Errorf("casc: %w", err)
+	}
+	return &StoredFile{f.RemoteFile, f}, nil
+}
+
+// Named returns the encoding keys of what the build configuration names, of a storage that is
+// far away.
+func (s *Storage) Named() ([]Key, error) {
+	a, err := s.remote()
+	if err != nil {
+		return nil, err
+	}
+	var keys []Key
+	for _, n := range slices.Collect(maps.Values(a.named)) {
+		keys = append(keys, n.key)
+	}
+	slices.SortFunc(keys, Key.Compare)
+	return keys, nil
+}
+
+// ArchiveOf returns the archive that has the encoded file whose key begins with prefix, or zero
+// if none has it.
+func (s *Storage) ArchiveOf(ctx context.Context, prefix []byte) (Key, error) {
+	a, err := s.remote()
+	if err != nil {
+		return Key{}, err
+	}
+	t, err := a.indexes.get(ctx)
+	if err != nil {
+		return Key{}, fmt.Errorf("casc: %w", err)
+	}
+	for i := range t.group.find(ShortKey(prefix)) {
+		return t.group.archives[t.group.entry(i).archive], nil
+	}
+	return Key{}, nil
+}
+
+// IndexData returns an index of a storage that is far away, as it is there.
+func (s *Storage) IndexData(ctx context.Context, archive Key) ([]byte, error) {
+	a, err := s.remote()
+	if err != nil {
+		return nil, err
+	}
+	return a.from.Index(ctx, archive, func(data []byte) error {
+		_, err := parseNamedIndex(data, archive)
+		return err
+	})
+}
+
+// ArchivePart returns a part of an archive: all bytes of some files, in the order of their
+// places, and between them. Each file is proven by its key.
+func (s *Storage) ArchivePart(ctx context.Context, archive Key, files []ArchiveEntry) ([]byte, error) {
+	a, err := s.remote()
+	if err != nil {
+		return nil, err
+	}
+	last := &files[len(files)-1]
+	end := last.Off + last.Size
+	off := files[0].Off
+	f := RemoteFile{Key: archive, Size: end}
+	return a.from.Range(ctx, f, off, end-off, func(b []byte) error { return ProveFiles(b, off, files) })
+}
+
+// ProveFiles proves files of an archive, of which b are the bytes from off on.
+func ProveFiles(b []byte, off int64, files []ArchiveEntry) error {
+	for i := range files {
+		e := &files[i]
+		from := e.Off - off
+		if from < 0 || from > int64(len(b)) || e.Size > int64(len(b))-from {
+			return fmt.Errorf("encoding key %v: %d bytes at %d, the part has %d", e.Key, e.Size, from, len(b))
+		}
+		if err := proveWhole(b[from:from+e.Size], e.Key); err != nil {
+			return fmt.Errorf("encoding key %v at %#x: %w", e.Key, e.Off, err)
+		}
+	}
+	return nil
+}
+
+// remote returns the archives of a storage that is far away.
+func (s *Storage) remote() (*remoteArchives, error) {
+	a, ok := s.archives.(*remoteArchives)
+	if !ok {
+		return nil, fmt.Errorf("casc: %w: the storage is in a folder", ErrUnsupported)
+	}
+	return a, nil
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"lorefs/internal/app/kinds"
+	"lorefs/internal/jsonout"
+	"lorefs/internal/shown"
+)
+
+func newFetch(log *slog.Logger) *cobra.Command {
+	var f sourceFlags
+	var o kinds.FetchOptions
+	asJSON := false
+	c := &cobra.Command{
+		Use:   "fetch SOURCE [PATH...] DIR",
+		Short: "make a mirror of a build on a CDN, or of a part of it",
+		Long: `fetch writes what SOURCE, cdn:PRODUCT, has at the PATHs into the folder DIR, encoded as it
+is on the CDN. DIR is a source afterwards: a mirror of this build with these files. Without
+a PATH it fetches all files, which may be more than 100 GB. A PATH that does not exist may
+be a pattern.
+
+Everything is checked before it is written, and what is in DIR already is not fetched again.
+So an interrupted fetch goes on where it was. At the end it says how much was written, and
+how much is left. The exit code is 1 if anything is left.
+
+Each file becomes an object of its own. With --archives, the archives that have the files
+are fetched as they are, with their indexes. Other programs read only such mirrors, but the
+archives have files of other builds as well.`,
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) < 2 {
+				return exactArgs("SOURCE", "DIR")(c, args)
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			s, err := openShown(c.Context(), args[0], &f, log)
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			last := len(args) - 1
+			o.Patterns = args[1:last]
+			p := newCounter("fetching")
+			o.Progress = oneAtATime(p.set)
+			done, err := s.Fetch(c.Context(), args[last], o)
+			p.finish()
+			return reportFetched(c, done, err, asJSON)
+		},
+	}
+	f.add(c.Flags())
+	c.Flags().BoolVar(&o.Archives, "archives", false, "fetch whole archives with their indexes, as other programs read mirrors")
+	addJSON(c, &asJSON, oneObject)
+	return c
+}
+
+// reportFetched says what was fetched, and what is left.
+func reportFetched(c *cobra.Command, done *kinds.Fetched, err error, asJSON bool) error {
+	if errors.Is(err, kinds.ErrNotOnCDN) {
+		return usageErrorf("%w", err)
+	}
+	if done == nil {
+		return err
+	}
+	var printErr error
+	if asJSON {
+		printErr = jsonout.Object(c.OutOrStdout(), done)
+	} else {
+		for _, p := range done.Problems {
+			shown.Fprintf(c.ErrOrStderr(), "lorefs: %s\n", p)
+		}
+		_, printErr = shown.Fprintf(c.OutOrStdout(), "%s written, %s; %d there before; %d left\n",
+			shown.Plural(done.Objects, "object"), shown.Plural(done.Bytes, "byte"), done.Had, done.Left)
+	}
+	switch {
+	case printErr != nil:
+		return printErr
+	case errors.Is(err, context.Canceled):
+		return &commandError{code: exitInterrupted, err: fmt.Errorf("interrupted: %s left", shown.Plural(done.Left, "object"))}
+	case err == nil && done.Left > 0:
+		return &commandError{code: exitFailure}
+	}
+	return err
+}
+
+// oneAtATime lets several goroutines show progress, of which only more counts.
+func oneAtATime(set func(done, total int64)) func(done, total int64) {
+	var mu sync.Mutex
+	most := int64(0)
+	return func(done, total int64) {
+		mu.Lock()
+		defer mu.Unlock()
+		if done > most {
+			most = done
+			set(done, total)
+		}
+	}
+}

@@ -1,0 +1,239 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"lorefs/casc/casctest/write"
+	"lorefs/internal/testneeds"
+)
+
+// webServer serves a folder, counts, and can be told to fail.
+type webServer struct {
+	*httptest.Server
+	requests, sent atomic.Int64
+	away           atomic.Bool
+}
+
+func serveFolder(t *testing.T, dir string) *webServer {
+	t.Helper()
+	s := &webServer{}
+	files := http.FileServer(http.Dir(dir))
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.requests.Add(1)
+		if s.away.Load() {
+			http.Error(w, "not now", http.StatusServiceUnavailable)
+			return
+		}
+		files.ServeHTTP(&sending{w, &s.sent}, r)
+	}))
+	t.Cleanup(s.Close)
+	return s
+}
+
+// sending counts the bytes of bodies.
+type sending struct {
+	http.ResponseWriter
+	sent *atomic.Int64
+}
+
+func (s *sending) Write(p []byte) (int, error) {
+	n, err := s.ResponseWriter.Write(p)
+	s.sent.Add(int64(n))
+	return n, err
+}
+
+// took returns how many requests and bytes there were since it was called last.
+func (s *webServer) took() string {
+	return fmt.Sprintf("%d requests, %d bytes", s.requests.Swap(0), s.sent.Swap(0))
+}
+
+// setOld gives all files of a folder a time that is long past, so that the cache may keep them.
+func setOld(t *testing.T, dir string) {
+	t.Helper()
+	old := time.Unix(1_500_000_000, 0)
+	err := filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		return errors.Join(err, os.Chtimes(path, old, old))
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// writeIndex writes the list of files that a web server's folder needs.
+func writeIndex(t *testing.T, dir string) {
+	t.Helper()
+	list := runTool(t, dir, "find", ".", "-type", "f")
+	if err := os.WriteFile(filepath.Join(dir, "index.txt"), []byte(list), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestWebSources compares what commands say of sources on a web server and on this machine.
+func TestWebSources(t *testing.T) {
+	ownFolders(t)
+	dir := t.TempDir()
+	runTool(t, dir, "lorefs", "sample", "s")
+	dir = filepath.Join(dir, "s")
+	for _, name := range []string{"world", "definitions"} {
+		writeIndex(t, filepath.Join(dir, name))
+	}
+	setOld(t, dir)
+	s := serveFolder(t, dir)
+	for _, args := range [][]string{
+		{"info", "DataCenter_Final_Sample.dat"},
+		{"ls", "-l", "DataCenter_Final_Sample.dat", "sheets"},
+		{"cat", "DataCenter_Final_Sample.dat", "datacenter.json"},
+		{"query", "DataCenter_Final_Sample.dat", "//@id"},
+		{"find", "DataCenter_Final_Sample.dat", "--name", "*.xml"},
+		{"info", "session.TeraLog"},
+		{"cat", "session.TeraLog", "session.json"},
+		{"decode", "session.TeraLog", "--definitions=" + filepath.Join(dir, "definitions")},
+		{"info", "definitions"},
+		{"ls", "world", "zones"},
+		{"cat", "world", "statistics/x1000y1000.json"},
+	} {
+		local, remote := slices.Clone(args), slices.Clone(args)
+		at := slices.IndexFunc(args, func(arg string) bool { _, err := os.Stat(filepath.Join(dir, arg)); return err == nil })
+		local[at], remote[at] = filepath.Join(dir, args[at]), s.URL+"/"+args[at]
+		want, got := outputOf(local), outputOf(remote)
+		if strings.ReplaceAll(want, dir, s.URL) != got || want == "" {
+			t.Errorf("%q says\n%.400s\nand of the web server\n%.400s", args, want, got)
+		}
+	}
+	if out, err := exec.CommandContext(t.Context(), "lorefs", "diff", s.URL+"/DataCenter_Final_Sample.dat", filepath.Join(dir, "DataCenter_Final_Sample.dat")).CombinedOutput(); err != nil {
+		t.Errorf("diff: %v, %s", err, out)
+	}
+	for args, want := range map[string]string{
+		"info " + s.URL + "/none": "neither index.txt",
+		"info http:/none":         "want http://HOST/PATH",
+		"info s3:none":            "want s3://BUCKET/PREFIX",
+		"info http://user:hidden@127.0.0.1:1/a?key=hidden": "http://127.0.0.1:1/a?…",
+		"mount --rw " + s.URL + "/world " + t.TempDir():    "only local sources can be edited",
+	} {
+		out, err := exec.CommandContext(t.Context(), "lorefs", strings.Fields(args)...).CombinedOutput()
+		if err == nil || !strings.Contains(string(out), want) || strings.Contains(string(out), "hidden") {
+			t.Errorf("%s: %v, %s", args, err, out)
+		}
+	}
+}
+
+// outputOf returns what a command says.
+func outputOf(args []string) string {
+	out, _ := exec.Command("lorefs", args...).CombinedOutput() // how it ends is seen in what it says
+	return string(out)
+}
+
+// TestLocalNames opens files that are called as sources elsewhere are.
+func TestLocalNames(t *testing.T) {
+	ownFolders(t)
+	dir := t.TempDir()
+	runTool(t, dir, "lorefs", "sample", "s")
+	if err := os.Rename(filepath.Join(dir, "s", "DataCenter_Final_Sample.dat"), filepath.Join(dir, "s3:a")); err != nil {
+		t.Fatal(err)
+	}
+	runTool(t, dir, "lorefs", "info", "./s3:a")
+	c := exec.CommandContext(t.Context(), "lorefs", "info", "s3:a")
+	c.Dir = dir
+	if out, err := c.CombinedOutput(); err == nil || !strings.Contains(string(out), "want s3://BUCKET/PREFIX") {
+		t.Errorf("%v, %s", err, out)
+	}
+}
+
+// TestMirrorOnWeb mounts a mirror of a web server, which goes away for a time.
+func TestMirrorOnWeb(t *testing.T) {
+	testneeds.FUSE(t)
+	ownFolders(t)
+	files := storedFiles()
+	mirror := makeMirror(t, files)
+	dir := t.TempDir()
+	for name, data := range mirror {
+		put(t, filepath.Join(dir, "tpr", "sample", filepath.FromSlash(name)), data)
+	}
+	s := serveFolder(t, dir)
+	source := s.URL + "/tpr/sample"
+	if out := outputOf([]string{"info", source}); !strings.Contains(out, "--build and --cdn have to say") {
+		t.Errorf("info: %s", out)
+	}
+	build, cdn := configKeys(t, mirror)
+	flags := []string{"--build=" + build, "--cdn=" + cdn}
+	s.took()
+	mnt := mountCASC(t, source, flags...)
+	names := slices.Sorted(maps.Keys(files))
+	runTool(t, mnt, "find", "files", "-size", "+1")
+	t.Logf("a first listing with sizes: %s", s.took())
+	check := func(name string) error {
+		t.Helper()
+		got, err := os.ReadFile(filepath.Join(mnt, "files", name))
+		if err == nil && !bytes.Equal(got, files[name]) {
+			t.Errorf("%s has %d wrong bytes", name, len(got))
+		}
+		return err
+	}
+	if err := check(names[1]); err != nil {
+		t.Error(err)
+	}
+	t.Logf("a file: %s", s.took())
+	s.away.Store(true)
+	if err := check(names[2]); !errors.Is(err, syscall.EIO) {
+		t.Errorf("a read while the server is away: %v", err)
+	}
+	s.away.Store(false)
+	for _, name := range names {
+		if err := check(name); err != nil {
+			t.Error(err)
+		}
+	}
+	s.took()
+	again := mountCASC(t, source, flags...)
+	runTool(t, again, "find", "files", "-size", "+1")
+	runTool(t, "", "diff", "-r", mnt+"/files", again+"/files")
+	if took := s.took(); took != "1 requests, 1 bytes" { // for the time of the build
+		t.Errorf("a second mount, and all files: %s", took)
+	}
+	s.away.Store(true)
+	offline := mountCASC(t, source, append(flags, "--offline")...)
+	s.took()
+	runTool(t, "", "diff", "-r", mnt+"/files", offline+"/files")
+	if took := s.took(); took != "0 requests, 0 bytes" {
+		t.Errorf("offline: %s", took)
+	}
+}
+
+func put(t *testing.T, name string, data []byte) {
+	t.Helper()
+	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o700), os.WriteFile(name, data, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// configKeys returns the keys of the configurations of a mirror with one build.
+func configKeys(t *testing.T, mirror write.Files) (build, cdn string) {
+	t.Helper()
+	for name, data := range mirror {
+		switch {
+		case !strings.HasPrefix(name, "config/"):
+		case bytes.Contains(data, []byte("encoding = ")):
+			build = filepath.Base(name)
+		case bytes.Contains(data, []byte("archives = ")):
+			cdn = filepath.Base(name)
+		}
+	}
+	if build == "" || cdn == "" {
+		t.Fatal("no configurations")
+	}
+	return build, cdn
+}

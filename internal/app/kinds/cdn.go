@@ -1,0 +1,398 @@
+package kinds
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"lorefs/blte"
+	"lorefs/casc"
+	"lorefs/internal/origin"
+	"lorefs/internal/remote"
+	"lorefs/internal/remote/mirror"
+	"lorefs/internal/remote/versions"
+	"lorefs/internal/shown"
+	"lorefs/internal/userdir"
+)
+
+// CDNOptions are for CASC storages on the hosts of a CDN.
+type CDNOptions struct {
+	// Region is where the build is for; Build is its version, number or key, and CDN the key of
+	// the configuration of the CDN. Default: us, the latest build, and the configuration that
+	// belongs to it.
+	Region, Build, CDN string
+	// Hosts are asked for objects in place of the listed ones, and VersionHosts say in place of
+	// the real ones which builds there are.
+	Hosts, VersionHosts []string
+	// Offline means that only the cache is read.
+	Offline bool
+	// CacheDir is the folder of the cache; the default is in the user's cache folder.
+	// CacheLimit is how many bytes it may have; the default is mirror.DefaultLimit.
+	CacheDir   string
+	CacheLimit int64
+	// ProductKeys are the keys of products whose objects are all encrypted, by their names.
+	ProductKeys map[string][16]byte
+}
+
+// EncryptedProductError means that every object of a product is encrypted with a key that is
+// not known. It matches [blte.ErrNoKey].
+type EncryptedProductError struct{ Product, Key string }
+
+func (e *EncryptedProductError) Error() string {
+	return fmt.Sprintf("everything of the product %s is encrypted with the key %q, which is not known", e.Product, e.Key)
+}
+
+// Is makes the error match [blte.ErrNoKey].
+func (e *EncryptedProductError) Is(target error) bool { return target == blte.ErrNoKey }
+
+// cdn is where a storage comes from that is on the hosts of a CDN.
+type cdn struct {
+	product string
+	find    versions.Options
+	build   versions.Build
+	client  *remote.Client
+	// cache is nil if the folder can't be used.
+	cache *mirror.Cache
+	// stop ends what goes on in the background, and looking waits for it.
+	stop    context.CancelFunc
+	ended   context.Context //nolint:containedctx // that of the background
+	looking sync.WaitGroup
+
+	mu sync.Mutex // guards the rest
+	// opening is called with the bytes that have come, until the storage is open.
+	opening func(done, total int64)
+	// looked is when the version service was last asked, and newer what it said then.
+	looked time.Time
+	newer  *versions.Build
+}
+
+// openCDN finds out which build is wanted, and where it is.
+func openCDN(ctx context.Context, product string, o opening) (_ *cdn, err error) {
+	c := &cdn{product: product, opening: o.Progress}
+	c.ended, c.stop = context.WithCancel(context.WithoutCancel(ctx))
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, c.close())
+		}
+	}()
+	opts := &o.CASC.CDN
+	c.cache = openMirror(opts, o.Logger)
+	c.find = versions.Options{
+		Product: product, Region: opts.Region, Build: opts.Build, CDN: opts.CDN, Hosts: opts.Hosts,
+		Cache: c.cache, Offline: opts.Offline, Logger: o.Logger,
+	}
+	for _, text := range opts.VersionHosts {
+		h, err := remote.ParseGiven(text)
+		if err != nil {
+			return nil, err
+		}
+		c.find.Tables, c.find.Channels = append(c.find.Tables, h), []remote.Host{}
+	}
+	if c.build, err = versions.Find(ctx, c.find); err != nil {
+		return nil, err
+	}
+	c.looked = c.build.Said
+	if c.client, err = c.newClient(o, nil); err != nil {
+		return nil, err
+	}
+	name, err := c.encryptedBy(ctx)
+	if err != nil || name == "" {
+		return c, err
+	}
+	key, ok := opts.ProductKeys[name]
+	if !ok {
+		return nil, &EncryptedProductError{product, name}
+	}
+	c.client.Close()
+	c.client, err = c.newClient(o, decrypter(key))
+	return c, err
+}
+
+// openMirror opens the cache, or returns nil if that fails: all can be fetched again.
+func openMirror(opts *CDNOptions, log *slog.Logger) *mirror.Cache {
+	dir := opts.CacheDir
+	if dir == "" {
+		d, err := userdir.Cache("cdn")
+		if err != nil {
+			log.Warn("nothing is kept of what is fetched", "err", err)
+			return nil
+		}
+		dir = d.Path()
+		_ = d.Close() // only its path is needed
+	}
+	cache, err := mirror.Open(dir, mirror.Options{Limit: opts.CacheLimit, Logger: log})
+	if err != nil {
+		log.Warn("nothing is kept of what is fetched", "err", err)
+		return nil
+	}
+	return cache
+}
+
+func (c *cdn) newClient(o opening, decrypt func(remote.Key, int64, []byte)) (*remote.Client, error) {
+	return remote.New(remote.Options{
+		Hosts: c.build.Hosts, Path: c.build.Path, ConfigPath: c.build.ConfigPath, Cache: c.cache,
+		Offline: o.CASC.CDN.Offline, Decrypt: decrypt, Logger: o.Logger,
+	})
+}
+
+// encryptedBy returns the name of the key of all objects, or nothing if they are plain. Not
+// every host has the configuration that says so.
+func (c *cdn) encryptedBy(ctx context.Context) (string, error) {
+	if c.build.EncryptedBy != "" || c.build.ProductConfig == (remote.Key{}) || c.build.ConfigPath == "" {
+		return c.build.EncryptedBy, nil
+	}
+	text, err := c.client.ProductConfig(ctx, c.build.ProductConfig)
+	if err != nil {
+		return "", ctx.Err()
+	}
+	return versions.KeyOfProduct(text)
+}
+
+// storage opens the storage.
+func (c *cdn) storage(ctx context.Context, opts casc.Options) (*casc.Storage, error) {
+	b := &c.build
+	row := casc.Build{
+		Product: b.Product, Branch: b.Region, Version: b.Version,
+		BuildKey: casc.Key(b.BuildConfig), CDNKey: casc.Key(b.CDNConfig), KeyRing: casc.Key(b.KeyRing),
+	}
+	opts.Product = ""
+	st, err := casc.OpenRemote(ctx, c, &row, casc.RemoteOptions{Options: opts})
+	c.came()
+	return st, err
+}
+
+// opened says that from now on nobody waits for the storage to be open.
+func (c *cdn) opened() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.opening = nil
+}
+
+// came reports how many bytes have come while the storage is opened.
+func (c *cdn) came() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.opening != nil {
+		const unknown = -1
+		c.opening(c.client.Stats().Bytes, unknown)
+	}
+}
+
+// Config implements [casc.Remote], and so do the other methods.
+func (c *cdn) Config(ctx context.Context, key casc.Key) ([]byte, error) {
+	defer c.came()
+	return c.client.Config(ctx, key)
+}
+
+// Index implements [casc.Remote].
+func (c *cdn) Index(ctx context.Context, archive casc.Key, check func([]byte) error) ([]byte, error) {
+	defer c.came()
+	return c.client.Index(ctx, archive, check)
+}
+
+// Loose implements [casc.Remote].
+func (c *cdn) Loose(ctx context.Context, key casc.Key, own bool, check func([]byte) error) ([]byte, error) {
+	defer c.came()
+	return c.client.Loose(ctx, key, own, check)
+}
+
+// Range implements [casc.Remote].
+func (c *cdn) Range(ctx context.Context, f casc.RemoteFile, off, size int64, check func([]byte) error) ([]byte, error) {
+	defer c.came()
+	return c.client.Range(ctx, fileOf(f), off, size, check)
+}
+
+// Begin implements [casc.Remote].
+func (c *cdn) Begin(ctx context.Context, f casc.RemoteFile, size int64, proven func([]byte) (int, error)) ([]byte, error) {
+	defer c.came()
+	return c.client.Begin(ctx, fileOf(f), size, proven)
+}
+
+func fileOf(f casc.RemoteFile) remote.File {
+	return remote.File{Key: f.Key, Archive: f.Archive, Off: f.Off, Size: f.Size, Own: f.Own}
+}
+
+const (
+	// lookEvery is how often the version service is asked for a newer build, when somebody
+	// wants to know. lookTime is how long they wait for the answer.
+	lookEvery = 10 * time.Minute
+	lookTime  = 2 * time.Second
+)
+
+// notices returns what there is to say about the hosts and the build.
+func (c *cdn) notices() (all []string) {
+	if c.cache == nil {
+		all = append(all, "nothing that was fetched is kept, for the cache can't be used")
+	} else if err := c.cache.Trouble(); err != nil {
+		all = append(all, "nothing more is kept of what is fetched: "+shown.Line(err))
+	}
+	if b := c.newest(); b != nil {
+		all = append(all, fmt.Sprintf("there is another build, %s (%x): mount again to see it", b.Version, b.BuildConfig))
+	}
+	return all
+}
+
+// newest returns the build that the version service has now, or nil if it is this one or not
+// known. The mount stays on its build.
+func (c *cdn) newest() *versions.Build {
+	c.mu.Lock()
+	due := !c.find.Offline && time.Since(c.looked) > lookEvery
+	if due {
+		c.looked = time.Now()
+	}
+	c.mu.Unlock()
+	if due {
+		done := make(chan struct{})
+		c.looking.Go(func() { defer close(done); c.look() })
+		select {
+		case <-done:
+		case <-time.After(lookTime):
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.newer
+}
+
+// look asks for the latest build. Without an answer what was known stays.
+func (c *cdn) look() {
+	find := c.find
+	find.Build, find.CDN = "", ""
+	b, err := versions.Find(c.ended, find)
+	if err != nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.newer = nil
+	if b.BuildConfig != c.build.BuildConfig {
+		c.newer = &b
+	}
+}
+
+func (c *cdn) close() error {
+	c.stop()
+	c.looking.Wait()
+	if c.client != nil {
+		c.client.Close()
+	}
+	if c.cache == nil {
+		return nil
+	}
+	return c.cache.Close()
+}
+
+// RemoteStatus describes what was fetched for a source that is on other machines. Its fields
+// are printed in this order, and scripts rely on their names.
+type RemoteStatus struct {
+	// Build is the key of the build configuration of a CASC storage, Version its version.
+	Build   string `json:"build,omitempty"`
+	Version string `json:"version,omitempty"`
+	// Newer is the version of the build that there is now, if it is another one.
+	Newer    string `json:"newer,omitempty"`
+	Requests int64  `json:"requests"`
+	Bytes    int64  `json:"bytes"`
+	Failures int64  `json:"failures"`
+	// Cached is how often the cache had what was wanted, and CachedBytes how much that was.
+	Cached      int64 `json:"cached"`
+	CachedBytes int64 `json:"cached_bytes"`
+	// CacheProblem is why nothing is kept at the moment.
+	CacheProblem string       `json:"cache_problem,omitempty"`
+	Hosts        []HostStatus `json:"hosts"`
+}
+
+// HostStatus describes what one host did.
+type HostStatus struct {
+	URL         string `json:"url"`
+	Requests    int64  `json:"requests"`
+	Bytes       int64  `json:"bytes"`
+	Failures    int64  `json:"failures"`
+	LastFailure string `json:"last_failure,omitempty"`
+}
+
+func (c *cdn) status() *RemoteStatus {
+	r := fetchedBy(c.client.Stats())
+	r.Build, r.Version = hex.EncodeToString(c.build.BuildConfig[:]), c.build.Version
+	if b := c.newest(); b != nil {
+		r.Newer = cmp.Or(b.Version, hex.EncodeToString(b.BuildConfig[:]))
+	}
+	return r
+}
+
+// fetchedBy returns the status of what a client has fetched.
+func fetchedBy(s remote.Stats) *RemoteStatus {
+	r := &RemoteStatus{
+		Requests: s.Requests, Bytes: s.Bytes, Failures: s.Failures, Cached: s.Cached, CachedBytes: s.CachedBytes, Hosts: []HostStatus{},
+	}
+	if s.CacheTrouble != nil {
+		r.CacheProblem = shown.Line(s.CacheTrouble)
+	}
+	for _, h := range s.Hosts {
+		r.Hosts = append(r.Hosts, HostStatus{origin.Shown(h.URL), h.Requests, h.Bytes, h.Failures, h.LastFailure})
+	}
+	return r
+}
+
+// Remote returns what was fetched for the source, or nil if it is on this machine.
+func (s *Source) Remote() *RemoteStatus {
+	switch a := s.archive.(type) {
+	case *cascStorage:
+		if a.cdn != nil {
+			return a.cdn.status()
+		}
+	case *DataCenter:
+		return fetchedFor(a.file)
+	case *packets:
+		if d, ok := a.folder.(*distantFolder); ok && a.file == nil {
+			return d.server.fetched()
+		}
+		return fetchedFor(a.file)
+	case *world:
+		if a.distant != nil {
+			return a.distant.server.fetched()
+		}
+	}
+	return nil
+}
+
+// fetchedFor returns the status of a file, or nil if it is on this machine.
+func fetchedFor(file original) *RemoteStatus {
+	if d, ok := file.(*distant); ok {
+		return d.server.fetched()
+	}
+	return nil
+}
+
+// Prepare reads what reads of files would have to wait for, such as the indexes of a source on
+// a CDN. It returns when that is done or ctx has ended.
+func (s *Source) Prepare(ctx context.Context) error {
+	c, ok := s.archive.(*cascStorage)
+	if !ok || c.cdn == nil {
+		return nil
+	}
+	return c.storage.LoadIndexes(ctx)
+}
+
+// isCDN returns the product of a source on a CDN.
+func isCDN(path string) (product string, ok bool) {
+	o := origin.Parse(path)
+	return o.Rest, o.Scheme == origin.CDN
+}
+
+// ReadProductKey reads a file NAME.ak, which has the key of a product as it is.
+func ReadProductKey(path string) (key [16]byte, err error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return key, Unreadable(path, err)
+	}
+	if len(text) != len(key) {
+		return key, errorf("%s: %d bytes: want a key of %d", path, len(text), len(key))
+	}
+	return [16]byte(text), nil
+}

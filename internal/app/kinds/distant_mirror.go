@@ -1,0 +1,188 @@
+package kinds
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"time"
+
+	"lorefs/casc"
+	"lorefs/internal/origin"
+	"lorefs/internal/remote"
+	"lorefs/internal/remote/objects"
+	"lorefs/internal/remote/versions"
+)
+
+// maxBuildInfo bounds the list of builds of a mirror, in bytes, and maxConfigs how many
+// configurations are read to find the only build of a mirror without such a list.
+const (
+	maxBuildInfo = 1 << 20
+	maxConfigs   = 64
+)
+
+// openDistantMirror opens a mirror on a web server or in an object store. What lies there has
+// its hash in its name, so it is fetched as from the hosts of a CDN.
+func openDistantMirror(ctx context.Context, name string, o opening) (_ *cdn, err error) {
+	c := &cdn{opening: o.Progress}
+	c.find.Offline = true // nobody tells of newer builds
+	c.ended, c.stop = context.WithCancel(context.WithoutCancel(ctx))
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, c.close())
+		}
+	}()
+	c.cache = openMirror(&o.CASC.CDN, o.Logger)
+	s, err := openServer(ctx, name, nil, o.Options)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	c.client, err = s.Mirror(remote.Options{Cache: c.cache, Offline: o.CASC.CDN.Offline, Logger: o.Logger})
+	if err != nil {
+		return nil, err
+	}
+	b, err := c.mirrored(ctx, s, o)
+	if err != nil {
+		return nil, err
+	}
+	c.build = versions.Build{
+		Product: b.Product, Region: b.Branch, Version: b.Version,
+		BuildConfig: remote.Key(b.BuildKey), CDNConfig: remote.Key(b.CDNKey), KeyRing: remote.Key(b.KeyRing),
+	}
+	c.build.Said, err = c.buildTime(ctx, s, o, b.BuildKey)
+	return c, err
+}
+
+// mirrored returns the build that options name, or the one of the mirror.
+func (c *cdn) mirrored(ctx context.Context, s *server, o opening) (b casc.Build, err error) {
+	opts := &o.CASC.Storage
+	b = casc.Build{Product: opts.Product, BuildKey: opts.BuildKey, CDNKey: opts.CDNKey}
+	if !b.BuildKey.IsZero() && !b.CDNKey.IsZero() {
+		return b, nil
+	}
+	if o.CASC.CDN.Offline {
+		return b, errorf("%s: offline, --build and --cdn have to say which configurations to read", s.Origin().Shown())
+	}
+	listed, err := s.buildInfo(ctx)
+	switch {
+	case err == nil:
+		return pickBuild(listed, opts)
+	case !errors.Is(err, iofs.ErrNotExist):
+		return b, err
+	case !s.Lists():
+		return b, errorf("%s: it has neither %s, with the path of a file in each line, nor .build.info: if it is a mirror of a CASC storage, --build and --cdn have to say which configurations to read",
+			s.Origin().Shown(), objects.IndexName)
+	}
+	return c.onlyBuild(ctx, s, b)
+}
+
+// buildInfo reads the list of builds of a mirror.
+func (s *server) buildInfo(ctx context.Context) ([]casc.Build, error) {
+	f, err := s.Open(ctx, ".build.info")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if f.Size() > maxBuildInfo {
+		return nil, fmt.Errorf("%s has %d bytes: want at most %d", f.Path(), f.Size(), maxBuildInfo)
+	}
+	text, err := io.ReadAll(io.NewSectionReader(f, 0, f.Size()))
+	if err != nil {
+		return nil, err
+	}
+	all, err := casc.ParseBuildInfo(text)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", f.Path(), err)
+	}
+	return all, err
+}
+
+// pickBuild returns the build of a list that options name, or the active one.
+func pickBuild(all []casc.Build, opts *casc.Options) (b casc.Build, err error) {
+	if opts.BuildKey.IsZero() {
+		b, err = casc.SelectBuild(all, opts.Product)
+	} else {
+		b.BuildKey = opts.BuildKey
+		for _, one := range all {
+			if one.BuildKey == opts.BuildKey {
+				b = one
+			}
+		}
+	}
+	if !opts.CDNKey.IsZero() {
+		b.CDNKey = opts.CDNKey
+	}
+	if err == nil && b.CDNKey.IsZero() {
+		err = errors.New(".build.info does not have the build: --cdn has to say which configuration lists its archives")
+	}
+	return b, err
+}
+
+// onlyBuild looks for the only configurations of a mirror that an object store lists. Those
+// that b has already are not looked for.
+func (c *cdn) onlyBuild(ctx context.Context, s *server, b casc.Build) (casc.Build, error) {
+	builds, cdns, count := []casc.Key{}, []casc.Key{}, 0
+	for name, err := range s.Below(ctx, "config/") {
+		if err != nil {
+			return b, err
+		}
+		if count++; count > maxConfigs {
+			return b, errorf("%s: it has more than %d configurations: --build and --cdn have to say which to read", s.Origin().Shown(), maxConfigs)
+		}
+		key, err := casc.ParseKey(name[max(0, len(name)-2*len(casc.Key{})):])
+		if err != nil {
+			continue
+		}
+		text, err := c.client.Config(ctx, remote.Key(key))
+		if err != nil {
+			return b, err
+		}
+		config, err := casc.ReadConfig(text, key)
+		switch {
+		case err != nil: // it is none of these two
+		case len(config.Words("encoding")) > 0:
+			builds = append(builds, key)
+		case len(config.Words("archives")) > 0:
+			cdns = append(cdns, key)
+		}
+	}
+	for _, want := range []struct {
+		key    *casc.Key
+		all    []casc.Key
+		option string
+	}{{&b.BuildKey, builds, "build"}, {&b.CDNKey, cdns, "cdn"}} {
+		switch {
+		case !want.key.IsZero():
+		case len(want.all) == 1:
+			*want.key = want.all[0]
+		case len(want.all) == 0:
+			return b, errorf("%s: %w: it has no configuration for --%s", s.Origin().Shown(), ErrUnknown, want.option)
+		default:
+			return b, errorf("%s: --%s has to say which of %v to read", s.Origin().Shown(), want.option, want.all)
+		}
+	}
+	return b, nil
+}
+
+// buildTime returns when a configuration was put into the mirror, or zero if nobody says.
+func (c *cdn) buildTime(ctx context.Context, s *server, o opening, key casc.Key) (time.Time, error) {
+	if o.CASC.CDN.Offline {
+		return time.Time{}, nil
+	}
+	when, err := s.ModTime(ctx, casc.ConfigPath("config", key))
+	if errors.Is(err, iofs.ErrNotExist) {
+		err = errorf("%s: it has no configuration %v, so it is no mirror with that build: %w", s.Origin().Shown(), key, err)
+	}
+	return when, err
+}
+
+// isDistantMirror reports whether a storage is a mirror on a web server or in an object store.
+func isDistantMirror(name string) bool {
+	o := origin.Parse(name)
+	return o.Web() || o.Scheme == origin.S3
+}
+
+// fetched returns the status of what comes from a server.
+func (s *server) fetched() *RemoteStatus { return fetchedBy(s.Stats()) }

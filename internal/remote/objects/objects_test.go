@@ -1,0 +1,622 @@
+package objects_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	iofs "io/fs"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"lorefs/internal/origin"
+	"lorefs/internal/remote"
+	"lorefs/internal/remote/mirror"
+	"lorefs/internal/remote/objects"
+	"lorefs/internal/source"
+)
+
+// object is what a web server has.
+type object struct {
+	data     []byte
+	etag     string
+	modified time.Time
+	// plain means that it is sent as a whole whatever is asked for.
+	plain bool
+}
+
+// web is a web server that counts, and that a test can make fail.
+type web struct {
+	*httptest.Server
+	mu       sync.Mutex // guards the rest
+	objects  map[string]object
+	fault    func(w http.ResponseWriter, r *http.Request) bool
+	requests []*http.Request
+	bytes    int64
+}
+
+var testTime = time.Unix(1_500_000_000, 0).UTC()
+
+func newWeb(t *testing.T) *web {
+	t.Helper()
+	s := &web{objects: map[string]object{}}
+	s.Server = httptest.NewServer(s)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *web) put(name string, o object) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.objects[name] = o
+}
+
+func (s *web) setFault(fault func(w http.ResponseWriter, r *http.Request) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fault = fault
+}
+
+// took returns how many requests came and how many bytes went since it was called last.
+func (s *web) took() (int, int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, sent := len(s.requests), s.bytes
+	s.requests, s.bytes = nil, 0
+	return n, sent
+}
+
+func (s *web) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	s.requests = append(s.requests, r)
+	o, ok := s.objects[strings.TrimPrefix(r.URL.Path, "/")]
+	fault := s.fault
+	s.mu.Unlock()
+	if fault != nil && fault(w, r) {
+		return
+	}
+	if !ok {
+		http.NotFound(w, r)
+		return
+	}
+	if o.etag != "" {
+		w.Header().Set("ETag", o.etag)
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	out := &counting{ResponseWriter: w}
+	if o.plain {
+		_, _ = out.Write(o.data)
+	} else {
+		http.ServeContent(out, r, "", o.modified, bytes.NewReader(o.data))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.bytes += out.n
+}
+
+type counting struct {
+	http.ResponseWriter
+	n int64
+}
+
+func (c *counting) Write(p []byte) (int, error) {
+	n, err := c.ResponseWriter.Write(p)
+	c.n += int64(n)
+	return n, err
+}
+
+// quick are times that a test can wait for.
+var quick = remote.Times{
+	Connect: time.Second, Header: time.Second, Progress: 500 * time.Millisecond, Pause: time.Millisecond, MaxRetryAfter: 10 * time.Millisecond,
+}
+
+func store(t *testing.T, name string, o objects.Options) *objects.Store {
+	t.Helper()
+	o.Times = quick
+	s, err := objects.Open(t.Context(), origin.Parse(name), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func open(t *testing.T, name string, o objects.Options) *objects.File {
+	t.Helper()
+	f, err := store(t, name, o).Open(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return f
+}
+
+// noise are bytes in which each place can be told from the others.
+func noise(size int) []byte {
+	data := make([]byte, size)
+	_, _ = rand.NewChaCha8([32]byte{1}).Read(data)
+	return data
+}
+
+func readAll(f *objects.File) ([]byte, error) {
+	return io.ReadAll(io.NewSectionReader(f, 0, f.Size()))
+}
+
+const large = 5<<20 + 12345
+
+// TestPins reads an object of each kind of server, as a whole and here and there.
+func TestPins(t *testing.T) {
+	data := noise(large)
+	for name, o := range map[string]object{
+		"etag":             {data: data, etag: `"one"`},
+		"etag and time":    {data: data, etag: `"one"`, modified: testTime},
+		"time":             {data: data, modified: testTime},
+		"weak etag, time":  {data: data, etag: `W/"one"`, modified: testTime},
+		"empty etag, time": {data: data, etag: `""`, modified: testTime},
+		"weak etag":        {data: data, etag: `W/"one"`},
+		"nothing":          {data: data},
+		"no ranges":        {data: data, etag: `"one"`, plain: true},
+		"empty":            {etag: `"one"`},
+		"empty, no ranges": {plain: true},
+		"one byte":         {data: data[:1], etag: `"one"`},
+		"one chunk":        {data: data[:1<<20], etag: `"one"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newWeb(t)
+			s.put("dir/a b", o)
+			f := open(t, s.URL+"/dir/a%20b", objects.Options{})
+			if f.Size() != int64(len(o.data)) || !f.ModTime().Equal(o.modified) {
+				t.Errorf("%d bytes of %v", f.Size(), f.ModTime())
+			}
+			got, err := readAll(f)
+			if err != nil || !bytes.Equal(got, o.data) {
+				t.Fatalf("%d bytes, %v", len(got), err)
+			}
+			for range 20 {
+				off := rand.Int64N(f.Size() + 1)
+				p := make([]byte, rand.IntN(3<<20))
+				n, err := f.ReadAt(p, off)
+				if !bytes.Equal(p[:n], o.data[off:min(off+int64(len(p)), f.Size())]) || (n < len(p)) != errors.Is(err, io.EOF) {
+					t.Fatalf("%d of %d bytes at %d: %v", n, len(p), off, err)
+				}
+			}
+			if err := f.CheckNow(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestRequests counts what reading costs.
+func TestRequests(t *testing.T) {
+	s := newWeb(t)
+	data := noise(40 << 20)
+	s.put("a", object{data: data, etag: `"one"`})
+	f := open(t, s.URL+"/a", objects.Options{})
+	if n, _ := s.took(); n != 1 {
+		t.Errorf("%d requests to open it", n)
+	}
+	if got, err := readAll(f); err != nil || !bytes.Equal(got, data) {
+		t.Fatal(len(got), err)
+	}
+	// Runs of 1, 2, 4, 8, 16 and 9 chunks.
+	if n, sent := s.took(); n != 6 || sent != int64(len(data)) {
+		t.Errorf("%d requests and %d bytes to read all", n, sent)
+	}
+	for _, off := range []int64{5 << 20, 1<<20 + 7, 3 << 20} {
+		if _, err := f.ReadAt(make([]byte, 10), off); err != nil {
+			t.Error(err)
+		}
+	}
+	if n, sent := s.took(); n != 3 || sent != 3<<20 {
+		t.Errorf("%d requests and %d bytes for three places", n, sent)
+	}
+	var readers sync.WaitGroup
+	for range 20 {
+		readers.Go(func() {
+			if _, err := f.ReadAt(make([]byte, 10), 37<<20); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	readers.Wait()
+	if n, _ := s.took(); n > 1 {
+		t.Errorf("%d requests for one place", n)
+	}
+}
+
+// TestFaults has the server fail once, and for good.
+func TestFaults(t *testing.T) {
+	data := noise(large)
+	reset := func(w http.ResponseWriter) {
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err == nil {
+			conn.Close()
+		}
+	}
+	half := func(w http.ResponseWriter, r *http.Request) {
+		var first, last int
+		_, _ = fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &first, &last)
+		w.Header().Set("ETag", `"one"`)
+		w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", first, last, len(data)))
+		w.Header().Set("Content-Length", fmt.Sprint(last-first+1))
+		w.WriteHeader(http.StatusPartialContent)
+		_, _ = w.Write(data[first : first+(last-first)/2])
+	}
+	faults := map[string]struct {
+		do    func(w http.ResponseWriter, r *http.Request)
+		want  string
+		final bool
+	}{
+		"500":      {do: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, want: "status 500"},
+		"503":      {do: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, want: "status 503"},
+		"404":      {do: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) }, want: "status 404", final: true},
+		"403":      {do: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(403) }, want: "the server refuses", final: true},
+		"too many": {do: func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "1"); w.WriteHeader(429) }, want: "status 429"},
+		"reset":    {do: func(w http.ResponseWriter, _ *http.Request) { reset(w) }, want: "EOF"},
+		"short":    {do: half, want: "too short"},
+		"stall": {do: func(w http.ResponseWriter, r *http.Request) {
+			half(w, r)
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		}, want: "no byte came for too long"},
+		"another range": {do: func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("ETag", `"one"`)
+			w.Header().Set("Content-Range", fmt.Sprintf("bytes 1-10/%d", len(data)))
+			w.WriteHeader(http.StatusPartialContent)
+			_, _ = w.Write(data[1:11])
+		}, want: "the range \"bytes 1-10/"},
+		"whole": {do: func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("ETag", `"one"`)
+			w.Header().Set("Content-Length", fmt.Sprint(len(data)))
+			_, _ = w.Write(data)
+		}, want: "the whole object came"},
+		"packed": {do: func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Encoding", "gzip")
+			_, _ = w.Write(data)
+		}, want: "packed"},
+		"HTML": {do: func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html")
+			_, _ = w.Write([]byte("<html>not today</html>"))
+		}, want: "changed", final: true},
+	}
+	for name, fault := range faults {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newWeb(t)
+			s.put("a", object{data: data, etag: `"one"`})
+			f := open(t, s.URL+"/a", objects.Options{})
+			count := 0
+			s.setFault(func(w http.ResponseWriter, r *http.Request) bool {
+				s.mu.Lock()
+				count++
+				first := count == 1
+				s.mu.Unlock()
+				if first {
+					fault.do(w, r)
+				}
+				return first
+			})
+			p := make([]byte, 100)
+			_, err := f.ReadAt(p, 2<<20)
+			switch {
+			case !fault.final && (err != nil || !bytes.Equal(p, data[2<<20:2<<20+100])):
+				t.Errorf("failing once: %v", err)
+			case fault.final && (err == nil || !strings.Contains(err.Error(), fault.want)):
+				t.Errorf("failing once: %v, want %s", err, fault.want)
+			}
+			if fault.want == "changed" {
+				return
+			}
+			s.setFault(func(w http.ResponseWriter, r *http.Request) bool { fault.do(w, r); return true })
+			_, err = f.ReadAt(p, 4<<20)
+			if err == nil || !strings.Contains(err.Error(), fault.want) || !strings.Contains(err.Error(), f.Path()) {
+				t.Errorf("failing always: %v", err)
+			}
+			s.setFault(nil)
+			if _, err = f.ReadAt(p, 4<<20); err != nil || !bytes.Equal(p, data[4<<20:4<<20+100]) {
+				t.Errorf("when the server works again: %v", err)
+			}
+		})
+	}
+}
+
+// TestChanged changes an object in each way that a server can tell.
+func TestChanged(t *testing.T) {
+	data := noise(large)
+	for name, tt := range map[string]struct{ was, now object }{
+		"etag":               {object{data: data, etag: `"one"`}, object{data: data, etag: `"two"`}},
+		"etag, not the time": {object{data: data, etag: `"one"`, modified: testTime}, object{data: data, etag: `"two"`, modified: testTime}},
+		"time":               {object{data: data, modified: testTime}, object{data: data, modified: testTime.Add(time.Second)}},
+		"length":             {object{data: data, modified: testTime}, object{data: data[1:], modified: testTime}},
+		"length, a lot":      {object{data: data, modified: testTime}, object{data: data[:100], modified: testTime}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newWeb(t)
+			s.put("a", tt.was)
+			f := open(t, s.URL+"/a", objects.Options{})
+			look := open(t, s.URL+"/a", objects.Options{})
+			if _, err := f.ReadAt(make([]byte, 10), 0); err != nil {
+				t.Fatal(err)
+			}
+			s.put("a", tt.now)
+			if _, err := f.ReadAt(make([]byte, 10), 3<<20); !errors.Is(err, source.ErrChanged) {
+				t.Errorf("a read: %v", err)
+			}
+			if err := f.Check(); !errors.Is(err, source.ErrChanged) {
+				t.Errorf("Check: %v", err)
+			}
+			if _, err := f.ReadAt(make([]byte, 10), 0); !errors.Is(err, source.ErrChanged) {
+				t.Errorf("a read of what was read before: %v", err)
+			}
+			s.put("a", tt.was)
+			if _, err := f.ReadAt(make([]byte, 10), 0); !errors.Is(err, source.ErrChanged) {
+				t.Errorf("a read after all was put back: %v", err)
+			}
+			s.put("a", tt.now)
+			if err := look.CheckNow(); !errors.Is(err, source.ErrChanged) {
+				t.Errorf("CheckNow: %v", err)
+			}
+		})
+	}
+}
+
+// TestCopied changes an object that was copied, which nobody notices.
+func TestCopied(t *testing.T) {
+	s := newWeb(t)
+	data := noise(large)
+	s.put("a", object{data: data})
+	f := open(t, s.URL+"/a", objects.Options{})
+	s.put("a", object{data: noise(10)})
+	if got, err := readAll(f); err != nil || !bytes.Equal(got, data) || f.CheckNow() != nil {
+		t.Errorf("%d bytes, %v, %v", len(got), err, f.CheckNow())
+	}
+	left, err := filepath.Glob(filepath.Join(os.TempDir(), "lorefs-copy-*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// TestCache opens an object again, also after what the cache has was damaged.
+func TestCache(t *testing.T) {
+	s := newWeb(t)
+	data := noise(large)
+	for name, o := range map[string]object{
+		"etag": {data: data, etag: `"one"`}, "time": {data: data, modified: testTime},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			s.put("a", o)
+			look := func(want int) {
+				t.Helper()
+				cache, err := mirror.Open(dir, mirror.Options{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer cache.Close()
+				s.took()
+				if got, err := readAll(open(t, s.URL+"/a", objects.Options{Cache: cache})); err != nil || !bytes.Equal(got, data) {
+					t.Fatalf("%d bytes, %v", len(got), err)
+				}
+				if n, _ := s.took(); n != want {
+					t.Errorf("%d requests, want %d", n, want)
+				}
+			}
+			look(4) // one to open it, and runs of 1, 2 and 3 chunks
+			look(1)
+			damage(t, dir)
+			look(4)
+			look(1)
+			o.etag, o.modified = `"two"`, time.Now().UTC().Truncate(time.Second)
+			s.put("a", o)
+			look(4)
+		})
+	}
+}
+
+// damage flips a bit of all files in a folder.
+func damage(t *testing.T, dir string) {
+	t.Helper()
+	damaged := 0
+	err := filepath.WalkDir(dir, func(path string, d iofs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.Contains(path, "holds") {
+			return err
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for i := 0; i < len(b); i += 1 << 19 {
+			b[i] ^= 1
+		}
+		damaged++
+		return os.WriteFile(path, b, 0o600)
+	})
+	if err != nil || damaged == 0 {
+		t.Fatalf("%d files damaged, %v", damaged, err)
+	}
+}
+
+// TestFreshTime has a time that another version of the object may have as well.
+func TestFreshTime(t *testing.T) {
+	s := newWeb(t)
+	now := time.Now().UTC().Truncate(time.Second)
+	dir := t.TempDir()
+	for _, data := range [][]byte{[]byte("one"), []byte("two")} {
+		s.put("a", object{data: data, modified: now})
+		cache, err := mirror.Open(dir, mirror.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer cache.Close()
+		if got, err := readAll(open(t, s.URL+"/a", objects.Options{Cache: cache})); err != nil || !bytes.Equal(got, data) {
+			t.Errorf("%q, %v, want %q", got, err, data)
+		}
+	}
+}
+
+// TestSecrets looks for what must not be in messages.
+func TestSecrets(t *testing.T) {
+	s := newWeb(t)
+	s.put("a", object{data: noise(100), etag: `"one"`})
+	var asked []string
+	s.setFault(func(w http.ResponseWriter, r *http.Request) bool {
+		user, password, _ := r.BasicAuth()
+		asked = append(asked, user+" "+password+" "+r.URL.RawQuery)
+		if len(asked) > 1 {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+		return len(asked) > 1
+	})
+	name := strings.Replace(s.URL, "http://", "http://me:hidden1@", 1) + "/a?key=hidden2"
+	f := open(t, name, objects.Options{})
+	_, err := f.ReadAt(make([]byte, 10), 0)
+	s.Close()
+	_, gone := f.ReadAt(make([]byte, 10), 0)
+	if err == nil || gone == nil {
+		t.Fatal("no errors to look at")
+	}
+	if asked[0] != "me hidden1 key=hidden2" || len(asked) < 2 || asked[1] != asked[0] {
+		t.Errorf("asked as %q", asked)
+	}
+	for _, text := range []string{err.Error(), gone.Error(), f.Path()} {
+		if strings.Contains(text, "hidden") || strings.Contains(text, "me:") {
+			t.Errorf("a secret in %q", text)
+		}
+	}
+}
+
+// TestRedirect has a server that leads to another one, which must not see what is for the first.
+func TestRedirect(t *testing.T) {
+	to := newWeb(t)
+	data := noise(large)
+	to.put("b", object{data: data, etag: `"one"`})
+	var seen []string
+	to.setFault(func(_ http.ResponseWriter, r *http.Request) bool {
+		seen = append(seen, r.Header.Get("Authorization")+r.Header.Get("Referer")+r.URL.RawQuery)
+		return false
+	})
+	from := httptest.NewServer(http.RedirectHandler(to.URL+"/b", http.StatusFound))
+	t.Cleanup(from.Close)
+	got, err := readAll(open(t, strings.Replace(from.URL, "http://", "http://me:hidden@", 1)+"/a?hidden", objects.Options{}))
+	if err != nil || !bytes.Equal(got, data) {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	if strings.Join(seen, "") != "" {
+		t.Errorf("the other server got %q", seen)
+	}
+}
+
+// TestCancel ends a read that nothing comes for, while another one goes on.
+func TestCancel(t *testing.T) {
+	s := newWeb(t)
+	data := noise(large)
+	s.put("a", object{data: data, etag: `"one"`})
+	f := open(t, s.URL+"/a", objects.Options{})
+	began, goOn := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	s.setFault(func(http.ResponseWriter, *http.Request) bool {
+		once.Do(func() { close(began) })
+		<-goOn
+		return false
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	left, stayed := make(chan error), make(chan error)
+	go func() {
+		_, err := f.ReadAtContext(ctx, make([]byte, 10), 0)
+		left <- err
+	}()
+	<-began
+	go func() {
+		_, err := f.ReadAtContext(t.Context(), make([]byte, 10), 0)
+		stayed <- err
+	}()
+	cancel()
+	if err := <-left; !errors.Is(err, context.Canceled) {
+		t.Errorf("who left: %v", err)
+	}
+	close(goOn)
+	if err := <-stayed; err != nil {
+		t.Errorf("who stayed: %v", err)
+	}
+}
+
+// TestFolder reads a tree of a web server by its index.
+func TestFolder(t *testing.T) {
+	s := newWeb(t)
+	names := []string{"a.txt", "b c/d?e.txt", "b c/f/g%20.txt", "empty"}
+	for i, name := range names {
+		s.put("top/"+name, object{data: noise(100 * (len(names) - 1 - i)), modified: testTime})
+	}
+	s.put("top/index.txt", object{data: []byte("./" + strings.Join(names, "\n./") + "\n./index.txt\r\n"), modified: testTime})
+	st := store(t, s.URL+"/top/", objects.Options{})
+	if is, err := st.IsObject(t.Context()); is || err != nil {
+		t.Errorf("an object: %v, %v", is, err)
+	}
+	var top []string
+	for name, err := range st.Top(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		top = append(top, name)
+	}
+	if !slices.Equal(top, []string{"a.txt", "b c/", "empty"}) {
+		t.Errorf("the top has %q", top)
+	}
+	d, err := st.OpenFolder(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := fstest.TestFS(d, names...); err != nil {
+		t.Error(err)
+	}
+	if got, err := iofs.ReadFile(d, "b c/d?e.txt"); err != nil || !bytes.Equal(got, noise(200)) {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	if !d.ModTime().Equal(testTime) || d.Check() != nil {
+		t.Errorf("%v, %v", d.ModTime(), d.Check())
+	}
+	s.put("top/a.txt", object{data: noise(300), modified: testTime.Add(time.Second)})
+	st2 := store(t, s.URL+"/top", objects.Options{})
+	other, err := st2.OpenFolder(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.put("top/a.txt", object{data: noise(301), modified: testTime.Add(time.Second)})
+	if _, err := iofs.ReadFile(other, "a.txt"); !errors.Is(err, source.ErrChanged) || !errors.Is(other.Check(), source.ErrChanged) {
+		t.Errorf("changed: %v, %v", err, other.Check())
+	}
+}
+
+// TestBadIndexes has indexes that name what is not below them.
+func TestBadIndexes(t *testing.T) {
+	for _, line := range []string{"../up", "/etc/passwd", "a//b", "a/../b", "none"} {
+		s := newWeb(t)
+		s.put("index.txt", object{data: []byte(line + "\n"), modified: testTime})
+		if _, err := store(t, s.URL, objects.Options{}).OpenFolder(t.Context()); err == nil || !strings.HasPrefix(err.Error(), s.URL) && !strings.HasPrefix(err.Error(), "remote: "+s.URL) {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+	s := newWeb(t)
+	if _, err := store(t, s.URL, objects.Options{}).OpenFolder(t.Context()); !errors.Is(err, iofs.ErrNotExist) {
+		t.Errorf("no index: %v", err)
+	}
+}
