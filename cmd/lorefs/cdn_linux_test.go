@@ -221,9 +221,6 @@ func BenchmarkCDNExport(b *testing.B) {
 				if out, err := cmd.CombinedOutput(); err != nil {
 					b.Fatalf("%v: %s", err, out)
 				}
-				if use, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-					b.ReportMetric(float64(use.Maxrss)/1024, "MB")
-				}
 			}
 			b.SetBytes(total)
 		})
