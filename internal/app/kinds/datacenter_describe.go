@@ -77,7 +77,7 @@ func (d dataCenterDescription) Print(w io.Writer) error {
 	shown.Fprintf(t, "values\t%d\n", d.Values)
 	shown.Fprintf(t, "key definitions\t%d\n", d.Keys)
 	if odd := d.odd(); len(odd) > 0 {
-		shown.Fprintf(t, "odd\t%s\n", strings.Join(odd, "; "))
+		shown.Fprintf(t, "notice\t%s\n", strings.Join(odd, "; "))
 	}
 	return t.Flush()
 }

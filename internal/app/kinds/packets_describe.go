@@ -68,14 +68,14 @@ func (d packetsDescription) Print(w io.Writer) error {
 	if d.Library != nil {
 		shown.Fprintf(t, "definitions\t%d\n", d.Library.Definitions)
 		if d.Library.Hidden > 0 {
-			shown.Fprintf(t, "odd\t%d more of them have the name and version of another: verify --strict tells which\n", d.Library.Hidden)
+			shown.Fprintf(t, "notice\t%d more of them have the name and version of another: verify --strict tells which\n", d.Library.Hidden)
 		}
 		shown.Fprintf(t, "maps\t%d\n", d.Library.Maps)
 		if d.Library.Wrong > 0 {
-			shown.Fprintf(t, "odd\t%d lines of them can't be made sense of: verify tells which\n", d.Library.Wrong)
+			shown.Fprintf(t, "notice\t%d lines of them can't be made sense of: verify tells which\n", d.Library.Wrong)
 		}
 		if d.Library.Guessed > 0 {
-			shown.Fprintf(t, "odd\t%d definitions of them are read by a guess: verify tells which\n", d.Library.Guessed)
+			shown.Fprintf(t, "notice\t%d definitions of them are read by a guess: verify tells which\n", d.Library.Guessed)
 		}
 	}
 	return t.Flush()
@@ -88,7 +88,7 @@ func printRecording(t io.Writer, d *dissect.Summary) {
 		{"region", d.Region},
 		{"patch", d.Patch},
 		{"map", d.Map},
-		{"odd", d.Incomplete},
+		{"notice", d.Incomplete},
 	} {
 		if line.text != "" {
 			shown.Fprintf(t, "%s\t%s\n", line.key, line.text)
