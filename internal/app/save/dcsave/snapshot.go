@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 
+	"golang.org/x/sync/errgroup"
+
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
 	"lorefs/internal/app/save"
@@ -178,12 +180,19 @@ func (w *snapshot) checkSpliced(ctx context.Context, id save.Identity) error {
 	if n, err := hex.Decode(sum[:], []byte(id.SHA256)); err != nil || n != len(sum) || id.Size != w.to.from.Size() {
 		return fmt.Errorf("BUG: %+v of %d bytes", id, w.to.from.Size())
 	}
-	if err := w.spliced.Check(ctx, w.to.from, sum); err != nil {
+	// To make the index takes as long as the check.
+	opts := w.options()
+	group, checking := errgroup.WithContext(ctx)
+	group.Go(func() error { return w.spliced.Check(checking, w.to.from, sum) })
+	group.Go(func() (err error) {
+		w.to.file, err = w.spliced.Open(w.to.from, w.to.from.Size(), opts)
+		return err
+	})
+	if err := group.Wait(); err != nil {
 		return err
 	}
 	if w.s.how.VerifyAll {
 		w.spare()
-		opts := w.options()
 		opts.Index = nil
 		all, err := datacenter.Open(ctx, w.to.from, w.to.from.Size(), opts)
 		if err != nil {
@@ -193,10 +202,6 @@ func (w *snapshot) checkSpliced(ctx context.Context, id save.Identity) error {
 		if err := w.written.Compare(ctx, all); err != nil {
 			return err
 		}
-	}
-	var err error
-	if w.to.file, err = w.spliced.Open(w.to.from, w.to.from.Size(), w.options()); err != nil {
-		return err
 	}
 	return w.written.CompareSpliced(ctx, w.to.file)
 }
