@@ -45,7 +45,7 @@ type wholeBenchmark struct {
 //	go test -run '^$' -bench Program/first -benchtime 10x ./cmd/lorefs
 //
 // Beside each median time, xF says how often Go's standard library could decrypt and inflate
-// the file in this time, and xF-cpu the same of the processor time of all cores. MiB is the
+// the file in this time, and xF-cpu compares the processor time of all cores. MiB is the
 // largest memory. LOREFS_BENCH_SOURCE is the data center. LOREFS_BENCH_BASE is another build of
 // lorefs: the two take turns, and x-base is the median of the ratios. Files are written below
 // TMPDIR. BenchmarkCommit in internal/app/save/dcsave measures single edits.
@@ -148,7 +148,7 @@ func benchWhole(b *testing.B, source string, all []wholeBenchmark, floor func() 
 	})
 	for _, m := range all {
 		b.Run(m.name, func(b *testing.B) {
-			var values, floors, ratios, cpu, peaks []float64
+			var values, floors, floorCPU, ratios, cpu, peaks []float64
 			once := func(program string) float64 {
 				r := &wholeRun{B: b, program: program, source: source, dir: b.TempDir(), sheets: sheets}
 				defer os.RemoveAll(r.dir) // there may be many, of a GB
@@ -160,7 +160,9 @@ func benchWhole(b *testing.B, source string, all []wholeBenchmark, floor func() 
 			}
 			for b.Loop() {
 				if floor != nil {
+					before := processorTime(b)
 					floors = append(floors, floor())
+					floorCPU = append(floorCPU, processorTime(b)-before)
 				}
 				before := 0.0
 				if base != "" && len(values)%2 == 0 {
@@ -181,7 +183,7 @@ func benchWhole(b *testing.B, source string, all []wholeBenchmark, floor func() 
 				b.ReportMetric(slices.Max(peaks), "MiB")
 			}
 			if len(cpu) > 0 && floor != nil {
-				b.ReportMetric(median(cpu)/median(floors), "xF-cpu")
+				b.ReportMetric(median(cpu)/median(floorCPU), "xF-cpu")
 			}
 			if base != "" {
 				b.ReportMetric(median(ratios), "x-base")
@@ -199,6 +201,19 @@ func buildProgram(b *testing.B) (path string) {
 		b.Fatalf("%v: %s", err, out)
 	}
 	return path
+}
+
+// processorTime returns the processor time of this process and its children, in seconds.
+func processorTime(b *testing.B) (seconds float64) {
+	b.Helper()
+	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
+		var u syscall.Rusage
+		if err := syscall.Getrusage(who, &u); err != nil {
+			b.Fatal(err)
+		}
+		seconds += time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
+	}
+	return seconds
 }
 
 func median(values []float64) float64 {
