@@ -62,6 +62,8 @@ var examples = map[string][]string{
 	"lorefs cat": {
 		"lorefs cat game.dat datacenter.json",
 		"lorefs cat game.dat '/NpcData[@huntingZoneId=2]/Template[@id=1001]/Stat/@level'",
+		"lorefs cat world world.png > world.png",
+		"lorefs cat session.TeraLog session.svg > session.svg",
 	},
 	"lorefs query": {
 		"lorefs query game.dat '/ItemData/Item[@id=5001]/@rank'",

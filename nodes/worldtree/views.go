@@ -127,7 +127,8 @@ func (v view) kindOf() nodes.Kind {
 }
 
 // The blocks of a version in the cache: its decoded image, for each view the content or the
-// offsets of the text, and its part of the picture of the world.
+// offsets of the text, and its part of the picture of the world. An area's part are the places of
+// its zones.
 const (
 	blockShift  = 8
 	numberShift = 40

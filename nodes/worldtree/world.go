@@ -3,6 +3,7 @@ package worldtree
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -166,8 +167,9 @@ func (t *Tree) drawWorld(ctx context.Context) ([]byte, error) {
 // seen.
 func (t *Tree) tile(ctx context.Context, s *version) (*image.Paletted, error) {
 	place := t.mosaic.Tile(s.at)
-	pix, err := t.block(ctx, s, tileBlock, func(ctx context.Context) ([]byte, error) {
-		decoded, err := t.image(ctx, s)
+	pix, err := t.block(ctx, s, tileBlock, func(context.Context) ([]byte, error) {
+		// All zones one after the other would drive everything else from the cache.
+		decoded, err := t.decode(s)
 		if err != nil {
 			return nil, err
 		}
@@ -224,24 +226,40 @@ func (t *Tree) zonesOfAreas(ctx context.Context) ([][]geometry.ZonePosition, err
 	group.SetLimit(cap(t.decoding))
 	for i, s := range areas {
 		group.Go(func() error {
-			decoded, err := t.image(ctx, s.now())
+			now := s.now()
+			places, err := t.block(ctx, now, tileBlock, func(context.Context) ([]byte, error) { return t.places(now) })
 			if isBad(err) || errors.Is(err, nodes.ErrChanged) {
 				return nil
 			}
-			if err != nil {
-				return err
+			for ; len(places) > 0; places = places[placeSize:] {
+				in[i] = append(in[i], geometry.ZonePosition{
+					X: binary.LittleEndian.Uint32(places), Y: binary.LittleEndian.Uint32(places[4:]),
+				})
 			}
-			a, err := geometry.AreaOfImage(decoded)
-			if err != nil {
-				return err
-			}
-			for k := range min(a.Zones(), maxOutlined) {
-				in[i] = append(in[i], a.Zone(k).Position())
-			}
-			return nil
+			return err
 		})
 	}
 	return in, group.Wait()
+}
+
+// placeSize is the size of the place of a zone: x and y, 4 bytes each.
+const placeSize = 8
+
+// places returns the places of the zones of an area.
+func (t *Tree) places(s *version) (places []byte, err error) {
+	decoded, err := t.decode(s)
+	if err != nil {
+		return nil, err
+	}
+	a, err := geometry.AreaOfImage(decoded)
+	if err != nil {
+		return nil, err
+	}
+	for i := range min(a.Zones(), maxOutlined) {
+		at := a.Zone(i).Position()
+		places = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(places, at.X), at.Y)
+	}
+	return places, nil
 }
 
 // outlines draws world.svg.
