@@ -57,7 +57,7 @@ func TestFS(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := make([]byte, 2)
-	if _, err := f.(io.ReaderAt).ReadAt(p, 5); err != nil || string(p) != "is" { //nolint:errcheck // FS says that it is one
+	if _, err := f.(io.ReaderAt).ReadAt(p, 5); err != nil || string(p) != "is" {
 		t.Errorf("%q, %v", p, err)
 	}
 	for name, want := range map[string]error{"none": iofs.ErrNotExist, "dir/none": iofs.ErrNotExist, "none/x": iofs.ErrNotExist, "../x": iofs.ErrInvalid} {
