@@ -52,6 +52,9 @@ type RemoteOptions struct {
 	// Progress is called while the indexes are read for the first time, which are many, with
 	// how many of all are read. Default: no reports.
 	Progress func(done, total int)
+	// WholeFiles says that all of each file will be read, so that it is better fetched by fewer
+	// and larger requests.
+	WholeFiles bool
 }
 
 // OpenRemote opens a build of a storage that is far away. The build must have the keys of
@@ -62,7 +65,7 @@ type RemoteOptions struct {
 // all of them; the indexes when a file is first opened that is not found without them. Every
 // file is taken for local until it is opened.
 func OpenRemote(ctx context.Context, from Remote, build *Build, opts RemoteOptions) (*Storage, error) {
-	s := newStorage(&remoteObjects{from: from, progress: opts.Progress}, opts.Options)
+	s := newStorage(&remoteObjects{from: from, progress: opts.Progress, whole: opts.WholeFiles}, opts.Options)
 	s.Build = *build
 	err := s.inSteps(ctx, s.readRemoteConfigs, s.checkProduct, s.readKeys, s.openArchives, s.openRemoteEncoding)
 	if err != nil {
@@ -120,6 +123,15 @@ func (s *Storage) LoadIndexes(ctx context.Context) error {
 type remoteObjects struct {
 	from     Remote
 	progress func(done, total int)
+	whole    bool
+}
+
+// atOnce returns the size of the largest file that is fetched as a whole.
+func (r *remoteObjects) atOnce() int64 {
+	if r.whole {
+		return maxAllAtOnce
+	}
+	return maxAtOnce
 }
 
 func (r *remoteObjects) builds() (*buildList, error) { return nil, nil }

@@ -18,6 +18,9 @@ type chunkCache struct {
 	mu    sync.Mutex // guards the rest
 	kept  *simplelru.LRU[chunkID, []byte]
 	bytes int64
+
+	// atOnce is the size, in bytes, of the largest file that is fetched as a whole.
+	atOnce int64
 }
 
 type chunkID struct {
@@ -25,13 +28,13 @@ type chunkID struct {
 	chunk int
 }
 
-func newChunkCache() *chunkCache {
+func newChunkCache(atOnce int64) *chunkCache {
 	const many = 1 << 20 // the bytes are what counts
 	kept, err := simplelru.NewLRU[chunkID, []byte](many, nil)
 	if err != nil {
 		panic(fmt.Sprintf("casc: BUG: %v", err))
 	}
-	return &chunkCache{kept: kept}
+	return &chunkCache{kept: kept, atOnce: atOnce}
 }
 
 func (c *chunkCache) get(key Key, chunk int) ([]byte, bool) {

@@ -17,8 +17,10 @@ import (
 )
 
 const (
-	// maxAtOnce is the size of an encoded file, in bytes, up to which it is fetched as a whole.
-	maxAtOnce = 1 << 20
+	// maxAtOnce is the size of an encoded file, in bytes, up to which it is fetched as a whole,
+	// and maxAllAtOnce if all of each file is read.
+	maxAtOnce    = 1 << 20
+	maxAllAtOnce = 8 << 20
 	// firstRead is how much of a larger file is fetched at first: its header, and what of its
 	// first chunks comes with it.
 	firstRead = 128 << 10
@@ -57,7 +59,7 @@ const whole = -1
 // openRemoteFile fetches the beginning of a file, or all of it if it is small.
 func openRemoteFile(ctx context.Context, from Remote, chunks *chunkCache, f RemoteFile) (*remoteFile, error) {
 	r := &remoteFile{RemoteFile: f, from: from, chunks: chunks}
-	if f.Size <= maxAtOnce {
+	if f.Size <= chunks.atOnce {
 		return r, r.fetchWhole(ctx)
 	}
 	size := int64(firstRead)
@@ -251,7 +253,7 @@ func (r *remoteFile) ReadAtContext(ctx context.Context, p []byte, off int64) (in
 // what it becomes. Larger ones are read in parts, and again.
 func (r *remoteFile) used(end int64) {
 	if r.head == nil {
-		if end == r.Size && r.Size <= maxAtOnce {
+		if end == r.Size && r.Size <= r.chunks.atOnce {
 			r.chunks.drop(r.Key, whole)
 		}
 		return

@@ -17,6 +17,8 @@ type cdnFlags struct {
 	offline      bool
 	cacheDir     string
 	cacheLimit   byteSize
+	// wholeFiles says that the command reads all of each file. It has no flag.
+	wholeFiles bool
 }
 
 // defaultCacheLimit is that of the cache of what is fetched.
@@ -46,7 +48,7 @@ func (f *cdnFlags) parse(s *optionSet) (o kinds.CDNOptions, err error) {
 	}
 	return kinds.CDNOptions{
 		Region: f.region, Hosts: f.hosts, VersionHosts: f.versionHosts, Offline: f.offline,
-		CacheDir: f.cacheDir, CacheLimit: int64(f.cacheLimit),
+		CacheDir: f.cacheDir, CacheLimit: int64(f.cacheLimit), WholeFiles: f.wholeFiles,
 	}, nil
 }
 

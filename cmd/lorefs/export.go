@@ -76,6 +76,7 @@ nothing if the disk has no room for it. It stops when only a hundredth of the di
 			if err := f.parseIgnored(); err != nil {
 				return err
 			}
+			f.source.casc.wholeFiles = true
 			s, err := openShown(ctx, args[0], &f.source, log)
 			if err != nil {
 				return err
@@ -137,6 +138,9 @@ func (f *exporting) copy(ctx context.Context, c *cobra.Command, s *kinds.Source,
 		return err
 	}
 	f.files.readable = s.Readable
+	if s.Remote() != nil {
+		f.files.workers = remoteWorkers
+	}
 	if f.files.selection, err = f.chosen.of(s, c.InOrStdin(), glob); err != nil {
 		return err
 	}
@@ -167,6 +171,10 @@ func (f *exporting) copy(ctx context.Context, c *cobra.Command, s *kinds.Source,
 
 // exportedChunk is more than most chunks of files of a CASC storage have, decoded.
 const exportedChunk = 16 << 20
+
+// remoteWorkers is how many files are copied at once from other machines, most of which wait for
+// an answer.
+const remoteWorkers = 16
 
 // exportCache returns the memory for chunks that an export of a CASC storage needs: each file is
 // read once, from its beginning, so a core needs the chunk that it is reading.

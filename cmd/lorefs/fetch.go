@@ -40,6 +40,7 @@ archives have files of other builds as well.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
+			f.casc.wholeFiles = true
 			s, err := openShown(c.Context(), args[0], &f, log)
 			if err != nil {
 				return err

@@ -32,6 +32,8 @@ type CDNOptions struct {
 	Hosts, VersionHosts []string
 	// Offline means that only the cache is read.
 	Offline bool
+	// WholeFiles says that all of each file will be read.
+	WholeFiles bool
 	// CacheDir is the folder of the cache; the default is in the user's cache folder.
 	// CacheLimit is how many bytes it may have; the default is mirror.DefaultLimit.
 	CacheDir   string
@@ -54,6 +56,7 @@ func (e *EncryptedProductError) Is(target error) bool { return target == blte.Er
 // cdn is where a storage comes from that is on the hosts of a CDN.
 type cdn struct {
 	product string
+	whole   bool
 	find    versions.Options
 	build   versions.Build
 	client  *remote.Client
@@ -74,7 +77,7 @@ type cdn struct {
 
 // openCDN finds out which build is wanted, and where it is.
 func openCDN(ctx context.Context, product string, o opening) (_ *cdn, err error) {
-	c := &cdn{product: product, opening: o.Progress}
+	c := &cdn{product: product, whole: o.CASC.CDN.WholeFiles, opening: o.Progress}
 	c.ended, c.stop = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {
@@ -162,7 +165,7 @@ func (c *cdn) storage(ctx context.Context, opts casc.Options) (*casc.Storage, er
 		BuildKey: casc.Key(b.BuildConfig), CDNKey: casc.Key(b.CDNConfig), KeyRing: casc.Key(b.KeyRing),
 	}
 	opts.Product = ""
-	st, err := casc.OpenRemote(ctx, c, &row, casc.RemoteOptions{Options: opts})
+	st, err := casc.OpenRemote(ctx, c, &row, casc.RemoteOptions{Options: opts, WholeFiles: c.whole})
 	c.came()
 	return st, err
 }

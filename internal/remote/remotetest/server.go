@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"lorefs/internal/remote"
 )
@@ -65,6 +66,7 @@ type Server struct {
 	fault    func(r Request) Fault
 	requests []Request
 	bytes    int64
+	late     time.Duration
 }
 
 // New starts a number of hosts, which end with the test.
@@ -117,6 +119,13 @@ func (s *Server) SetFault(fault func(r Request) Fault) {
 	s.fault = fault
 }
 
+// SetLate has each request wait before it is answered.
+func (s *Server) SetLate(late time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.late = late
+}
+
 // Requests returns what was asked so far.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
@@ -143,8 +152,9 @@ func (s *Server) begin(req Request) ([]byte, Fault) {
 	s.mu.Lock()
 	s.requests = append(s.requests, req)
 	data, ok := s.objects[req.Path]
-	choose := s.fault
+	choose, late := s.fault, s.late
 	s.mu.Unlock()
+	time.Sleep(late)
 	fault := None
 	if choose != nil {
 		fault = choose(req)

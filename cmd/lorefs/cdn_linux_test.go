@@ -1,0 +1,228 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	iofs "io/fs"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"lorefs/blte"
+	"lorefs/blte/bltetest"
+	"lorefs/casc"
+	"lorefs/casc/casctest"
+	"lorefs/casc/casctest/write"
+	"lorefs/internal/app/kinds/cdntest"
+	"lorefs/internal/testneeds"
+)
+
+// cdnRun is a storage on two hosts, and the program that reads it.
+type cdnRun struct {
+	t      *testing.T
+	large  *casctest.Large
+	server *cdntest.Server
+	dir    string
+	n      int
+}
+
+func newCDNRun(t *testing.T, n, archives int) *cdnRun {
+	t.Helper()
+	l, c, err := casctest.NewLargeCDN(n, archives)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &cdnRun{t: t, large: l, server: cdntest.Start(2, c, "1.0.0.1"), dir: t.TempDir(), n: n}
+	t.Cleanup(r.server.Close)
+	for name, dir := range map[string]string{"XDG_CACHE_HOME": "cache", "XDG_STATE_HOME": "state", "XDG_CONFIG_HOME": "config"} {
+		t.Setenv(name, filepath.Join(r.dir, dir))
+	}
+	if err := os.WriteFile(filepath.Join(r.dir, "list.csv"), []byte(l.List), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// command returns a command that reads the storage with a folder for what is fetched.
+func (r *cdnRun) command(cache, name string, args ...string) *exec.Cmd {
+	all := []string{name, "--version-host", r.server.VersionHost(), "--listfile", filepath.Join(r.dir, "list.csv"), "--cache-dir", cache}
+	for _, h := range r.server.Hosts() {
+		all = append(all, "--host", h)
+	}
+	return exec.CommandContext(r.t.Context(), "lorefs", append(append(all, "cdn:"+cdntest.Product), args...)...)
+}
+
+// checkTree compares exported files with what they should be.
+func (r *cdnRun) checkTree(dir string) {
+	r.t.Helper()
+	numbers := map[string]int{}
+	for i := range r.n {
+		numbers[path.Base(r.large.Find(i))] = i
+	}
+	err := filepath.WalkDir(dir, func(name string, d iofs.DirEntry, err error) error {
+		i, ok := numbers[filepath.Base(name)]
+		if err != nil || d.IsDir() || !ok {
+			return err
+		}
+		delete(numbers, filepath.Base(name))
+		got, err := os.ReadFile(name)
+		if err == nil && !bytes.Equal(got, casctest.LargeContent(i)) {
+			err = fmt.Errorf("%s: %x", name, got)
+		}
+		return err
+	})
+	if err != nil || len(numbers) > 0 {
+		r.t.Fatalf("%s: %v, and %d files are missing", dir, err, len(numbers))
+	}
+}
+
+// TestCDNKilled kills processes while they write to the folder of what is fetched, and while they
+// trim it: what is read then is right, and so is a mirror.
+func TestCDNKilled(t *testing.T) {
+	r := newCDNRun(t, 800, 3)
+	cache, part := filepath.Join(r.dir, "fetched"), filepath.Join(r.dir, "mirror")
+	random := rand.New(rand.NewPCG(18, 1))
+	for kill := range testneeds.Cases(4, 50, 1000) {
+		args := []string{"export", filepath.Join(r.dir, fmt.Sprint("out", kill))}
+		if kill%2 == 1 {
+			args = []string{"fetch", part}
+		}
+		c := r.command(cache, args[0], append([]string{"--cache-limit", "300KB"}, args[1:]...)...)
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(30*time.Millisecond + time.Duration(random.Int64N(int64(400*time.Millisecond))))
+		_ = c.Process.Kill() // it may have ended
+		_ = c.Wait()
+		if kill%2 == 0 {
+			if err := os.RemoveAll(args[1]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		at := random.IntN(r.n)
+		got, err := r.command(cache, "cat", r.large.Find(at)).Output()
+		if err != nil || !bytes.Equal(got, casctest.LargeContent(at)) {
+			t.Fatalf("after kill %d: %s: %x, %v", kill, r.large.Find(at), got, err)
+		}
+	}
+	if out, err := r.command(cache, "fetch", part).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	if out, err := exec.CommandContext(t.Context(), "lorefs", "verify", part).CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// TestCDNProcesses has eight processes use one folder of what is fetched, which is too small for
+// them.
+func TestCDNProcesses(t *testing.T) {
+	r := newCDNRun(t, 400, 3)
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			out, err := r.command(filepath.Join(r.dir, "fetched"), "export", "--cache-limit", "200KB", filepath.Join(r.dir, fmt.Sprint("out", i))).CombinedOutput()
+			if err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+		})
+	}
+	all.Wait()
+	for i := range 8 {
+		r.checkTree(filepath.Join(r.dir, fmt.Sprint("out", i)))
+	}
+}
+
+// TestCDNFullDisk has no room for what is fetched: it goes on, and the log says so.
+func TestCDNFullDisk(t *testing.T) {
+	r := newCDNRun(t, 400, 3)
+	disk := filepath.Join(r.dir, "disk")
+	if err := os.Mkdir(disk, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=64k"); err != nil {
+		t.Skipf("nothing can be mounted here: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(disk, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	out, err := r.command(filepath.Join(disk, "fetched"), "export", filepath.Join(r.dir, "out")).CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "nothing is kept in the cache") {
+		t.Errorf("%v: %s", err, out)
+	}
+	r.checkTree(filepath.Join(r.dir, "out"))
+}
+
+// BenchmarkCDNExport exports 660 MB in files of all sizes from hosts on this machine, and from a
+// folder with the same.
+func BenchmarkCDNExport(b *testing.B) {
+	const total = 660 << 20
+	random := rand.New(rand.NewPCG(18, 2))
+	var w write.Builder
+	var files []casc.File
+	for size := int64(0); size < total; {
+		n := 1 << (10 + random.IntN(13))
+		content := bltetest.Noise(n, uint64(size))
+		var chunks []blte.Chunk
+		for at := 0; at < n; at += 256 << 10 {
+			chunks = append(chunks, blte.Chunk{Content: content[at:min(at+256<<10, n)]})
+		}
+		s := w.AddChunks("b:{256K*=n}", blte.WriteOptions{}, chunks...)
+		files = append(files, casc.File{Name: fmt.Sprintf("d%02d/%06d.bin", len(files)%50, len(files)), CKey: s.CKey})
+		size += int64(n)
+	}
+	w.Root(w.Add(write.TextRoot(files)))
+	install := w
+	local, err := install.Install()
+	if err != nil {
+		b.Fatal(err)
+	}
+	c, err := w.CDN(20)
+	if err != nil {
+		b.Fatal(err)
+	}
+	dir := b.TempDir()
+	game := filepath.Join(dir, "game")
+	if err := local.Write(game); err != nil {
+		b.Fatal(err)
+	}
+	s := cdntest.Start(2, c, "1.0.0.1")
+	defer s.Close()
+	b.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
+	host := func(late time.Duration) []string {
+		s.Objects.SetLate(late)
+		return []string{"--host", s.Hosts()[0], "--host", s.Hosts()[1], "--version-host", s.VersionHost(), "--cache-dir", filepath.Join(dir, "fetched"), "cdn:" + cdntest.Product}
+	}
+	for _, from := range []struct {
+		name   string
+		source []string
+	}{{"folder", []string{game}}, {"loopback", host(0)}, {"loopback, 20 ms late", nil}} {
+		b.Run(from.name, func(b *testing.B) {
+			if from.source == nil {
+				from.source = host(20 * time.Millisecond)
+			}
+			for b.Loop() {
+				b.StopTimer()
+				for _, old := range []string{"out", "fetched", "cache"} {
+					if err := os.RemoveAll(filepath.Join(dir, old)); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.StartTimer()
+				cmd := exec.CommandContext(b.Context(), "lorefs", append(append([]string{"export"}, from.source...), filepath.Join(dir, "out"), "files")...)
+				if out, err := cmd.CombinedOutput(); err != nil {
+					b.Fatalf("%v: %s", err, out)
+				}
+			}
+			b.SetBytes(total)
+		})
+	}
+}
