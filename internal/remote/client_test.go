@@ -523,3 +523,59 @@ func TestDecrypt(t *testing.T) {
 		t.Error("encrypted objects were taken as they are")
 	}
 }
+
+// TestPanickingCheck lets a check panic more often than a host has requests: the host is free
+// for others afterwards.
+func TestPanickingCheck(t *testing.T) {
+	s := remotetest.New(t, 1)
+	o := newObjects(s)
+	c := newClient(t, remote.Options{Hosts: s.Hosts()})
+	for range 20 {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("the panic is lost")
+				}
+			}()
+			_, _ = c.Loose(t.Context(), o.looseKey, false, func([]byte) error { panic("BUG") })
+		}()
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if got, err := c.Loose(ctx, o.looseKey, false, equals(o.loose)); err != nil || !bytes.Equal(got, o.loose) {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+}
+
+// TestBegin fetches the beginning of a file, of which only a part can be proven, and reads that
+// again from the cache.
+func TestBegin(t *testing.T) {
+	s := remotetest.New(t, 2)
+	o := newObjects(s)
+	c := newClient(t, remote.Options{Hosts: s.Hosts(), Cache: newCache(t, t.TempDir(), mirror.Options{})})
+	const asked, good = 5000, 3000
+	want := part(o.archive, o.inArchive, 0, good)
+	proven := func(b []byte) (int, error) {
+		if len(b) < good || !bytes.Equal(b[:good], want) {
+			return 0, errors.New("wrong")
+		}
+		return good, nil
+	}
+	s.SetFault(func(r remotetest.Request) remotetest.Fault {
+		if r.Host == 0 {
+			return remotetest.HTML
+		}
+		return remotetest.None
+	})
+	for range 2 {
+		if got, err := c.Begin(t.Context(), o.inArchive, asked, proven); err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("%d bytes, %v", len(got), err)
+		}
+	}
+	if n := len(s.Requests()); n != 2 {
+		t.Errorf("%d requests: %v", n, s.Requests())
+	}
+	if _, err := c.Begin(t.Context(), remote.File{Key: o.looseKey}, asked, proven); err == nil {
+		t.Error("a file of unknown size has a beginning")
+	}
+}

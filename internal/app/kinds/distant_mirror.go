@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"lorefs/casc"
-	"lorefs/internal/origin"
 	"lorefs/internal/remote"
 	"lorefs/internal/remote/objects"
 	"lorefs/internal/remote/versions"
@@ -18,7 +17,7 @@ import (
 // maxBuildInfo bounds the list of builds of a mirror, in bytes, and maxConfigs how many
 // configurations are read to find the only build of a mirror without such a list.
 const (
-	maxBuildInfo = 1 << 20
+	maxBuildInfo = 16 << 20
 	maxConfigs   = 64
 )
 
@@ -176,12 +175,6 @@ func (c *cdn) buildTime(ctx context.Context, s *server, o opening, key casc.Key)
 		err = errorf("%s: it has no configuration %v, so it is no mirror with that build: %w", s.Origin().Shown(), key, err)
 	}
 	return when, err
-}
-
-// isDistantMirror reports whether a storage is a mirror on a web server or in an object store.
-func isDistantMirror(name string) bool {
-	o := origin.Parse(name)
-	return o.Web() || o.Scheme == origin.S3
 }
 
 // fetched returns the status of what comes from a server.

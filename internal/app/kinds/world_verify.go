@@ -44,7 +44,7 @@ func verifyWorld(ctx context.Context, path string, o opening, v VerifyOptions) i
 			yield(Finding{}, Unreadable(path, err))
 			return
 		}
-		defer w.closeFolder()
+		defer func() { _ = w.closeFolder() }() // nothing was written
 		for _, l := range w.tree.LeftOut() {
 			f := worldFinding{File: l.File, In: "name", What: l.Why}
 			if !yield(Finding{f.object(), f}, nil) {

@@ -11,10 +11,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"lorefs/internal/cache"
+	"lorefs/internal/disk"
 	"lorefs/internal/disk/disktest"
 	"lorefs/internal/remote/mirror"
 )
@@ -243,6 +245,75 @@ func TestDamage(t *testing.T) {
 				t.Error("it was not replaced")
 			}
 		})
+	}
+}
+
+// failing fails to read while it is on.
+type failing struct {
+	disk.OS
+	on *bool
+}
+
+func (d failing) Open(path string, flag int) (disk.File, error) {
+	f, err := d.OS.Open(path, flag)
+	if err != nil {
+		return nil, err
+	}
+	return failingFile{f, d.on}, nil
+}
+
+type failingFile struct {
+	disk.File
+	on *bool
+}
+
+func (f failingFile) ReadAt(p []byte, off int64) (int, error) {
+	if *f.on {
+		return 0, syscall.EIO
+	}
+	return f.File.ReadAt(p, off)
+}
+
+// TestUnreadable checks that a file which can't be read for once is not removed.
+func TestUnreadable(t *testing.T) {
+	on := false
+	c := open(t, t.TempDir(), mirror.Options{Disk: failing{on: &on}})
+	data := content(1, 1000)
+	o := file(1)
+	c.PutWhole(o, data)
+	on = true
+	if has(c, o, data) {
+		t.Error("it was read")
+	}
+	on = false
+	if !has(c, o, data) {
+		t.Error("it was removed")
+	}
+}
+
+// TestBegin reads the beginning of an object: of all of it, or of the largest piece there.
+func TestBegin(t *testing.T) {
+	c := open(t, t.TempDir(), mirror.Options{})
+	data := content(1, 1000)
+	o := file(1)
+	begin := func(size int64) int {
+		got, ok := c.Begin(o, size, func(b []byte) error { return equals(data[:len(b)])(b) })
+		if !ok {
+			return 0
+		}
+		return len(got)
+	}
+	if n := begin(100); n != 0 {
+		t.Errorf("%d bytes of nothing", n)
+	}
+	c.PutPiece(o, 1000, 0, data[:50])
+	c.PutPiece(o, 1000, 0, data[:70])
+	if n := begin(100); n != 70 {
+		t.Errorf("%d bytes, want 70", n)
+	}
+	c.PutWhole(o, data)
+	if n := begin(100); n != 100 {
+		t.Errorf("%d bytes, want 100", n)
 	}
 }
 

@@ -23,6 +23,8 @@ const (
 	maxRun = 16
 	// recheck is how often Check has the server asked whether the object is still the same.
 	recheck = 30 * time.Second
+	// lookTime bounds how long somebody waits to know whether an object has changed.
+	lookTime = 2 * time.Second
 )
 
 // chunkID names a chunk of an object, by the number of the object in this process.
@@ -338,10 +340,13 @@ func (f *File) Check() error {
 	return nil
 }
 
-// CheckNow is Check, but asks the server and waits for it. That it can't be asked is no change.
+// CheckNow is Check, but asks the server and waits a moment for it. That it can't be asked is no
+// change.
 func (f *File) CheckNow() error {
 	if f.copied == nil && f.changed.Load() == nil {
-		_ = f.look(f.done)
+		ctx, cancel := context.WithTimeout(f.done, lookTime)
+		defer cancel()
+		_ = f.look(ctx)
 	}
 	if e := f.changed.Load(); e != nil {
 		return e

@@ -205,6 +205,34 @@ func TestPins(t *testing.T) {
 	}
 }
 
+// TestStoredCoding reads from a store that keeps how an object was sent to it as its coding.
+func TestStoredCoding(t *testing.T) {
+	s := newWeb(t)
+	data := noise(large)
+	s.put("a", object{data: data, etag: `"one"`})
+	s.setFault(func(w http.ResponseWriter, _ *http.Request) bool {
+		w.Header().Set("Content-Encoding", "aws-chunked")
+		return false
+	})
+	if got, err := readAll(open(t, s.URL+"/a", objects.Options{})); err != nil || !bytes.Equal(got, data) {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+}
+
+// TestSilentServer asks a server that says nothing whether an object has changed.
+func TestSilentServer(t *testing.T) {
+	s := newWeb(t)
+	s.put("a", object{data: noise(large), etag: `"one"`})
+	f := open(t, s.URL+"/a", objects.Options{})
+	s.setFault(func(_ http.ResponseWriter, r *http.Request) bool { <-r.Context().Done(); return true })
+	if err := errors.Join(f.CheckNow(), f.Check()); err != nil {
+		t.Error(err)
+	}
+	if _, err := f.ReadAt(make([]byte, 10), 0); err == nil || errors.Is(err, source.ErrChanged) {
+		t.Errorf("a read: %v", err)
+	}
+}
+
 // TestRequests counts what reading costs.
 func TestRequests(t *testing.T) {
 	s := newWeb(t)

@@ -25,6 +25,9 @@ type Build struct {
 	EncryptedBy string
 	// Said is when a service said so.
 	Said time.Time
+
+	// bad is why a service's list can't be read where it is about the build.
+	bad error
 }
 
 // is tells whether a build has a name: a version, a number, or a key.

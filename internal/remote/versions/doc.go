@@ -16,5 +16,6 @@
 // wire too, so only such are taken that can't lead elsewhere than to a storage.
 //
 // What was found is kept in the cache. A build that is asked for by its name or key is looked
-// for there first, since it never changes, and so is any build if nothing may be asked.
+// for there first, since it never changes, and so is any build if nothing may be asked. Its
+// hosts may change, so they are asked for again after a week.
 package versions

@@ -45,6 +45,8 @@ type Options struct {
 	Times     remote.Times
 	Transport http.RoundTripper
 	Logger    *slog.Logger
+	// Now is the time. Default: [time.Now].
+	Now func() time.Time
 }
 
 // NoBuildError means that the service answers, but does not have the build.
@@ -75,10 +77,12 @@ func Find(ctx context.Context, o Options) (Build, error) {
 	}
 	if w.build != "" || o.Offline {
 		b, err := w.load(w.build)
-		if err == nil {
+		switch {
+		case err == nil && (o.Offline || w.Now().Sub(b.Said) < hostsStay):
 			return w.adapt(b), nil
-		}
-		if o.Offline {
+		case err == nil:
+			return w.adapt(w.refreshed(ctx, b)), context.Cause(ctx)
+		case o.Offline:
 			return Build{}, fmt.Errorf("versions: product %q: %w", w.product, err)
 		}
 	}
@@ -92,6 +96,22 @@ func Find(ctx context.Context, o Options) (Build, error) {
 	}
 	w.keep(b)
 	return w.adapt(b), nil
+}
+
+// hostsStay is how long the hosts of a build that was kept are taken for those of today.
+const hostsStay = 7 * 24 * time.Hour
+
+// refreshed returns a build with the hosts of today. The build itself never changes, and is used
+// as it was if nobody answers.
+func (w *wanted) refreshed(ctx context.Context, b Build) Build {
+	all, err := w.list(ctx)
+	if err != nil || len(all) == 0 {
+		return b
+	}
+	now := all[max(0, slices.IndexFunc(all, func(o Build) bool { return o.Region == w.region }))]
+	b.Path, b.ConfigPath, b.Hosts, b.Said = now.Path, now.ConfigPath, now.Hosts, now.Said
+	w.keep(b)
+	return b
 }
 
 // List lists the builds of a product in all regions, as the service has them now.
@@ -123,6 +143,9 @@ func (o Options) wanted() (w wanted, err error) {
 		}) {
 			return w, fmt.Errorf("%q is no product or region: want small letters, digits and _", name)
 		}
+	}
+	if w.Now == nil {
+		w.Now = time.Now
 	}
 	if o.CDN != "" {
 		if w.cdn, err = parseKey(o.CDN); err != nil {
@@ -201,11 +224,27 @@ func (w *wanted) ask(ctx context.Context, hosts []remote.Host, list func(context
 	}
 	defer c.Close()
 	all, err := list(ctx, c, w.product)
-	now := time.Now()
-	for i := range all {
-		all[i].Said = now
+	if err != nil {
+		return nil, err
 	}
-	return all, err
+	now := w.Now()
+	var good []Build
+	var bad error
+	for _, b := range all {
+		b.Said = now
+		switch {
+		case b.bad == nil:
+			good = append(good, b)
+		case b.Region == w.region:
+			return nil, b.bad // the other service may be better
+		default:
+			bad = b.bad
+		}
+	}
+	if len(good) == 0 {
+		return nil, bad
+	}
+	return good, nil
 }
 
 // choose chooses the build that is wanted, best in the region that is wanted.

@@ -46,11 +46,15 @@ func fromTables(ctx context.Context, c *remote.Client, product string) ([]Build,
 			place = places[""]
 		}
 		b.Path, b.ConfigPath, b.Hosts = place.Path, place.ConfigPath, place.Hosts
+		if b.bad == nil {
+			b.bad = place.bad
+		}
 	}
 	return builds, nil
 }
 
-// parseVersions reads the builds of a product, a row for each region.
+// parseVersions reads the builds of a product, a row for each region. A row that can't be read
+// says nothing of the other regions.
 func parseVersions(data []byte, product string) (builds []Build, err error) {
 	rows, err := parseTable(data, "Region", "BuildConfig", "CDNConfig")
 	if err != nil {
@@ -62,7 +66,7 @@ func parseVersions(data []byte, product string) (builds []Build, err error) {
 			continue // a region that has no build yet
 		}
 		if err := b.setKeys(row["BuildConfig"], row["CDNConfig"], row["KeyRing"], row["ProductConfig"]); err != nil {
-			return nil, fmt.Errorf("region %.20q: %w", b.Region, err)
+			b.bad = fmt.Errorf("region %.20q: %w", b.Region, err)
 		}
 		builds = append(builds, b)
 	}
@@ -93,9 +97,9 @@ func parseCDNs(data []byte) (map[string]Build, error) {
 			err = b.setPaths(row["Path"], row["ConfigPath"])
 		}
 		if err != nil {
-			return nil, fmt.Errorf("region %.20q: %w", row["Name"], err)
+			b.bad = fmt.Errorf("region %.20q: %w", row["Name"], err)
 		}
-		if len(places) == 0 {
+		if _, first := places[""]; !first && b.bad == nil {
 			places[""] = b
 		}
 		places[row["Name"]] = b

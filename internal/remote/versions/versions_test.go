@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	iofs "io/fs"
 	"reflect"
 	"strings"
 	"sync/atomic"
@@ -237,6 +238,71 @@ func TestKept(t *testing.T) {
 	}
 	if _, err := versions.List(t.Context(), s.options(versions.Options{Offline: true})); !errors.Is(err, remote.ErrOffline) {
 		t.Errorf("listed offline: %v", err)
+	}
+}
+
+// TestHostsOfToday looks for a build that was kept long ago: its hosts are asked for again, and
+// are those of then if nobody answers.
+func TestHostsOfToday(t *testing.T) {
+	s := newServices(t)
+	c, err := mirror.Open(t.TempDir(), mirror.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	find := func(after time.Duration) (versions.Build, int) {
+		t.Helper()
+		s.tables.Reset()
+		b, err := versions.Find(t.Context(), s.options(versions.Options{
+			Build: "41", Cache: c, Now: func() time.Time { return time.Now().Add(after) },
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		tables, _ := s.asked()
+		return b, tables
+	}
+	find(0)
+	s.tables.Put("v2/products/prod/cdns", []byte(strings.ReplaceAll(cdnsTable, "one.example", "new.example")))
+	const month = 30 * 24 * time.Hour
+	if b, n := find(time.Hour); n != 0 || strings.Contains(b.Hosts[0].URL, "new") {
+		t.Errorf("an hour later: %d requests, %v", n, b.Hosts)
+	}
+	if b, n := find(month); n != 2 || !strings.Contains(b.Hosts[0].URL, "new") || b.BuildConfig != key(1) {
+		t.Errorf("a month later: %d requests, %v", n, b.Hosts)
+	}
+	down := func(remotetest.Request) remotetest.Fault { return remotetest.Unavailable }
+	s.tables.SetFault(down)
+	s.channels.SetFault(down)
+	if b, _ := find(3 * month); !strings.Contains(b.Hosts[0].URL, "new") {
+		t.Errorf("with nobody there: %v", b.Hosts)
+	}
+}
+
+// TestBadRegion reads tables that can't be read where they are about another region.
+func TestBadRegion(t *testing.T) {
+	s := newServices(t)
+	s.tables.Put("v2/products/prod/versions", []byte(strings.ReplaceAll(versionsTable, keyText(5), "5")))
+	b, err := versions.Find(t.Context(), s.options(versions.Options{}))
+	if err != nil || !reflect.DeepEqual(without(t, b), usBuild) {
+		t.Errorf("%+v, %v", b, err)
+	}
+	// TACT Channels know the region.
+	if b, err := versions.Find(t.Context(), s.options(versions.Options{Region: "eu"})); err != nil || b.Version != "1.2.3.50" {
+		t.Errorf("%+v, %v", b, err)
+	}
+}
+
+// TestUnknownProduct asks for a product that one service does not know, and the other neither or
+// does not answer.
+func TestUnknownProduct(t *testing.T) {
+	for fault, want := range map[remotetest.Fault]bool{remotetest.NotFound: true, remotetest.Unavailable: false} {
+		s := newServices(t)
+		s.channels.SetFault(func(remotetest.Request) remotetest.Fault { return fault })
+		_, err := versions.Find(t.Context(), s.options(versions.Options{Product: "more"}))
+		if err == nil || errors.Is(err, iofs.ErrNotExist) != want {
+			t.Errorf("%v: %v", fault, err)
+		}
 	}
 }
 
