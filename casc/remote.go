@@ -187,7 +187,7 @@ func (s *Storage) openRemoteEncoding(ctx context.Context) error {
 		f.Content, err = s.contentOf(ctx, f.file, refs[0])
 	}
 	if err == nil {
-		s.encoding, err = NewEncoding(ctx, f, f.Content.Size())
+		s.encoding, err = NewEncoding(ctx, f, f.Size())
 	}
 	if err != nil {
 		return fmt.Errorf("encoding file: %w", err)

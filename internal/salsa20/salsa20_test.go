@@ -44,3 +44,17 @@ func TestPartOfABlock(t *testing.T) {
 		}
 	}
 }
+
+// TestAt decrypts parts from any place on.
+func TestAt(t *testing.T) {
+	key, nonce := [16]byte{1, 2, 3}, [8]byte{4, 5}
+	whole := make([]byte, 1000)
+	XORKeyStream(whole, whole, &key, &nonce)
+	for off := range 200 {
+		part := make([]byte, 300)
+		XORKeyStreamAt(part, part, int64(off), &key, &nonce)
+		if !bytes.Equal(part, whole[off:off+300]) {
+			t.Fatalf("another key stream from %d on", off)
+		}
+	}
+}

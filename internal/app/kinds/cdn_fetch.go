@@ -168,11 +168,11 @@ func (p *fetchPlan) addFile(ctx context.Context, found Found) error {
 		return nil
 	}
 	for _, key := range keys {
-		if short := casc.ShortKey(key); p.seen[short] {
+		short := casc.ShortKey(key)
+		if p.seen[short] {
 			continue
-		} else {
-			p.seen[short] = true
 		}
+		p.seen[short] = true
 		if err := p.addKey(ctx, found.Path, key); err != nil {
 			return err
 		}

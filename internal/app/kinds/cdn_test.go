@@ -7,16 +7,19 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"lorefs/blte"
+	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/kinds/cdntest"
 	"lorefs/internal/remote/remotetest"
+	"lorefs/internal/salsa20"
 	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 )
@@ -260,10 +263,28 @@ func TestCDNOffline(t *testing.T) {
 
 // TestCDNEncrypted opens a product whose objects are all encrypted.
 func TestCDNEncrypted(t *testing.T) {
-	_, c, s, o := served(t, 100, 1, 1)
-	s.Put(c, "1.0.0.1", `{"all": {"config": {"decryption_key_name": "fenris"}}}`)
+	l, c, s, o := served(t, 100, 1, 1)
+	key := [16]byte{7, 7, 7}
+	encrypted := *c
+	encrypted.Files = write.Files{}
+	for name, data := range c.Files {
+		object, err := casc.ParseKey(strings.TrimSuffix(path.Base(name), ".index"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		data = bytes.Clone(data)
+		salsa20.XORKeyStream(data, data, &key, (*[8]byte)(object[8:]))
+		encrypted.Files[name] = data
+	}
+	s.Put(&encrypted, "1.0.0.1", `{"all": {"config": {"decryption_key_name": "fenris"}}}`)
 	_, err := openOnCDN(t, o)
 	if !errors.Is(err, blte.ErrNoKey) || !strings.Contains(fmt.Sprint(err), "fenris") {
 		t.Errorf("%v", err)
+	}
+	o.CASC.CDN.ProductKeys = map[string][16]byte{"fenris": key}
+	src := mustOpenOnCDN(t, o)
+	defer closeSource(t, src)
+	if got, err := readOnCDN(t, src, l.Find(7)); err != nil || !bytes.Equal(got, casctest.LargeContent(7)) {
+		t.Errorf("%x, %v", got, err)
 	}
 }
