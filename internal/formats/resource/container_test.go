@@ -16,8 +16,8 @@ import (
 	"testing/iotest"
 	"unicode/utf16"
 
+	"lorefs/internal/formats/resource"
 	"lorefs/internal/testneeds"
-	"lorefs/resource"
 )
 
 // open opens a container that must be one.
