@@ -44,7 +44,11 @@ type original interface {
 // openOriginal opens the file of a source.
 func openOriginal(ctx context.Context, name string, o *Options) (original, error) {
 	if !origin.IsRemote(name) {
-		return source.Open(name)
+		f, err := source.Open(name)
+		if err != nil {
+			return nil, err // and no interface of a nil pointer, which callers would close
+		}
+		return f, nil
 	}
 	s, err := openServer(ctx, name, o.objectCache(), o)
 	if err != nil {
