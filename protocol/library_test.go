@@ -5,6 +5,7 @@ import (
 	iofs "io/fs"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 
@@ -123,17 +124,17 @@ func TestWritable(t *testing.T) {
 // counting counts how often files are opened.
 type counting struct {
 	iofs.FS
-	opened *int
+	opened *atomic.Int64
 }
 
 func (c counting) Open(name string) (iofs.File, error) {
-	*c.opened++
+	c.opened.Add(1)
 	return c.FS.Open(name)
 }
 
 // TestChooseReadsOnce checks that a definition is not read again for each packet.
 func TestChooseReadsOnce(t *testing.T) {
-	opened := 0
+	var opened atomic.Int64
 	lib, err := protocol.OpenLibrary(counting{files(map[string]string{
 		"S_A.1.def": "# majorPatchVersion < 90\nbyte a",
 		"S_A.2.def": "in32 a",
@@ -142,32 +143,32 @@ func TestChooseReadsOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	once := 0
+	once := int64(0)
 	for range 3 {
 		if _, err := lib.Choose("S_A", "*", 9000); err != nil {
 			t.Fatal(err)
 		}
 		if once == 0 {
-			once = opened
+			once = opened.Load()
 		}
 	}
-	if opened != once {
-		t.Errorf("%d files opened, and %d for the first packet", opened, once)
+	if n := opened.Load(); n != once {
+		t.Errorf("%d files opened, and %d for the first packet", n, once)
 	}
 }
 
 // TestKeep checks that a definition that is kept is read once: for its patches, for its table,
 // and for the dialect of the folder, which S_B makes a question; and that it is read again later.
 func TestKeep(t *testing.T) {
-	opened := 0
+	var opened atomic.Int64
 	lib, err := protocol.OpenLibrary(counting{files(map[string]string{
 		"S_A.1.def": "byte a", "S_A.2.def": "byte a", "S_B.1.def": "string s\nbyte a", "S_C.1.def": "byte a",
 	}), &opened}, protocol.LibraryOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	tables := func(patch protocol.Patch) int {
-		before := opened
+	tables := func(patch protocol.Patch) int64 {
+		before := opened.Load()
 		for _, name := range []string{"S_B", "S_A", "S_C"} {
 			i, err := lib.Choose(name, "*", patch)
 			if err == nil {
@@ -177,7 +178,7 @@ func TestKeep(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		return (opened - before) / 2 // a file is opened to see what it is, too
+		return (opened.Load() - before) / 2 // a file is opened to see what it is, too
 	}
 	release, other := lib.Keep(), lib.Keep()
 	if n := tables(9000); n != 4 {
