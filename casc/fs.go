@@ -25,12 +25,12 @@ func (s *Storage) FS(ctx context.Context) (iofs.FS, error) {
 	if files == nil && err != nil {
 		return nil, err
 	}
-	f := &storageFS{s: s, ctx: ctx}
+	f := &storageFS{s: s, ctx: ctx, files: files}
 	var timeErr error
 	if f.modTime, timeErr = s.ModTime(); timeErr != nil {
 		return nil, timeErr
 	}
-	f.list(files)
+	f.list()
 	return f, err
 }
 
@@ -39,6 +39,8 @@ type storageFS struct {
 	s       *Storage
 	ctx     context.Context //nolint:containedctx // fs.FS takes no context
 	modTime time.Time
+	// files are those of the root, or those before its damage.
+	files []File
 	// dirs has the entries of each directory, sorted by name.
 	dirs map[string][]child
 }
@@ -50,7 +52,8 @@ type child struct {
 }
 
 // list makes the directories of files.
-func (f *storageFS) list(files []File) {
+func (f *storageFS) list() {
+	files := f.files
 	f.dirs = map[string][]child{".": nil}
 	for i := range files {
 		if iofs.ValidPath(files[i].Name) {
@@ -106,7 +109,11 @@ func (f *storageFS) Open(name string) (iofs.File, error) {
 	if c.isDir {
 		return &fsDir{fs: f, name: name}, nil
 	}
-	content, err := f.s.OpenName(f.ctx, name)
+	file, err := f.s.lookupIn(f.files, name)
+	var content *Content
+	if err == nil {
+		content, err = f.s.Open(f.ctx, &file)
+	}
 	if err != nil {
 		return nil, &iofs.PathError{Op: "open", Path: name, Err: err}
 	}
@@ -148,7 +155,7 @@ func (f *storageFS) info(name string, c child) (iofs.FileInfo, error) {
 	if c.isDir {
 		return fileInfo{c, 0, f.modTime}, nil
 	}
-	file, err := f.s.Lookup(f.ctx, name)
+	file, err := f.s.lookupIn(f.files, name)
 	var info Info
 	if err == nil {
 		info, err = f.s.Stat(f.ctx, &file)

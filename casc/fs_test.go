@@ -94,3 +94,27 @@ func TestFSNotLocal(t *testing.T) {
 		t.Errorf("%d files are missing, %v", missing, err)
 	}
 }
+
+// TestFSOfBadRoot reads the files that a root names before it is damaged.
+func TestFSOfBadRoot(t *testing.T) {
+	game := casctest.New()
+	game.Fill(t)
+	game.Root(game.Add(write.TextRoot(game.Files())))
+	s := openBuilt(t, game)
+	if _, err := s.Files(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	damage := errors.New("damaged")
+	s.SpoilRoot(damage)
+	fsys, err := s.FS(t.Context())
+	if fsys == nil || !errors.Is(err, damage) {
+		t.Fatalf("%v, %v", fsys, err)
+	}
+	const name = "readme.txt"
+	if data, err := iofs.ReadFile(fsys, name); err != nil || string(data) != string(game.Want[name]) {
+		t.Errorf("%q, %v", data, err)
+	}
+	if info, err := iofs.Stat(fsys, name); err != nil || info.Size() != int64(len(game.Want[name])) {
+		t.Errorf("%v, %v", info, err)
+	}
+}

@@ -157,6 +157,11 @@ func (s *Storage) Lookup(ctx context.Context, name string) (File, error) {
 	if err != nil {
 		return File{}, err
 	}
+	return s.lookupIn(files, name)
+}
+
+// lookupIn is Lookup in the list that Files returned.
+func (s *Storage) lookupIn(files []File, name string) (File, error) {
 	s.names.once.Do(func() { s.names.build(files) })
 	name = cleanName(name)
 	best, bestRank := int32(-1), 0
