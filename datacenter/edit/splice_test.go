@@ -42,6 +42,9 @@ var writers = []struct {
 	{"slack", func(_ *testing.T, doc dctest.Doc) []byte {
 		return dctest.Build(doc, dctest.Options{FullCount: 5000, SegmentSize: 4000, StringSegmentSize: 30000, Garbage: 7, ShareSuffixes: true, Overlap: true})
 	}},
+	{"placeholders", func(_ *testing.T, doc dctest.Doc) []byte {
+		return dctest.Build(doc, dctest.Options{Placeholders: 3, FullCount: 9000, Garbage: 2})
+	}},
 	{"lorefs", func(t *testing.T, doc dctest.Doc) []byte {
 		d, err := edit.NewDraft(dctest.Open(t, dctest.Build(doc, dctest.Options{})), nil)
 		if err != nil {
