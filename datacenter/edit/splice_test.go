@@ -14,6 +14,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -40,6 +41,9 @@ var writers = []struct {
 	{"compress", func(_ *testing.T, doc dctest.Doc) []byte { return dctest.Build(doc, dctest.Options{}) }},
 	{"slack", func(_ *testing.T, doc dctest.Doc) []byte {
 		return dctest.Build(doc, dctest.Options{FullCount: 5000, SegmentSize: 4000, StringSegmentSize: 30000, Garbage: 7, ShareSuffixes: true, Overlap: true})
+	}},
+	{"placeholders", func(_ *testing.T, doc dctest.Doc) []byte {
+		return dctest.Build(doc, dctest.Options{Placeholders: 3, FullCount: 9000, Garbage: 2})
 	}},
 	{"lorefs", func(t *testing.T, doc dctest.Doc) []byte {
 		d, err := edit.NewDraft(dctest.Open(t, dctest.Build(doc, dctest.Options{})), nil)
@@ -209,6 +213,8 @@ type splicing struct {
 	t   *testing.T
 	rng *rand.Rand
 	d   *edit.Draft
+	// never gets the same edits, but is never saved.
+	never *edit.Draft
 	// first and base are the Draft's. data has the bytes of base, and whole those of the same tree
 	// written as a whole.
 	first, base *datacenter.File
@@ -227,7 +233,11 @@ func newSplicing(t *testing.T, data []byte, rng *rand.Rand) *splicing {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &splicing{t: t, rng: rng, d: d, first: f, base: f, data: data, names: f.Names(), keys: f.KeyDefinitions()}
+	never, err := edit.NewDraft(f, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &splicing{t: t, rng: rng, d: d, never: never, first: f, base: f, data: data, names: f.Names(), keys: f.KeyDefinitions()}
 }
 
 // openBlocks opens a file with small blocks.
@@ -240,12 +250,14 @@ func openBlocks(t *testing.T, data []byte) *datacenter.File {
 	return f
 }
 
-// save saves the edits in both ways, checks the results, and continues with the spliced file if
-// there is one.
+// save saves the edits in both ways while others are made, checks the results, and continues with the
+// spliced file if there is one.
 func (s *splicing) save() {
 	s.t.Helper()
-	snapshot := s.d.Snapshot()
+	snapshot, never := s.d.Snapshot(), s.never.Snapshot()
 	defer snapshot.Close()
+	defer never.Close()
+	s.edit(s.rng.IntN(5))
 	var whole bytes.Buffer
 	written, err := snapshot.Write(s.t.Context(), datacenter.WriteOptions{}, &whole)
 	if err != nil {
@@ -256,6 +268,7 @@ func (s *splicing) save() {
 	if err := written.Compare(s.t.Context(), g); err != nil {
 		s.t.Fatal(err)
 	}
+	s.sameAsNeverSaved(never, g)
 	s.data = s.whole
 	var out bytes.Buffer
 	w, spliced, err := snapshot.Splice(s.t.Context(), datacenter.WriteOptions{}, &out)
@@ -276,6 +289,34 @@ func (s *splicing) save() {
 		s.t.Fatal(err)
 	}
 	s.base = g
+}
+
+// sameAsNeverSaved compares a file with what the same edits make of the first one, but for the order of
+// siblings: those that had other keys when they were saved stay in the order of these.
+func (s *splicing) sameAsNeverSaved(never *edit.Snapshot, g *datacenter.File) {
+	s.t.Helper()
+	var out bytes.Buffer
+	if _, err := never.Write(s.t.Context(), datacenter.WriteOptions{}, &out); err != nil {
+		s.t.Fatal(err)
+	}
+	got, want := newModel(s.t, g), newModel(s.t, openBlocks(s.t, out.Bytes()))
+	if anyOrder(got.root) != anyOrder(want.root) {
+		s.t.Fatal("saves have changed what the edits mean")
+	}
+}
+
+// anyOrder returns a text that is the same for nodes that differ in nothing but the order of siblings.
+func anyOrder(n *modelNode) string {
+	kids := make([]string, len(n.kids))
+	for i, k := range n.kids {
+		kids[i] = anyOrder(k)
+	}
+	slices.Sort(kids)
+	alone := *n
+	alone.kids = nil
+	var b strings.Builder
+	alone.render(&b, 1) // with its name, which that of depth 0 lacks
+	return b.String() + "{" + strings.Join(kids, "") + "}"
 }
 
 // checkSpliced checks a spliced file in all ways, and returns it, opened by its successor index.
@@ -368,8 +409,13 @@ func (s *splicing) edit(n int) {
 		if made == n {
 			return
 		}
-		if s.d.Apply(s.t.Context(), s.one()...) == nil { // most of them can be made
-			made++
+		edits := s.one()
+		if s.d.Apply(s.t.Context(), edits...) != nil { // most of them can be made
+			continue
+		}
+		made++
+		if err := s.never.Apply(s.t.Context(), edits...); err != nil {
+			s.t.Fatalf("%+v can't be made of the first file: %v", edits, err)
 		}
 	}
 }
