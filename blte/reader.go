@@ -34,6 +34,9 @@ type Options struct {
 	// refused. It saves decoding a file without table just to learn its size. Default: not
 	// known.
 	Size int64
+	// Proven says that the source has compared the chunks with the MD5s of the table before it
+	// hands them out, so that it is not done again. Default: it is done here.
+	Proven bool
 	// Decrypted is called once, before the first content of an encrypted chunk is returned,
 	// or of one that may contain encrypted chunks. The MD5s cover encrypted bytes, so a
 	// wrong key would go unnoticed without this check. Decrypted may read the file by
@@ -346,7 +349,7 @@ func (r *Reader) decodeChunk(ctx context.Context, i int, raw []byte) ([]byte, er
 			return nil, err
 		}
 	}
-	content, err := decoder{keys: r.opts.Keys}.decodeSummed(raw, i, r.head)
+	content, err := decoder{keys: r.opts.Keys, proven: r.opts.Proven}.decodeSummed(raw, i, r.head)
 	if err != nil {
 		err = r.fail(i, err)
 		if errors.Is(err, ErrNoKey) {

@@ -16,6 +16,8 @@ type place struct {
 	// of the encoded file in it.
 	file string
 	off  int64
+	// proven says that only bytes come from it that the key of the file has proven.
+	proven bool
 }
 
 func (p *place) String() string { return fmt.Sprintf("%s at %#x", p.file, p.off) }

@@ -27,6 +27,11 @@ type Remote interface {
 	Loose(ctx context.Context, key Key, own bool, check func([]byte) error) ([]byte, error)
 	// Range returns size bytes of a file from off on, which check proves.
 	Range(ctx context.Context, f RemoteFile, off, size int64, check func([]byte) error) ([]byte, error)
+	// Together returns files of an archive, in the order of their places, each as a whole, which
+	// check proves by their numbers. It takes one request for files with no more than MaxGap
+	// bytes between them. What can't be had so is nil, also without an error, and is asked for
+	// by Range then.
+	Together(ctx context.Context, archive Key, files []RemoteFile, check func(i int, data []byte) error) ([][]byte, error)
 	// Begin returns as much of the first size bytes of a file as proven says is right, which
 	// may be nothing.
 	Begin(ctx context.Context, f RemoteFile, size int64, proven func([]byte) (int, error)) ([]byte, error)

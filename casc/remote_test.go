@@ -91,6 +91,21 @@ func (m *memoryRemote) Range(ctx context.Context, f casc.RemoteFile, off, size i
 	return checked(data, err, check)
 }
 
+func (m *memoryRemote) Together(ctx context.Context, archive casc.Key, files []casc.RemoteFile, check func(int, []byte) error) ([][]byte, error) {
+	first, last := files[0].Off, files[len(files)-1]
+	data, err := m.get(ctx, casc.ConfigPath("data", archive), first, last.Off+last.Size-first)
+	if err != nil {
+		return nil, err
+	}
+	parts := make([][]byte, len(files))
+	for i, f := range files {
+		if part := data[f.Off-first:][:f.Size]; check(i, part) == nil {
+			parts[i] = part
+		}
+	}
+	return parts, nil
+}
+
 func (m *memoryRemote) Begin(ctx context.Context, f casc.RemoteFile, size int64, proven func([]byte) (int, error)) ([]byte, error) {
 	at, off := placeIn(f, 0)
 	data, err := m.get(ctx, at, off, size)

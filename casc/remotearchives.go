@@ -26,6 +26,8 @@ type remoteArchives struct {
 	// named are the files that the build configuration names, which are looked for without
 	// the indexes first. It is complete when the storage is open.
 	named map[ShortKey]namedFile
+	// rows are the files that will be read soon.
+	rows remoteRows
 	// encoded looks a key up in the encoding file; nil until that is open.
 	encoded func(ctx context.Context, prefix []byte) (EncodedEntry, error)
 }
@@ -108,6 +110,9 @@ func (a *remoteArchives) openEntry(ctx context.Context, key []byte, archives []K
 	entry, _, ok := x.Find(key)
 	if !ok {
 		return nil, nil //nolint:nilnil // another file whose key begins alike
+	}
+	if err := a.bring(ctx, archive, e); err != nil {
+		return nil, err
 	}
 	_, named := a.named[ShortKey(key)]
 	return openRemoteFile(ctx, a.from, a.chunks, RemoteFile{Key: entry.Key, Archive: archive, Off: e.off, Size: e.size, Own: named})

@@ -212,7 +212,7 @@ func (r *remoteFile) plain(off, size int64) (at int64, ok bool) {
 }
 
 func (r *remoteFile) place() place {
-	p := place{ReaderAt: r, size: r.Size, file: "loose file " + r.Key.String(), off: r.Off}
+	p := place{ReaderAt: r, size: r.Size, file: "loose file " + r.Key.String(), off: r.Off, proven: true}
 	if !r.Archive.IsZero() {
 		p.file = "archive " + r.Archive.String()
 	}

@@ -93,7 +93,7 @@ func (s *Storage) openAt(ctx context.Context, p place, e encoded) (decoded, erro
 		return l, nil
 	}
 	opts := blte.Options{
-		Keys: s.keys, Key: key, Size: max(e.size, 0),
+		Keys: s.keys, Key: key, Size: max(e.size, 0), Proven: p.proven,
 		Decrypted: func(ctx context.Context, r *blte.Reader) error { return s.prove(ctx, r, key, e.ckey) },
 	}
 	if e.blocks != nil {

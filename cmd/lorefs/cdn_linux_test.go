@@ -29,6 +29,7 @@ type cdnRun struct {
 	t      *testing.T
 	large  *casctest.Large
 	server *cdntest.Server
+	cdn    *write.CDN
 	dir    string
 	n      int
 }
@@ -39,7 +40,7 @@ func newCDNRun(t *testing.T, n, archives int) *cdnRun {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &cdnRun{t: t, large: l, server: cdntest.Start(2, c, "1.0.0.1"), dir: t.TempDir(), n: n}
+	r := &cdnRun{t: t, large: l, server: cdntest.Start(2, c, "1.0.0.1"), cdn: c, dir: t.TempDir(), n: n}
 	t.Cleanup(r.server.Close)
 	for name, dir := range map[string]string{"XDG_CACHE_HOME": "cache", "XDG_STATE_HOME": "state", "XDG_CONFIG_HOME": "config"} {
 		t.Setenv(name, filepath.Join(r.dir, dir))

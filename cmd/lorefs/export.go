@@ -139,7 +139,7 @@ func (f *exporting) copy(ctx context.Context, c *cobra.Command, s *kinds.Source,
 	}
 	f.files.readable = s.Readable
 	if s.Remote() != nil {
-		f.files.workers = remoteWorkers
+		f.files.workers, f.files.rows = remoteWorkers, s.Rows()
 	}
 	if f.files.selection, err = f.chosen.of(s, c.InOrStdin(), glob); err != nil {
 		return err

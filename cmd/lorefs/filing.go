@@ -29,6 +29,8 @@ type filing struct {
 	ignored ignoring
 	// readable is that of the source, or nil.
 	readable func(context.Context, nodes.ID) error
+	// rows is that of the source, or nil.
+	rows func(context.Context, []nodes.ID) ([][]int, error)
 	// workers is how many files are written at once; 0 for as many as there are cores.
 	workers int
 	// files is the number of files, or -1 if it is unknown.
@@ -75,7 +77,7 @@ func (f *filing) foresee(ctx context.Context, c *cobra.Command, s *kinds.Source,
 }
 
 func (f *filing) options() treecopy.Options {
-	return treecopy.Options{Overwrite: f.overwrite, Filter: f.Filter, Readable: f.readable, Workers: f.workers}
+	return treecopy.Options{Overwrite: f.overwrite, Filter: f.Filter, Readable: f.readable, Rows: f.rows, Workers: f.workers}
 }
 
 // foretell prints what would be written.

@@ -282,10 +282,7 @@ func (c *Client) own(o mirror.Object, own bool) {
 func (c *Client) get(ctx context.Context, r request, kept func() ([]byte, bool), keep func([]byte)) ([]byte, error) {
 	if c.cache != nil {
 		if data, ok := kept(); ok {
-			c.mu.Lock()
-			defer c.mu.Unlock()
-			c.cached++
-			c.cachedBytes += int64(len(data))
+			c.hit(data)
 			return data, nil
 		}
 	}
@@ -304,6 +301,14 @@ func (c *Client) get(ctx context.Context, r request, kept func() ([]byte, bool),
 		keep(data)
 	}
 	return data, nil
+}
+
+// hit counts what the cache had.
+func (c *Client) hit(data []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.cached++
+	c.cachedBytes += int64(len(data))
 }
 
 // known returns the error of an object that no host has.

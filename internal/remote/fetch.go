@@ -61,7 +61,7 @@ func (c *Client) fetch(ctx context.Context, r request) ([]byte, error) {
 		if ok || err != nil {
 			return data, err
 		}
-		if len(a.gone()) == len(c.pool.hosts) {
+		if r.once || len(a.gone()) == len(c.pool.hosts) {
 			break
 		}
 	}
@@ -81,6 +81,10 @@ func (a *attempt) round(ctx context.Context) ([]byte, bool, error) {
 		data, err := a.ask(ctx, h)
 		if err == nil {
 			a.c.pool.worked(h)
+			return data, true, nil
+		}
+		if partly, ok := errors.AsType[*partlyError](err); ok {
+			a.c.pool.failed(h, partly.err, a.c.times)
 			return data, true, nil
 		}
 		if cause := context.Cause(ctx); cause != nil {

@@ -43,13 +43,16 @@ type request struct {
 	off, size int64
 	// most bounds a whole object, in bytes.
 	most int64
-	// check proves what came.
+	// check proves what came. With a *partlyError the rest of it is right.
 	check func([]byte) error
+	// once means that the hosts are asked once each, since there is another way.
+	once bool
 	// exchange, if it is not nil, makes the request and reads the answer instead.
 	exchange *Exchange
 }
 
-// ask asks one host. It returns how many bytes came, also with an error.
+// ask asks one host. It returns how many bytes came, also with an error, and the bytes with an
+// error of the check.
 func (c *Client) ask(ctx context.Context, h *host, r request) (data []byte, n int64, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -80,7 +83,7 @@ func (c *Client) ask(ctx context.Context, h *host, r request) (data []byte, n in
 		if page {
 			err = fmt.Errorf("%w: %w", errHTML, err)
 		}
-		return nil, body.n, err
+		return data, body.n, err
 	}
 	return data, body.n, nil
 }

@@ -19,6 +19,7 @@ import (
 	"lorefs/internal/remote/versions"
 	"lorefs/internal/shown"
 	"lorefs/internal/userdir"
+	"lorefs/nodes"
 )
 
 // CDNOptions are for CASC storages on the hosts of a CDN.
@@ -211,6 +212,16 @@ func (c *cdn) Range(ctx context.Context, f casc.RemoteFile, off, size int64, che
 	return c.client.Range(ctx, fileOf(f), off, size, check)
 }
 
+// Together implements [casc.Remote].
+func (c *cdn) Together(ctx context.Context, archive casc.Key, files []casc.RemoteFile, check func(int, []byte) error) ([][]byte, error) {
+	defer c.came()
+	all := make([]remote.File, len(files))
+	for i := range files {
+		all[i] = fileOf(files[i])
+	}
+	return c.client.Together(ctx, remote.Key(archive), all, casc.MaxGap, check)
+}
+
 // Begin implements [casc.Remote].
 func (c *cdn) Begin(ctx context.Context, f casc.RemoteFile, size int64, proven func([]byte) (int, error)) ([]byte, error) {
 	defer c.came()
@@ -380,6 +391,25 @@ func (s *Source) Prepare(ctx context.Context) error {
 		return nil
 	}
 	return c.storage.LoadIndexes(ctx)
+}
+
+// Rows returns a function that says in which order files are best read as a whole: see
+// [casc.Storage.Rows]. It returns nil for a source whose files lie nowhere in particular.
+func (s *Source) Rows() func(context.Context, []nodes.ID) ([][]int, error) {
+	c, ok := s.archive.(*cascStorage)
+	if !ok || c.cdn == nil {
+		return nil
+	}
+	return func(ctx context.Context, files []nodes.ID) ([][]int, error) {
+		keys := make([][]byte, len(files))
+		for i, id := range files {
+			// Reading a file without a key says what is wrong with it.
+			if stored, err := c.tree.StoredKeys(ctx, id); err == nil && len(stored) > 0 {
+				keys[i] = stored[0]
+			}
+		}
+		return c.storage.Rows(ctx, keys)
+	}
 }
 
 // isCDN returns the product of a source on a CDN.

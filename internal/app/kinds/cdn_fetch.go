@@ -65,7 +65,9 @@ func (s *Source) Fetch(ctx context.Context, dir string, o FetchOptions) (*Fetche
 	if err != nil {
 		return nil, err
 	}
-	f.run(ctx, jobs)
+	if err := f.run(ctx, jobs); err != nil {
+		return nil, err
+	}
 	return f.done, ctx.Err()
 }
 
@@ -97,9 +99,11 @@ type fetching struct {
 	done *Fetched
 }
 
-// fetchJob is an object to fetch. of is the file that needs it.
+// fetchJob is an object to fetch. of is the file that needs it, and key the beginning of its key
+// if it is an encoded file.
 type fetchJob struct {
 	of    string
+	key   []byte
 	fetch func(context.Context) error
 }
 
@@ -107,7 +111,7 @@ type fetchJob struct {
 func (f *fetching) plan(ctx context.Context) (jobs []fetchJob, err error) {
 	for _, cfg := range f.storage.Configs() {
 		if !cfg.Key.IsZero() {
-			jobs = append(jobs, fetchJob{cfg.Name, func(context.Context) error { return f.put(casc.ConfigPath("config", cfg.Key), cfg.Data) }})
+			jobs = append(jobs, fetchJob{of: cfg.Name, fetch: func(context.Context) error { return f.put(casc.ConfigPath("config", cfg.Key), cfg.Data) }})
 		}
 	}
 	named, err := f.storage.Named()
@@ -115,7 +119,7 @@ func (f *fetching) plan(ctx context.Context) (jobs []fetchJob, err error) {
 		return nil, err
 	}
 	for _, key := range named {
-		jobs = append(jobs, fetchJob{"a table of the build", func(ctx context.Context) error { return f.file(ctx, key[:]) }})
+		jobs = append(jobs, fetchJob{of: "a table of the build", fetch: func(ctx context.Context) error { return f.file(ctx, key[:]) }})
 	}
 	patterns := f.opts.Patterns
 	if len(patterns) == 0 {
@@ -164,7 +168,7 @@ func (p *fetchPlan) addFile(ctx context.Context, found Found) error {
 	c := p.source.archive.(*cascStorage) //nolint:forcetypeassert // Fetch has looked
 	keys, err := c.tree.StoredKeys(ctx, found.ID)
 	if err != nil { // reading it would fail alike
-		p.jobs = append(p.jobs, fetchJob{found.Path, func(context.Context) error { return err }})
+		p.jobs = append(p.jobs, fetchJob{of: found.Path, fetch: func(context.Context) error { return err }})
 		return nil
 	}
 	for _, key := range keys {
@@ -188,37 +192,54 @@ func (p *fetchPlan) addKey(ctx context.Context, of string, key []byte) error {
 		}
 		if !archive.IsZero() {
 			p.archives[archive] = true
-			p.jobs = append(p.jobs, fetchJob{of, func(ctx context.Context) error { return p.archive(ctx, archive) }})
+			p.jobs = append(p.jobs, fetchJob{of: of, fetch: func(ctx context.Context) error { return p.archive(ctx, archive) }})
 			return nil
 		}
 	}
-	p.jobs = append(p.jobs, fetchJob{of, func(ctx context.Context) error { return p.file(ctx, key) }})
+	p.jobs = append(p.jobs, fetchJob{of, key, func(ctx context.Context) error { return p.file(ctx, key) }})
 	return nil
 }
 
-// run fetches everything. What fails is left.
-func (f *fetching) run(ctx context.Context, jobs []fetchJob) {
+// run fetches everything, in rows of files that lie close to each other. What fails is left.
+func (f *fetching) run(ctx context.Context, jobs []fetchJob) error {
+	keys := make([][]byte, len(jobs))
+	for i := range jobs {
+		keys[i] = jobs[i].key
+	}
+	rows, err := f.storage.Rows(ctx, keys)
+	if err != nil {
+		return err
+	}
 	var next, done, inRow atomic.Int64
+	one := func(j *fetchJob) {
+		if err := j.fetch(ctx); err != nil {
+			f.fail(ctx, j.of, err)
+			if !errors.Is(err, casc.ErrNotLocal) {
+				inRow.Add(1)
+			}
+			return
+		}
+		inRow.Store(0)
+		if n := done.Add(1); f.opts.Progress != nil {
+			f.opts.Progress(n, int64(len(jobs)))
+		}
+	}
 	var wg sync.WaitGroup
-	for range min(fetchedAtOnce, len(jobs)) {
+	for range min(fetchedAtOnce, len(rows)) {
 		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(jobs) && ctx.Err() == nil && inRow.Load() < maxFailedInRow; i = int(next.Add(1)) - 1 {
-				if err := jobs[i].fetch(ctx); err != nil {
-					f.fail(ctx, jobs[i].of, err)
-					if !errors.Is(err, casc.ErrNotLocal) {
-						inRow.Add(1)
+			for i := int(next.Add(1)) - 1; i < len(rows); i = int(next.Add(1)) - 1 {
+				for _, n := range rows[i] {
+					if ctx.Err() != nil || inRow.Load() >= maxFailedInRow {
+						return
 					}
-					continue
-				}
-				inRow.Store(0)
-				if n := done.Add(1); f.opts.Progress != nil {
-					f.opts.Progress(n, int64(len(jobs)))
+					one(&jobs[n])
 				}
 			}
 		})
 	}
 	wg.Wait()
 	f.done.Left = int64(len(jobs)) - done.Load()
+	return nil
 }
 
 func (f *fetching) fail(ctx context.Context, of string, err error) {

@@ -36,6 +36,10 @@ type Options struct {
 	// Progress is called with the number of files and bytes done, from one goroutine at a
 	// time.
 	Progress func(files, bytes int64)
+	// Rows says in which order files are best copied, by their numbers: those of a row one
+	// after another, and several rows at the same time. It is called for some tens of
+	// thousands of files at a time, by [Copy] only. Default: the order of the tree.
+	Rows func(ctx context.Context, files []nodes.ID) ([][]int, error)
 	// Workers is how many files are written at once. Default: one for each core.
 	Workers int
 }

@@ -28,7 +28,15 @@ func Copy(ctx context.Context, tree nodes.Tree, from nodes.Entry, to string, o O
 	if o.Filter.File != nil {
 		w.dir = func(string) error { return nil }
 	}
+	if o.Rows == nil {
+		w.run(from, o)
+		return t.end()
+	}
+	g := &gathering{copying: c}
+	w.file = g.add
+	o.Workers = 1 // which lists while the others wait
 	w.run(from, o)
+	g.flush()
 	return t.end()
 }
 
