@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lorefs/internal/app/kinds"
+	"lorefs/internal/origin"
 	"lorefs/internal/pattern"
 	"lorefs/internal/shown"
 	"lorefs/protocol/dissect"
@@ -105,8 +106,11 @@ const decodeGarbage = 400
 func decodeSession(c *cobra.Command, path string, f *sessionFlags, codec *codecFlags, log *slog.Logger) error {
 	for _, name := range []string{"def", "code", "padded", "strict"} {
 		if c.Flags().Changed(name) {
-			return usageErrorf("--%s goes with packets in hex: %s is a recorded session, which --definitions says how to read", name, path)
+			return usageErrorf("--%s goes with packets in hex: %s is a recorded session, which --definitions says how to read", name, origin.Shown(path))
 		}
+	}
+	if f.follow && origin.IsRemote(path) {
+		return usageErrorf("--follow goes with a session on this machine: nobody tells when %s grows", origin.Shown(path))
 	}
 	want, err := f.selection()
 	if err != nil {

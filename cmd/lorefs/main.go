@@ -20,10 +20,11 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"lorefs/internal/app/daemon"
 	"lorefs/internal/shown"
 )
 
-func main() { os.Exit(run(context.Background(), os.Args)) }
+func main() { os.Exit(run(context.Background(), daemon.Args())) }
 
 // run runs lorefs, or a mount helper, and returns the exit code.
 func run(ctx context.Context, argv []string) int {

@@ -9,6 +9,7 @@ import (
 	"lorefs/internal/app/daemon"
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/mounted"
+	"lorefs/internal/origin"
 )
 
 // mountOf is a mount that can be asked, and what a user means by it.
@@ -38,6 +39,9 @@ func mountIn(path string) (*mountOf, error) {
 // mountAt returns the mount that a path is in or, if there is none, what could be mounted on
 // it, so that the mount's process can be asked which has lost its mount.
 func mountAt(path string) (*mountOf, error) {
+	if origin.IsRemote(path) {
+		return nil, usageErrorf("%s is on a server: want a mount point", origin.Shown(path))
+	}
 	m, err := mountIn(path)
 	if m != nil || err != nil {
 		return m, err
@@ -49,6 +53,9 @@ func mountAt(path string) (*mountOf, error) {
 // mountFor returns the mount that a path is in, or the one through which the source at a path
 // is edited. It returns nil if there is none.
 func mountFor(path string) (*mountOf, error) {
+	if origin.IsRemote(path) {
+		return nil, usageErrorf("%s: %w", origin.Shown(path), kinds.ErrNotLocal)
+	}
 	m, err := mountIn(path)
 	if m != nil || err != nil {
 		return m, err

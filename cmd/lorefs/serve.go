@@ -7,6 +7,8 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"syscall"
 
 	systemd "github.com/coreos/go-systemd/v22/daemon"
@@ -147,11 +149,24 @@ func (m *mounting) edit(ctx context.Context, s *kinds.Source) error {
 func mountInBackground(source string) error {
 	p := newProgress(opening(source))
 	defer p.finish()
-	err := daemon.Start(p.set, stopSignals...)
+	err := daemon.Start(shownArgs(daemon.Args()), p.set, stopSignals...)
 	if f, ok := errors.AsType[*daemon.Failure](err); ok {
 		return &commandError{code: f.Code, err: f}
 	}
 	return err
+}
+
+// shownArgs returns arguments without what is secret in the URLs of sources: a mount may run for
+// days, and every user sees the arguments of its process.
+func shownArgs(args []string) []string {
+	all := slices.Clone(args)
+	for i, arg := range all {
+		all[i] = origin.Shown(arg)
+		if option, value, ok := strings.Cut(arg, "="); ok && origin.IsRemote(value) {
+			all[i] = option + "=" + origin.Shown(value)
+		}
+	}
+	return all
 }
 
 // toldParent passes an error to the parent, which prints it. If the parent is gone, the

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -236,4 +237,47 @@ func configKeys(t *testing.T, mirror write.Files) (build, cdn string) {
 		t.Fatal("no configurations")
 	}
 	return build, cdn
+}
+
+// TestMountedURL reads a mount of a web server long after it was opened, and looks for the
+// password where every user of the machine can see it: in the arguments of the process that
+// serves the mount, and in the table of mounts.
+func TestMountedURL(t *testing.T) {
+	testneeds.FUSE(t)
+	ownFolders(t)
+	dir := t.TempDir()
+	runTool(t, dir, "lorefs", "sample", "s")
+	dir = filepath.Join(dir, "s")
+	sheet, _, _ := strings.Cut(runTool(t, dir, "lorefs", "find", "DataCenter_Final_Sample.dat", "--name", "*.xml"), "\n")
+	s := serveFolder(t, dir)
+	at := strings.Replace(s.URL, "http://", "http://me:hidden@", 1)
+	for name, file := range map[string]string{
+		"DataCenter_Final_Sample.dat": sheet,
+		"session.TeraLog":             "packets.jsonl",
+	} {
+		mnt := t.TempDir()
+		out := runTool(t, dir, "lorefs", "mount", "--no-cache", "--json", at+"/"+name+"?key=hidden", mnt)
+		var status struct {
+			PID int `json:"pid"`
+		}
+		if err := json.Unmarshal([]byte(out), &status); err != nil {
+			t.Fatal(err)
+		}
+		var seen []byte
+		for _, path := range []string{fmt.Sprintf("/proc/%d/cmdline", status.PID), "/proc/mounts"} {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Error(err)
+			}
+			seen = append(seen, text...)
+		}
+		if bytes.Contains(seen, []byte("hidden")) || !bytes.Contains(seen, []byte(name)) {
+			t.Errorf("a password can be seen: %q", seen)
+		}
+		got, err := os.ReadFile(filepath.Join(mnt, file))
+		runTool(t, dir, "lorefs", "unmount", mnt)
+		if want := outputOf([]string{"cat", filepath.Join(dir, name), file}); err != nil || string(got) != want {
+			t.Errorf("%s of %s: %d bytes, %v", file, name, len(got), err)
+		}
+	}
 }

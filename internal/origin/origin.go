@@ -151,11 +151,14 @@ func (o Origin) Dir() Origin {
 // Shown returns the spelling for people: without a user's name and password, and without the
 // values of a query string, which may be a signature.
 func (o Origin) Shown() string {
+	if o.Scheme == S3 {
+		return o.shownBucket()
+	}
 	if !o.Web() {
 		return o.String()
 	}
 	u, err := url.Parse(o.String())
-	if err != nil || u.Opaque != "" {
+	if err != nil || u.Opaque != "" || u.Host == "" { // a slip of the pen may put a password anywhere
 		return string(o.Scheme) + ":…"
 	}
 	u.User, u.Fragment = nil, ""
@@ -165,6 +168,21 @@ func (o Origin) Shown() string {
 		return u.String() + "?…"
 	}
 	return u.String()
+}
+
+// shownBucket is Shown for an object store. A bucket has no user in front of it, but somebody may
+// write keys there all the same.
+func (o Origin) shownBucket() string {
+	bucket, key, below := strings.Cut(strings.TrimPrefix(o.Rest, "//"), "/")
+	at := strings.LastIndexByte(bucket, '@')
+	if at < 0 {
+		return o.String()
+	}
+	text := "s3://…" + bucket[at:]
+	if below {
+		text += "/" + key
+	}
+	return text
 }
 
 // Shown returns the spelling of a source for people, as [Origin.Shown] does.

@@ -95,3 +95,20 @@ func TestAbs(t *testing.T) {
 		}
 	}
 }
+
+// TestSlips has passwords where they don't belong.
+func TestSlips(t *testing.T) {
+	for name, want := range map[string]string{
+		"http:/me:hidden@host/a":   "http:…",
+		"http:me:hidden@host/a":    "http:…",
+		"https:///me:hidden@h":     "https:…",
+		"http://me:hid/den@host/a": "http:…",
+		"s3://me:hidden@b/a/c":     "s3://…@b/a/c",
+		"s3:me:hidden@b":           "s3://…@b",
+		"s3://b/a@c":               "s3://b/a@c",
+	} {
+		if got := Shown(name); got != want {
+			t.Errorf("%s is shown as %s, want %s", name, got, want)
+		}
+	}
+}

@@ -8,8 +8,11 @@ import (
 	"runtime"
 )
 
+// Args returns the arguments of the program.
+func Args() []string { return os.Args }
+
 // Start fails, because this system has no FUSE.
-func Start(func(done, total int64), ...os.Signal) error {
+func Start([]string, func(done, total int64), ...os.Signal) error {
 	return fmt.Errorf("mounting is not supported on %s; ls, cat, info and verify work", runtime.GOOS)
 }
 

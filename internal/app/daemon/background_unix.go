@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	// backgroundEnv marks the process that is to serve in the background.
+	// backgroundEnv marks the process that is to serve in the background, and has its arguments,
+	// as a JSON array. Those that all users see are for people.
 	backgroundEnv = "LOREFS_BACKGROUND"
 	// parentFD is that process's pipe to its parent.
 	parentFD = 3
@@ -31,11 +32,25 @@ type message struct {
 	Error       string
 }
 
-// Start runs this program anew, with the same arguments, in a session of its own. It
-// returns when the mount is ready or has failed, which is a [*Failure]. Until then the
+// Args returns the arguments of the program.
+func Args() []string {
+	var args []string
+	if err := json.Unmarshal([]byte(os.Getenv(backgroundEnv)), &args); err != nil || len(args) == 0 {
+		return os.Args
+	}
+	return args
+}
+
+// Start runs this program anew, with the same arguments, in a session of its own. seen are the
+// arguments that other users see, which lists of processes have as long as it runs. It returns
+// when the mount is ready or has failed, which is a [*Failure]. Until then the
 // child shares our stderr, gets the signals that we get, and show is called with its
 // progress.
-func Start(show func(done, total int64), signals ...os.Signal) error {
+func Start(seen []string, show func(done, total int64), signals ...os.Signal) error {
+	args, err := json.Marshal(Args())
+	if err != nil {
+		return err
+	}
 	r, w, err := os.Pipe()
 	if err != nil {
 		return err
@@ -46,7 +61,7 @@ func Start(show func(done, total int64), signals ...os.Signal) error {
 		return err
 	}
 	child := &exec.Cmd{
-		Path: exe, Args: os.Args, Env: append(os.Environ(), backgroundEnv+"=1"),
+		Path: exe, Args: seen, Env: append(os.Environ(), backgroundEnv+"="+string(args)),
 		Stderr: os.Stderr, ExtraFiles: []*os.File{w},
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}

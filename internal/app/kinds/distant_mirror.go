@@ -71,7 +71,7 @@ func (c *cdn) mirrored(ctx context.Context, s *server, o opening) (b casc.Build,
 	case !errors.Is(err, iofs.ErrNotExist):
 		return b, err
 	case !s.Lists():
-		return b, errorf("%s: it has neither %s, with the path of a file in each line, nor .build.info: if it is a mirror of a CASC storage, --build and --cdn have to say which configurations to read",
+		return b, errorf("%s: no file is there, and below it neither %s, with the path of a file in each line, nor .build.info: if it is a mirror of a CASC storage, --build and --cdn have to say which configurations to read",
 			s.Origin().Shown(), objects.IndexName)
 	}
 	return c.onlyBuild(ctx, s, b)

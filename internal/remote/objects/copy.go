@@ -42,8 +42,9 @@ func (f *File) fill(resp *http.Response, body io.Reader) error {
 		return statusError(resp, body)
 	}
 	p := pinOf(resp.Header, resp.ContentLength)
-	if p.size > 0 {
-		if err := diskspace.NewGuard(os.TempDir()).Take(p.size); err != nil {
+	room := diskspace.NewGuard(os.TempDir())
+	if p.size > 0 { // else fullDisk asks as it comes, which may be without an end
+		if err := room.Take(p.size); err != nil {
 			return remote.Final(err)
 		}
 	}
@@ -53,7 +54,7 @@ func (f *File) fill(resp *http.Response, body io.Reader) error {
 	if err := f.copied.Truncate(0); err != nil {
 		return remote.Final(err)
 	}
-	w := &fullDisk{w: f.copied}
+	w := &fullDisk{w: f.copied, room: room}
 	n, err := io.Copy(w, body)
 	switch {
 	case w.err != nil:
@@ -67,14 +68,18 @@ func (f *File) fill(resp *http.Response, body io.Reader) error {
 	return nil
 }
 
-// fullDisk remembers that a write failed, for which the server can do nothing.
+// fullDisk remembers that a write failed, for which the server can do nothing. It leaves room for
+// others, whatever length the server has stated.
 type fullDisk struct {
-	w   io.Writer
-	err error
+	w    io.Writer
+	room *diskspace.Guard
+	err  error
 }
 
 func (d *fullDisk) Write(p []byte) (n int, err error) {
-	n, err = d.w.Write(p)
+	if err = d.room.Take(int64(len(p))); err == nil {
+		n, err = d.w.Write(p)
+	}
 	d.err = errors.Join(d.err, err)
 	return n, err
 }
