@@ -64,6 +64,19 @@
 // The layouts of roots stand with their types: WoWRoot, TVFS, TextRoot, Diablo3, MNDX,
 // Overwatch. Builds without a usable root use the install manifest.
 //
+// # Far away
+//
+// OpenRemote opens a build whose objects somebody else fetches, such as from a CDN:
+//
+//	config/ab/cd/KEY      configurations, named by their MD5
+//	data/ab/cd/KEY        archives, and loose files named by their encoding key
+//	data/ab/cd/KEY.index  the index of an archive, named by the MD5 of its last 28 bytes
+//
+// Nothing is used that is not proven: an encoded file by the MD5 of its header, which has the
+// MD5s of its chunks; a page of the encoding file by its MD5 in the table before the pages. That
+// table is in a chunk of its own, and the pages are plain, so a page is read by itself. Where
+// they are not plain, the whole chunk is.
+//
 // # Not proven
 //
 // There was no whole real storage to test with, only real parts. Where their type says so,
@@ -81,5 +94,5 @@
 // (version 8); names of Diablo IV and of the virtual file system of World of Warcraft,
 // whose root is used instead. Package manifests (APM) and encrypted content manifests of
 // Overwatch are shown as plain files, and the assets that they list have no names. Binary
-// patches (zbsdiff) are listed, not applied. Nothing is downloaded and nothing is written.
+// patches (zbsdiff) are listed, not applied. Nothing is written.
 package casc

@@ -37,7 +37,7 @@ func readForward(src io.ReaderAt, size int64) (r *forward, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	pieces, free := make(chan piece, piecesAhead), make(chan []byte, piecesAhead+2)
 	for range cap(free) {
-		free <- make([]byte, pieceSize)
+		free <- make([]byte, max(min(pieceSize, size), 0))
 	}
 	go func() {
 		defer close(pieces)
@@ -89,7 +89,7 @@ func (r *forward) ReadAt(p []byte, off int64) (n int, err error) {
 			return n, r.now.err
 		}
 		if r.buf != nil {
-			r.free <- r.buf[:pieceSize]
+			r.free <- r.buf[:cap(r.buf)]
 			r.buf = nil
 		}
 		var ok bool

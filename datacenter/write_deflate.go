@@ -7,6 +7,7 @@ import (
 	"hash/adler32"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/klauspost/compress/flate"
 
@@ -18,18 +19,17 @@ import (
 // would make the file at most 0.2 % smaller.
 type deflater struct {
 	level int
-	// compressors are passed from block to block. There is one for each core, nil until its
-	// first use.
-	compressors chan *compressor
+	// turns has a token for each core on which no block is compressed.
+	turns chan struct{}
 	// stopped is canceled when blocks that have not been begun are not needed any more.
 	stopped context.Context
 	stop    context.CancelFunc
 }
 
 func newDeflater(level int) *deflater {
-	d := &deflater{level: level, compressors: make(chan *compressor, cores.Count())}
-	for range cap(d.compressors) {
-		d.compressors <- nil
+	d := &deflater{level: level, turns: make(chan struct{}, cores.Count())}
+	for range cap(d.turns) {
+		d.turns <- struct{}{}
 	}
 	d.stopped, d.stop = context.WithCancel(context.Background())
 	return d
@@ -51,12 +51,11 @@ func (d *deflater) start(content func(io.Writer) error) *deflated {
 	go func() {
 		defer close(b.done)
 		select {
-		case c := <-d.compressors:
-			if c == nil {
-				c = &compressor{sum: adler32.New()}
-			}
+		case <-d.turns:
+			c := idleCompressors.Get().(*compressor)
 			b.err = c.compress(b, d.level, content)
-			d.compressors <- c
+			idleCompressors.Put(c)
+			d.turns <- struct{}{}
 		case <-d.stopped.Done():
 			b.err = context.Canceled
 		}
@@ -64,23 +63,29 @@ func (d *deflater) start(content func(io.Writer) error) *deflated {
 	return b
 }
 
+// idleCompressors are passed from block to block, also of other files: their tables take longer to
+// make than a small file to compress.
+var idleCompressors = sync.Pool{New: func() any { return &compressor{sum: adler32.New()} }}
+
 // compressor is the state for compressing one block. The block's content is written to it.
 type compressor struct {
-	z    *flate.Writer
-	out  bytes.Buffer
-	sum  hash.Hash32
-	size int64
+	z     *flate.Writer // nil until the first use
+	level int           // of z
+	out   bytes.Buffer
+	sum   hash.Hash32
+	size  int64
 }
 
 func (c *compressor) compress(b *deflated, level int, content func(io.Writer) error) error {
 	c.out.Reset()
 	c.sum.Reset()
 	c.size = 0
-	if c.z == nil {
-		var err error
-		if c.z, err = flate.NewWriter(&c.out, level); err != nil {
+	if c.z == nil || c.level != level {
+		z, err := flate.NewWriter(&c.out, level)
+		if err != nil {
 			return err
 		}
+		c.z, c.level = z, level
 	}
 	c.z.Reset(&c.out)
 	if err := content(c); err != nil {

@@ -33,7 +33,8 @@ type sealer struct {
 	// queue has the blocks that are being compressed, in the order in which they are
 	// written.
 	queue []*deflated
-	piece []byte // the start of the next block
+	piece []byte // the start of the next block, at most room bytes
+	room  int    // less than deflateBlock for a small file
 	size  int64  // of the written data, uncompressed
 	sum   uint32 // Adler-32 of that data
 }
@@ -48,6 +49,7 @@ func newSealer(ctx context.Context, w io.Writer, d *deflater, opts WriteOptions,
 		return nil, err
 	}
 	s := &sealer{ctx: ctx, deflate: d, w: cfb.NewWriter(w, block, opts.Key.IV), sum: emptyAdler}
+	s.room = int(min(max(size, 1), deflateBlock))
 	head := binary.LittleEndian.AppendUint32(nil, uint32(size))
 	_, err = s.w.Write(append(head, zlibHeader[:]...))
 	return s, err
@@ -58,12 +60,12 @@ func (s *sealer) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
 		if s.piece == nil {
-			s.piece = make([]byte, 0, deflateBlock)
+			s.piece = make([]byte, 0, s.room)
 		}
-		k := min(len(p), deflateBlock-len(s.piece))
+		k := min(len(p), s.room-len(s.piece))
 		s.piece = append(s.piece, p[:k]...)
 		p = p[k:]
-		if len(s.piece) == deflateBlock {
+		if len(s.piece) == s.room {
 			if err := s.flush(); err != nil {
 				return n - len(p), err
 			}

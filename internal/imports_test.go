@@ -1,11 +1,12 @@
 // Package internal_test keeps the packages of lorefs in layers: the command knows all, the
 // mount knows the tree, the trees know their formats, and the formats know nobody. What lies
-// in internal itself stands below all of them, and internal/app above all but the command.
+// in internal itself stands below all of them; internal/formats is among the formats, and
+// internal/app above all but the command.
 package internal_test
 
 import (
-	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,19 +18,20 @@ const module = "lorefs/"
 
 const goFuse = "github.com/hanwen/go-fuse"
 
-// formats are the packages that know how bytes lie in a file: all at the top but those that are
-// named here.
+// formats are the packages that know how bytes lie in a file: all in internal/formats, and all at
+// the top but those that are named here.
 func formats(t *testing.T) (names []string) {
 	t.Helper()
-	entries, err := os.ReadDir("..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		if goFiles, err := filepath.Glob(filepath.Join("..", e.Name(), "*.go")); err != nil {
-			t.Fatal(err)
-		} else if len(goFiles) > 0 && !slices.Contains([]string{"cmd", "fs", "internal", "nodes"}, e.Name()) {
-			names = append(names, e.Name())
+	for _, dir := range []string{"", "internal/formats"} {
+		files, err := filepath.Glob(filepath.Join("..", dir, "*", "*.go"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%d files of packages in %q: %v", len(files), dir, err)
+		}
+		for _, file := range files {
+			name := path.Join(dir, filepath.Base(filepath.Dir(file)))
+			if !slices.Contains(append([]string{"cmd", "fs", "internal", "nodes"}, names...), name) {
+				names = append(names, name)
+			}
 		}
 	}
 	if len(names) < 5 {
@@ -108,12 +110,12 @@ func TestAdapter(t *testing.T) {
 	}
 }
 
-// Internal has two floors: what lies there itself knows no format, no tree and no FUSE, and
-// internal/app stands on them.
+// Internal has three floors: what lies there itself knows no format, no tree and no FUSE;
+// internal/formats and internal/app stand on it.
 func TestFloors(t *testing.T) {
 	above := append([]string{"nodes", "fs", "cmd", "internal/app"}, formats(t)...)
 	for _, pkg := range deps(t, "internal/...") {
-		if !under(pkg, module+"internal") || under(pkg, module+"internal/app") {
+		if !under(pkg, module+"internal") || under(pkg, module+"internal/formats") || under(pkg, module+"internal/app") {
 			continue
 		}
 		for _, dep := range deps(t, strings.TrimPrefix(pkg, module)) {

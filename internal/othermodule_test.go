@@ -18,12 +18,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 
 	"lorefs/blte"
+	"lorefs/geometry"
+	"lorefs/geometry/geomtest"
 	"lorefs/protocol"
-	"lorefs/resource"
 )
 
 func must[T any](v T, err error) T {
@@ -34,19 +33,18 @@ func must[T any](v T, err error) T {
 }
 
 func main() {
-	file := must(blte.Append(nil, []blte.Chunk{{Content: []byte("Aldermoor"), Mode: blte.ModeZlib}}, blte.WriteOptions{}))
+	plain := geomtest.ZoneFile(func(x, y int) []geometry.Volume {
+		if x == 8 && y == 9 {
+			return []geometry.Volume{{Z: -20, Height: 100}, {Z: 300, Height: 50}}
+		}
+		return nil
+	})
+	file := must(blte.Append(nil, []blte.Chunk{{Content: plain, Mode: blte.ModeZlib}}, blte.WriteOptions{}))
 	r := must(blte.NewReader(context.Background(), bytes.NewReader(file), int64(len(file)), blte.Options{}))
-	text := must(io.ReadAll(io.NewSectionReader(r, 0, r.Size())))
+	zone := must(geometry.DecodeZone(must(io.ReadAll(io.NewSectionReader(r, 0, r.Size()))), geometry.DecodeOptions{}))
 
-	var container bytes.Buffer
-	files := []resource.File{{Name: "place.txt", Size: int64(len(text)), Content: bytes.NewReader(text)}}
-	if err := resource.Write(&container, slices.Values(files)); err != nil {
-		panic(err)
-	}
-	c := must(resource.Open(bytes.NewReader(container.Bytes()), int64(container.Len())))
-
-	d := must(protocol.Parse("C_MOVE", []byte("string "+strings.TrimSuffix(c.Name(0), ".txt")+"\n"), protocol.ParseOptions{}))
-	fmt.Println(c.Len(), c.Name(0), c.Size(0), d.Name)
+	d := must(protocol.Parse("C_MOVE", []byte("string place\n"), protocol.ParseOptions{}))
+	fmt.Println(zone.Volumes(), d.Name)
 }
 `
 
@@ -75,7 +73,7 @@ func TestOtherModule(t *testing.T) {
 	run.Dir = dir
 	run.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=", "GOPROXY=off")
 	out, err := run.CombinedOutput()
-	if got, want := string(out), "1 place.txt 9 C_MOVE\n"; err != nil || !strings.HasSuffix(got, want) {
+	if got, want := string(out), "2 C_MOVE\n"; err != nil || !strings.HasSuffix(got, want) {
 		t.Errorf("%v: it says %q, want %q", err, got, want)
 	}
 }

@@ -136,10 +136,10 @@ func (c *counted) Read(p []byte) (int, error) {
 
 // read reads the answer.
 func (r request) read(resp *http.Response, body io.Reader) ([]byte, error) {
-	switch encoding := resp.Header.Get("Content-Encoding"); encoding {
-	case "", "identity":
-	case "aws-chunked": // is how an object was sent to a store, of which some keep the header
-	default:
+	switch encoding := resp.Header.Get("Content-Encoding"); {
+	case encoding == "", encoding == "identity":
+	case encoding == "aws-chunked": // is how an object was sent to a store, of which some keep the header
+	case resp.StatusCode/100 == 2: // of others only the status counts
 		return nil, fmt.Errorf("the answer is packed with %q", encoding)
 	}
 	if r.exchange != nil {

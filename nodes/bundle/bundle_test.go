@@ -278,6 +278,33 @@ func TestRevert(t *testing.T) {
 		d.must(again.Replay(t.Context(), r))
 	}
 	again.want("replayed", "a=1 b=22 c=333")
+
+	// A file that took another's place makes room first.
+	d = newFolder(t, toyOf("a", "1", "b", "22"))
+	d.must(d.rename("a", "moved", nodes.RenameReplace))
+	taken, err = d.Revert(t.Context())
+	if d.must(err); len(taken) != 2 || taken[0].Path != "a" || taken[1].Path != "moved" {
+		t.Errorf("took back %v", taken)
+	}
+	d.want("a is in its place", "a=1 b=22")
+}
+
+// TestReplayWhatWasAccepted checks that edits made while a save runs are made again after a crash:
+// what the old file holds took no memory, and on the new one it does.
+func TestReplayWhatWasAccepted(t *testing.T) {
+	d := newFolder(t, toyOf("a", "1234", "b", "56"))
+	d.must(d.put("a", "new"))
+	data, later, err := d.save(func() { d.must(d.put("a", "1234")) })
+	if d.must(err); len(later) != 1 {
+		t.Fatalf("%d records", len(later))
+	}
+	e := bundle.NewEditable(newTree(t, data), toy, bundle.EditOptions{MaxTexts: 3})
+	d.must(e.Replay(t.Context(), later[0]))
+	again := &folder{Editable: e, t: t}
+	again.want("replayed", "a=1234 b=56")
+	if err := again.put("b", "x"); !errors.Is(err, nodes.ErrNoSpace) {
+		t.Errorf("more than there is room for: %v", err)
+	}
 }
 
 // TestSave checks that edits which are made while a save runs are those of the new file.

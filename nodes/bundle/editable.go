@@ -293,6 +293,9 @@ func (e *edits) make(ctx context.Context, id nodes.ID, ops ...op) error {
 	if err != nil {
 		return err
 	}
+	if err := e.room(contents); err != nil {
+		return err
+	}
 	if err := e.opts.Log(record); err != nil {
 		return err
 	}
@@ -329,20 +332,24 @@ func (e *edits) resolve(ctx context.Context, ops []op) ([]*content, error) {
 					continue
 				}
 			}
-			if err := e.room(int64(len(o.text))); err != nil {
-				return nil, err
-			}
 			contents[i] = textContent(o.text)
 		}
 	}
 	return contents, nil
 }
 
-// room returns an error if there is no memory for a content.
-func (e *edits) room(size int64) error {
+// room returns an error if there is no memory for contents. Replay does not ask: what was logged
+// while a save ran may be held by the old file, and by no memory, but be new to the new one.
+func (e *edits) room(contents []*content) error {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
-	if e.held+size > e.opts.MaxTexts {
+	held := e.held
+	for _, c := range contents {
+		if c != nil {
+			held += int64(len(c.bytes))
+		}
+	}
+	if held > max(e.held, e.opts.MaxTexts) {
 		return fmt.Errorf("%w: what is not saved has %d bytes, where %d are the most: commit saves it", nodes.ErrNoSpace, e.held, e.opts.MaxTexts)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -126,7 +127,7 @@ func (e *edits) describe(name string) (d Edit, is bool) {
 // what it does as edits. If some can't be taken back, the others are nevertheless.
 func (e *Editable) Revert(ctx context.Context, ids ...nodes.ID) (taken []Edit, err error) {
 	var errs []error
-	for _, name := range e.chosen(ids) {
+	for _, name := range e.edits.addedFirst(e.chosen(ids)) {
 		err := e.Alone(func() error {
 			d, is := e.edits.describe(name)
 			if !is {
@@ -142,7 +143,24 @@ func (e *Editable) Revert(ctx context.Context, ids ...nodes.ID) (taken []Edit, e
 			errs = append(errs, fmt.Errorf("%s: %w", name, err))
 		}
 	}
+	slices.SortFunc(taken, func(a, b Edit) int { return cmp.Compare(a.Path, b.Path) })
 	return taken, errors.Join(errs...)
+}
+
+// addedFirst puts names that the source does not hold before the others, since a file of such a name
+// may be in the place of one that is to come back.
+func (e *edits) addedFirst(names []string) []string {
+	e.mu.RLock()
+	defer e.mu.RUnlock()
+	var added, held []string
+	for _, name := range names {
+		if _, is := e.base[name]; is {
+			held = append(held, name)
+		} else {
+			added = append(added, name)
+		}
+	}
+	return append(added, held...)
 }
 
 // revert takes back the edit of a name. Nothing else is edited meanwhile.

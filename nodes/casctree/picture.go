@@ -13,9 +13,9 @@ import (
 // pictureName is the name of the drawing of the storage.
 const pictureName = "storage.svg"
 
-// pictureSize is the size of its file. It is enough for all boxes if their names have no letters
-// that take more room than others.
-const pictureSize = 256 << 10
+// pictureSize is the size of its file. It is enough for all boxes, with files of each state in all of
+// them, if their names have no letters that take more room than others.
+const pictureSize = 512 << 10
 
 // How the drawing is laid out, in its units.
 const (

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"lorefs/blte"
+	"lorefs/blte/bltetest"
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
@@ -104,6 +106,39 @@ func TestPictureOfFolders(t *testing.T) {
 		if !slices.Contains(got, want) {
 			t.Errorf("the drawing lacks %q, it has %q", want, got)
 		}
+	}
+}
+
+// TestPictureOfMixed draws as many boxes as there can be, with long names, all of which have files of
+// each state. Nothing is left out.
+func TestPictureOfMixed(t *testing.T) {
+	g := casctest.New()
+	secret := &blte.Encryption{Name: bltetest.SecretName, IV: []byte{1, 2, 3, 4}, Cipher: blte.CipherSalsa20}
+	var root []casc.File
+	for i := range 40 {
+		for k := range 12 {
+			dir := fmt.Sprintf("%s %02d/%s %02d/", strings.Repeat("folder ", 5), i, strings.Repeat("inside ", 5), k)
+			here := g.Add([]byte(dir + strings.Repeat(".", 2000)))
+			text := []byte(dir + strings.Repeat("?", 2000))
+			locked := g.AddChunks("b:{*=e:{1122334455667788,01020304,n}}", blte.WriteOptions{}, blte.Chunk{Content: text, Encrypt: secret, Key: bltetest.Key()})
+			away := g.AddAbsent([]byte(dir + strings.Repeat("!", 2000)))
+			root = append(root, casc.File{Name: dir + "a", CKey: here.CKey}, casc.File{Name: dir + "b", CKey: locked.CKey}, casc.File{Name: dir + "c", CKey: away.CKey})
+		}
+	}
+	slices.SortFunc(root, func(a, b casc.File) int { return strings.Compare(a.Name, b.Name) })
+	g.Root(g.Add(write.TextRoot(root)))
+	files, err := g.Install()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := open(t, casctest.FS(files), casc.Options{}, casctree.Options{Missing: true})
+	data, err := readPath(t.Context(), tree, "storage.svg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// At most 500 boxes, of which each has three parts unless it is divided.
+	if n, want := bytes.Count(data, []byte("<rect")), 38+3*12*38; n < want {
+		t.Errorf("it has %d shapes, want %d", n, want)
 	}
 }
 

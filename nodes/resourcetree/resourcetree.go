@@ -6,8 +6,8 @@ import (
 	"io"
 	"iter"
 
+	"lorefs/internal/formats/resource"
 	"lorefs/nodes/bundle"
-	"lorefs/resource"
 )
 
 // Format is the format of resource containers.

@@ -8,6 +8,7 @@
 //   - datacenter.go: a TERA data center, with the folder of world geometry that it names
 //   - world.go: a folder of TERA's world geometry
 //   - casc.go: a CASC storage of a game or of a mirror
+//   - cdn.go: a CASC storage on the hosts of a CDN, which cdn_fetch.go makes a mirror of
 //   - packets.go: a recorded session, or a folder of packet definitions
 //   - bundle.go: a file that holds other files, of any format that package bundle can be given
 //

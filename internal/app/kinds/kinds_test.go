@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -105,6 +106,15 @@ func TestNoSource(t *testing.T) {
 		_, err := kinds.Find(t.Context(), path, "", &kinds.Options{})
 		if _, ok := errors.AsType[*kinds.Error](err); !ok || !strings.HasPrefix(err.Error(), path+": ") {
 			t.Errorf("%v", err)
+		}
+	}
+}
+
+// TestNoRegularFile has what is no regular file refused, also if the kind is told.
+func TestNoRegularFile(t *testing.T) {
+	for _, k := range kinds.All() {
+		if _, err := k.Open(t.Context(), os.DevNull, &kinds.Options{CacheSize: 1 << 20, NoIndex: true}); err == nil {
+			t.Errorf("%s: no error", k.Name)
 		}
 	}
 }

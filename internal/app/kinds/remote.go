@@ -44,7 +44,11 @@ type original interface {
 // openOriginal opens the file of a source.
 func openOriginal(ctx context.Context, name string, o *Options) (original, error) {
 	if !origin.IsRemote(name) {
-		return source.Open(name)
+		f, err := source.Open(name)
+		if err != nil {
+			return nil, err // and no interface of a nil pointer, which callers would close
+		}
+		return f, nil
 	}
 	s, err := openServer(ctx, name, o.objectCache(), o)
 	if err != nil {
@@ -264,3 +268,33 @@ func (e *listlessError) Error() string {
 		" there, with the path of a file in each line"
 }
 func (e *listlessError) Unwrap() error { return e.err }
+
+// Outlive has reads of a source on a server go on after the context that it was opened with has
+// ended, as those of a mount have to. Otherwise they end with it, so that a server which sends
+// nothing keeps no command from ending.
+func (s *Source) Outlive() {
+	switch a := s.archive.(type) {
+	case *DataCenter:
+		outlive(a.file)
+		if a.world != nil && a.world.distant != nil {
+			outlive(a.world.distant)
+		}
+	case *packets:
+		outlive(a.file)
+		outlive(a.folder)
+	case *world:
+		if a.distant != nil {
+			outlive(a.distant)
+		}
+	}
+}
+
+// outlive does it for a file or a folder.
+func outlive(opened any) {
+	switch a := opened.(type) {
+	case *distant:
+		a.server.Outlive()
+	case *distantFolder:
+		a.server.Outlive()
+	}
+}

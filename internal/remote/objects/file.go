@@ -105,9 +105,9 @@ func (f *File) Close() error {
 	return errors.Join(f.copied.Close(), removeCopy(f.copied.Name()))
 }
 
-// ReadAt implements [io.ReaderAt].
+// ReadAt implements [io.ReaderAt]. It ends when the store is told to end: see [Open].
 func (f *File) ReadAt(p []byte, off int64) (int, error) {
-	return f.ReadAtContext(context.Background(), p, off)
+	return f.ReadAtContext(f.store.life, p, off)
 }
 
 // ReadAtContext is ReadAt, and ends with an error when ctx ends.

@@ -34,8 +34,10 @@ func (s *Store) OpenFolder(ctx context.Context) (*Folder, error) {
 	for _, l := range all {
 		if _, twice := d.pins[l.path]; !twice {
 			d.pins[l.path] = l.pin
-			d.add(l.path, iofs.FileInfoToDirEntry(info{name: path.Base(l.path), pin: l.pin}))
 		}
+	}
+	for name, p := range d.pins { // all of which add has to know
+		d.add(name, iofs.FileInfoToDirEntry(info{name: path.Base(name), pin: p}))
 	}
 	for _, entries := range d.dirs {
 		slices.SortFunc(entries, func(a, b iofs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })

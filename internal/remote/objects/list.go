@@ -78,6 +78,9 @@ func (s *Store) index(ctx context.Context) ([]string, error) {
 			if resp.StatusCode != http.StatusOK {
 				return nil, statusError(resp, body)
 			}
+			if isPage(resp) {
+				return nil, remote.Final(errors.New("a page of HTML came, not a list of files"))
+			}
 			data, err := io.ReadAll(io.LimitReader(body, maxIndex+1))
 			switch {
 			case err != nil:
@@ -129,6 +132,8 @@ func (s *Store) all(ctx context.Context) (found []listed, err error) {
 			return nil, named(s.shown(""), err)
 		case !iofs.ValidPath(l.path) || l.path == ".":
 			continue // some clients make an object of the name DIR/ for a folder
+		case l.pin.size < 0 || l.pin.size > maxObject:
+			return nil, named(s.shown(l.path), fmt.Errorf("the server says that it has %d bytes", l.pin.size))
 		case len(found) == maxListed:
 			return nil, named(s.shown(""), tooMany())
 		}

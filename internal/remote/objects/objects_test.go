@@ -8,6 +8,7 @@ import (
 	"io"
 	iofs "io/fs"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -646,5 +648,213 @@ func TestBadIndexes(t *testing.T) {
 	s := newWeb(t)
 	if _, err := store(t, s.URL, objects.Options{}).OpenFolder(t.Context()); !errors.Is(err, iofs.ErrNotExist) {
 		t.Errorf("no index: %v", err)
+	}
+}
+
+// TestSizes has a server state sizes that nothing can have.
+func TestSizes(t *testing.T) {
+	for _, size := range []string{"9223372036854775807", "9223372036854770000", "9223372036854775808"} {
+		s := newWeb(t)
+		s.setFault(func(w http.ResponseWriter, _ *http.Request) bool {
+			w.Header().Set("ETag", `"one"`)
+			w.Header().Set("Content-Range", "bytes 0-0/"+size)
+			w.WriteHeader(http.StatusPartialContent)
+			_, _ = w.Write([]byte{1})
+			return true
+		})
+		if _, err := store(t, s.URL+"/a", objects.Options{}).Open(t.Context(), ""); err == nil || errors.Is(err, iofs.ErrNotExist) {
+			t.Errorf("%s bytes: %v", size, err)
+		}
+	}
+}
+
+// TestOwnRedirect has a server lead to another address of its own, which has a signature of
+// its own.
+func TestOwnRedirect(t *testing.T) {
+	s := newWeb(t)
+	data := noise(1000)
+	s.put("b", object{data: data, etag: `"one"`})
+	var seen []string
+	s.setFault(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path == "/a" {
+			http.Redirect(w, r, "/b?sum=two", http.StatusFound)
+			return true
+		}
+		seen = append(seen, r.URL.RawQuery)
+		return false
+	})
+	got, err := readAll(open(t, s.URL+"/a?sum=one", objects.Options{}))
+	if err != nil || !bytes.Equal(got, data) {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	for _, query := range seen {
+		if query != "sum=two" {
+			t.Errorf("asked for %q", query)
+		}
+	}
+}
+
+// TestConnections counts the connections that stay when a store is closed.
+func TestConnections(t *testing.T) {
+	var open atomic.Int64
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"one"`)
+		http.ServeContent(w, r, "", time.Time{}, strings.NewReader("text"))
+	}))
+	closed := make(chan struct{}, 16)
+	s.Config.ConnState = func(_ net.Conn, to http.ConnState) {
+		switch to {
+		case http.StateNew:
+			open.Add(1)
+		case http.StateClosed:
+			open.Add(-1)
+			closed <- struct{}{}
+		}
+	}
+	s.Start()
+	t.Cleanup(s.Close)
+	st, err := objects.Open(t.Context(), origin.Parse(s.URL+"/a"), objects.Options{Times: quick})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := st.Open(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(f.Close(), st.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for open.Load() > 0 {
+		select {
+		case <-closed:
+		case <-time.After(10 * time.Second):
+			t.Fatalf("%d connections stay open", open.Load())
+		}
+	}
+}
+
+// TestFileAndFolder has a name in an index that is both a file and a folder, in either order:
+// it is a file.
+func TestFileAndFolder(t *testing.T) {
+	for _, index := range []string{"a\na/b\nc\nc\n", "a/b\na\nc\nc\n"} {
+		s := newWeb(t)
+		for _, name := range []string{"a", "a/b", "c"} {
+			s.put(name, object{data: noise(10), etag: `"one"`})
+		}
+		s.put("index.txt", object{data: []byte(index)})
+		d, err := store(t, s.URL, objects.Options{}).OpenFolder(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries, err := d.ReadDir(".")
+		var names []string
+		for _, e := range entries {
+			names = append(names, iofs.FormatDirEntry(e))
+		}
+		if err != nil || !slices.Equal(names, []string{"- a", "- c"}) {
+			t.Errorf("%q: %q, %v", index, names, err)
+		}
+	}
+}
+
+// TestPackedPage has a server pack the page that says that something is not there.
+func TestPackedPage(t *testing.T) {
+	s := newWeb(t)
+	s.setFault(func(w http.ResponseWriter, _ *http.Request) bool {
+		w.Header().Set("Content-Encoding", "gzip")
+		w.WriteHeader(http.StatusNotFound)
+		return true
+	})
+	if _, err := store(t, s.URL+"/a", objects.Options{}).Open(t.Context(), ""); !errors.Is(err, iofs.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestPageAsIndex has a server send a page for people whatever is asked for.
+func TestPageAsIndex(t *testing.T) {
+	s := newWeb(t)
+	s.setFault(func(w http.ResponseWriter, _ *http.Request) bool {
+		w.Header().Set("Content-Type", "text/html")
+		_, _ = io.WriteString(w, "<!DOCTYPE html>\n<html>\n</html>\n")
+		return true
+	})
+	_, err := store(t, s.URL, objects.Options{}).OpenFolder(t.Context())
+	if err == nil || !strings.Contains(err.Error(), objects.IndexName) || !strings.Contains(err.Error(), "HTML") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestReadsEnd has reads without a context of their own end with the one that the store was
+// opened with, unless it outlives that.
+func TestReadsEnd(t *testing.T) {
+	for _, outlives := range []bool{false, true} {
+		s := newWeb(t)
+		s.put("a", object{data: noise(large), etag: `"one"`})
+		ctx, cancel := context.WithCancel(t.Context())
+		st, err := objects.Open(ctx, origin.Parse(s.URL+"/a"), objects.Options{Times: quick})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := st.Open(ctx, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if outlives {
+			st.Outlive()
+			cancel()
+		} else {
+			s.setFault(func(_ http.ResponseWriter, r *http.Request) bool {
+				cancel()
+				<-r.Context().Done()
+				return true
+			})
+		}
+		_, err = f.ReadAt(make([]byte, 10), 0)
+		if outlives && err != nil || !outlives && !errors.Is(err, context.Canceled) {
+			t.Errorf("outlives %v: %v", outlives, err)
+		}
+		if err := errors.Join(f.Close(), st.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestBadListings has an object store list what can't be, and nothing for too long.
+func TestBadListings(t *testing.T) {
+	for key, value := range map[string]string{
+		"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true",
+	} {
+		t.Setenv(key, value)
+	}
+	listing := func(size string) string {
+		return `<ListBucketResult><Contents><Key>a.zgd</Key><Size>` + size + `</Size><ETag>"x"</ETag></Contents></ListBucketResult>`
+	}
+	for name, answer := range map[string]func(w http.ResponseWriter, r *http.Request){
+		"negative": func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, listing("-5")) },
+		"large":    func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, listing("9223372036854775807")) },
+		"stalled":  func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"dripping": func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, "<ListBucketResult>")
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		},
+		"endless": func(w http.ResponseWriter, _ *http.Request) {
+			text := []byte(strings.Repeat("<Contents><Key>a</Key><Size>1</Size></Contents>", 1000))
+			_, err := io.WriteString(w, "<ListBucketResult>")
+			for err == nil {
+				_, err = w.Write(text)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newWeb(t)
+			s.setFault(func(w http.ResponseWriter, r *http.Request) bool {
+				answer(w, r)
+				return true
+			})
+			if _, err := store(t, "s3://bucket", objects.Options{Endpoint: s.URL}).OpenFolder(t.Context()); err == nil {
+				t.Error("no error")
+			}
+		})
 	}
 }

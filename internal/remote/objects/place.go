@@ -48,7 +48,9 @@ func webPlace(o origin.Origin) (*place, error) {
 				password, _ := user.Password()
 				req.SetBasicAuth(user.Username(), password)
 			}
-			req.URL.RawQuery = query
+			if req.URL.RawQuery == "" { // else the host has led to an address that has its own
+				req.URL.RawQuery = query
+			}
 			return nil
 		}
 	}
@@ -84,4 +86,11 @@ func (s signing) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 	}
 	return s.RoundTripper.RoundTrip(req)
+}
+
+// CloseIdleConnections is what [http.Client.CloseIdleConnections] calls.
+func (s signing) CloseIdleConnections() {
+	if t, ok := s.RoundTripper.(interface{ CloseIdleConnections() }); ok {
+		t.CloseIdleConnections()
+	}
 }

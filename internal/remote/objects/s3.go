@@ -17,6 +17,7 @@ import (
 	"github.com/minio/minio-go/v7/pkg/signer"
 
 	"lorefs/internal/origin"
+	"lorefs/internal/remote"
 )
 
 const (
@@ -66,7 +67,7 @@ func s3Place(ctx context.Context, o origin.Origin, opts *Options, transport http
 	}
 	creds := providers()
 	client, err := minio.New(at.Host, &minio.Options{
-		Creds: creds, Secure: at.Scheme == "https", Transport: transport, MaxRetries: listTries,
+		Creds: creds, Secure: at.Scheme == "https", Transport: remote.Watched(transport, opts.Times, maxPage), MaxRetries: listTries,
 		Region: cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION")),
 	})
 	if err != nil {
@@ -92,8 +93,12 @@ func s3Place(ctx context.Context, o origin.Origin, opts *Options, transport http
 	return p, nil
 }
 
-// listTries is how often a page of a listing is asked for.
-const listTries = 3
+const (
+	// listTries is how often a page of a listing is asked for.
+	listTries = 3
+	// maxPage bounds a page, in bytes. It has a thousand names of at most 1 kB.
+	maxPage = 16 << 20
+)
 
 // s3 is part of a bucket.
 type s3 struct {

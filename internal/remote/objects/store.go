@@ -36,8 +36,12 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// maxMemory is how many chunks stay in memory.
-const maxMemory = 32
+const (
+	// maxMemory is how many chunks stay in memory.
+	maxMemory = 32
+	// maxObject is more bytes than any object has. It keeps offsets from overflowing.
+	maxObject = 1 << 50
+)
 
 // Store is a source on a web server or in an object store. It is safe for parallel use.
 type Store struct {
@@ -53,10 +57,17 @@ type Store struct {
 	flights flight.Group[runID, []byte]
 	// changed is the first object that was found changed.
 	changed atomic.Pointer[changedError]
+
+	// life is for reads without a context of their own. It ends with the context of Open, until
+	// unbind is called.
+	life   context.Context //nolint:containedctx // io.ReaderAt takes none
+	end    context.CancelFunc
+	unbind func() bool
 }
 
 // Open returns the store of a source. It asks no web server, but for an object store it may
-// have to find out in which region a bucket lies.
+// have to find out in which region a bucket lies. When ctx ends, reads without a context of
+// their own end: see [Store.Outlive].
 func Open(ctx context.Context, o origin.Origin, opts Options) (*Store, error) {
 	base := remote.Transport(opts.Times)
 	var p *place
@@ -83,6 +94,8 @@ func Open(ctx context.Context, o origin.Origin, opts Options) (*Store, error) {
 	if s.chunks, err = lru.New[chunkID, []byte](maxMemory); err != nil {
 		panic(fmt.Sprintf("objects: BUG: %v", err))
 	}
+	s.life, s.end = context.WithCancel(context.WithoutCancel(ctx))
+	s.unbind = context.AfterFunc(ctx, s.end)
 	return s, nil
 }
 
@@ -100,8 +113,13 @@ func (s *Store) ModTime(ctx context.Context, name string) (time.Time, error) {
 	return found.modified, named(s.shown(name), err)
 }
 
-// Close closes connections that are not used.
+// Outlive has reads go on after the context of Open has ended.
+func (s *Store) Outlive() { s.unbind() }
+
+// Close ends what is going on, and closes connections that are not used.
 func (s *Store) Close() error {
+	s.unbind()
+	s.end()
 	s.client.Close()
 	return nil
 }
@@ -141,6 +159,9 @@ func (s *Store) stat(ctx context.Context, name string) (found seen, err error) {
 		Name: s.shown(name), URL: s.place.at(name), Header: http.Header{"Range": {"bytes=0-0"}},
 		Read: func(resp *http.Response, body io.Reader) ([]byte, error) {
 			found, err = see(resp, body)
+			if err == nil && found.size > maxObject {
+				err = remote.Final(fmt.Errorf("the server says that it has %d bytes: no object has more than %d", found.size, int64(maxObject)))
+			}
 			return nil, err
 		},
 	})
@@ -149,7 +170,7 @@ func (s *Store) stat(ctx context.Context, name string) (found seen, err error) {
 
 // see reads the answer to a request for the first byte.
 func see(resp *http.Response, body io.Reader) (found seen, err error) {
-	found.page = strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html")
+	found.page = isPage(resp)
 	switch resp.StatusCode {
 	case http.StatusPartialContent:
 		size, known := totalOf(resp.Header.Get("Content-Range"))
@@ -164,6 +185,11 @@ func see(resp *http.Response, body io.Reader) (found seen, err error) {
 		err = statusError(resp, body)
 	}
 	return found, err
+}
+
+// isPage reports whether an answer is a page for people.
+func isPage(resp *http.Response) bool {
+	return strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html")
 }
 
 // totalOf returns the size of an object by the header of a range of it.

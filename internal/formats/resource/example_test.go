@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"lorefs/resource"
+	"lorefs/internal/formats/resource"
 )
 
 // A container of two files is written and read.

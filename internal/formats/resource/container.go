@@ -17,7 +17,8 @@ const (
 	// maxDirectory and maxFiles limit what is held of a directory.
 	maxDirectory = 64 << 20
 	maxFiles     = 1 << 20
-	// maxOffset is the largest size or offset.
+	// maxOffset is the largest size or offset, and limits all sizes together, so that what was read
+	// can be written, and files of the same bytes do not make a small container endless.
 	maxOffset = math.MaxInt32
 )
 
@@ -144,7 +145,7 @@ func readDirectory(r io.ReaderAt, size int64) (directory, error) {
 // there is nothing more.
 func (d directory) entries() iter.Seq2[entry, *FormatError] {
 	return func(yield func(entry, *FormatError) bool) {
-		names := map[string]int{}
+		names, before := map[string]int{}, int64(0)
 		for i, rest := 0, d.data; len(rest) > 0; i++ {
 			e := entry{at: d.at + int64(len(d.data)-len(rest))}
 			where := "entry " + strconv.Itoa(i)
@@ -162,6 +163,11 @@ func (d directory) entries() iter.Seq2[entry, *FormatError] {
 				problem = badf(e.at, where, "the name %q: want one that no other file has, but entry %d has it", e.name, first)
 			} else if !twice {
 				names[e.name] = i
+			}
+			if problem == nil && e.size > maxOffset-before {
+				problem = badf(e.at, where, "%q has %d bytes, and those before it %d: want up to %d together", e.name, e.size, before, maxOffset)
+			} else if problem == nil {
+				before += e.size
 			}
 			if !yield(e, problem) {
 				return
@@ -184,6 +190,9 @@ func nameEnd(b []byte) int {
 // parse decodes an entry without the end of its name. limit is where contents end at the latest.
 func (e *entry) parse(b []byte, limit int64, where string) *FormatError {
 	e.size, e.offset = int64(binary.LittleEndian.Uint32(b)), int64(binary.LittleEndian.Uint32(b[4:]))
+	if n := len(b[entrySize:]) / 2; n > maxName { // each is a byte at least
+		return badf(e.at+entrySize, where, "a name of %d UTF-16 units: want up to %d", n, maxName)
+	}
 	units := make([]uint16, 0, len(b[entrySize:])/2)
 	for name := b[entrySize:]; len(name) > 0; name = name[2:] {
 		units = append(units, binary.LittleEndian.Uint16(name))

@@ -29,7 +29,7 @@
 //
 // # Not supported
 //
-// Encrypted containers, of which the magic tells, since none is known; containers whose sizes or
-// offsets do not fit 31 bits, which other programs take for negative; directories of more than
-// 64 MiB or 1,048,576 files.
+// Encrypted containers, of which the magic tells, since none is known; containers whose sizes,
+// together, or offsets do not fit 31 bits, which other programs take for negative; directories of
+// more than 64 MiB or 1,048,576 files.
 package resource

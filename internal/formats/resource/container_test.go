@@ -16,8 +16,8 @@ import (
 	"testing/iotest"
 	"unicode/utf16"
 
+	"lorefs/internal/formats/resource"
 	"lorefs/internal/testneeds"
-	"lorefs/resource"
 )
 
 // open opens a container that must be one.
@@ -154,6 +154,15 @@ func container(contents string, cut int, entries ...raw) []byte {
 	return binary.LittleEndian.AppendUint32(b, 0x01001fff)
 }
 
+// overlapping returns a container of n files that all have the same bytes, a MiB.
+func overlapping(n int) []byte {
+	entries := make([]raw, n)
+	for i := range entries {
+		entries[i] = named(1<<20, 0, fmt.Sprintf("%04d", i))
+	}
+	return container(strings.Repeat("x", 1<<20), 0, entries...)
+}
+
 // broken are containers that break the format, with the offset and the text of the error.
 var broken = map[string]struct {
 	data []byte
@@ -170,7 +179,9 @@ var broken = map[string]struct {
 	"dots":                   {container("ab", 0, named(1, 0, `..`)), 2 + 8, `entry 0: the name "..": want one of a file`},
 	"no name":                {container("ab", 0, named(1, 0, ``)), 2 + 8, "entry 0: a file without a name"},
 	"control":                {container("ab", 0, named(1, 0, "a\n")), 2 + 8, "want one without control characters"},
-	"long":                   {container("", 0, named(0, 0, strings.Repeat("x", 256))), 8, "a name of 256 bytes: want up to 255"},
+	"long":                   {container("", 0, named(0, 0, strings.Repeat("é", 128))), 8, "a name of 256 bytes: want up to 255"},
+	"longer than any":        {container("", 0, named(0, 0, strings.Repeat("x", 5000))), 8, "a name of 5000 UTF-16 units: want up to 255"},
+	"more than fits":         {overlapping(2048), 1<<20 + 2047*18, `entry 2047: "2047" has 1048576 bytes, and those before it 2146435072: want up to 2147483647 together`},
 	"half a surrogate":       {container("", 0, raw{0, 0, []uint16{'a', 0xd800}}), 8, "want UTF-16"},
 	"past the end":           {container("ab", 0, named(1, 0, "x"), named(2, 1, "y")), 2 + 12, `entry 1: "y" has 2 bytes at 1: want it to end by 2, where the directory begins`},
 	"empty past the end":     {container("ab", 0, named(0, 3, "x")), 2, `entry 0: "x" has 0 bytes at 3: want it to end by 2`},
