@@ -17,7 +17,7 @@ const MaxGap = 64 << 10
 const (
 	// maxRow is how many bytes of small files are fetched at once. They stay in memory until
 	// they are read.
-	maxRow = 4 << 20
+	maxRow = 2 << 20
 	// maxRowFiles is how many files are fetched at once, since one reader reads all of them.
 	maxRowFiles = 512
 )

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"log/slog"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -140,6 +141,7 @@ func (f *exporting) copy(ctx context.Context, c *cobra.Command, s *kinds.Source,
 	f.files.readable = s.Readable
 	if s.Remote() != nil {
 		f.files.workers, f.files.rows = remoteWorkers, s.Rows()
+		debug.SetMemoryLimit(remoteMemory)
 	}
 	if f.files.selection, err = f.chosen.of(s, c.InOrStdin(), glob); err != nil {
 		return err
@@ -175,6 +177,10 @@ const exportedChunk = 16 << 20
 // remoteWorkers is how many files are copied at once from other machines, most of which wait for
 // an answer.
 const remoteWorkers = 16
+
+// remoteMemory is from how many bytes on the memory of what was copied is looked for at once. As
+// much comes at a time as all the rest needs, so the usual pace would let it grow to twice that.
+const remoteMemory = 240 << 20
 
 // exportCache returns the memory for chunks that an export of a CASC storage needs: each file is
 // read once, from its beginning, so a core needs the chunk that it is reading.

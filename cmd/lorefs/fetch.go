@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -41,6 +42,7 @@ archives have files of other builds as well.`,
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			f.casc.wholeFiles = true
+			debug.SetMemoryLimit(remoteMemory)
 			s, err := openShown(c.Context(), args[0], &f, log)
 			if err != nil {
 				return err

@@ -78,9 +78,10 @@ func (a *attempt) round(ctx context.Context) ([]byte, bool, error) {
 			return nil, false, err
 		}
 		asked[h] = true
+		began := time.Now()
 		data, err := a.ask(ctx, h)
 		if err == nil {
-			a.c.pool.worked(h)
+			a.c.pool.worked(h, began)
 			return data, true, nil
 		}
 		if partly, ok := errors.AsType[*partlyError](err); ok {

@@ -20,7 +20,9 @@ type host struct {
 	busy  int
 	// bad is until when the host comes after others, and rest until when it gets no request.
 	bad, rest time.Time
-	stats     HostStats
+	// failed is when it last failed.
+	failed time.Time
+	stats  HostStats
 }
 
 // pool hands out hosts.
@@ -135,11 +137,14 @@ func (p *pool) release(h *host, n int64) {
 	p.freed = make(chan struct{})
 }
 
-// worked notes that a host gave what was wanted.
-func (p *pool) worked(h *host) {
+// worked notes that a host gave what it was asked for at a time. That says nothing of a failure
+// after it.
+func (p *pool) worked(h *host, asked time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	h.bad = time.Time{}
+	if !asked.Before(h.failed) {
+		h.bad = time.Time{}
+	}
 }
 
 // failed notes what a host did.
@@ -148,7 +153,8 @@ func (p *pool) failed(h *host, err error, t Times) {
 	defer p.mu.Unlock()
 	h.stats.Failures++
 	h.stats.LastFailure = err.Error()
-	h.bad = time.Now().Add(t.Bad)
+	h.failed = time.Now()
+	h.bad = h.failed.Add(t.Bad)
 	if after := retryAfter(err); after > 0 {
 		h.rest = time.Now().Add(min(after, t.MaxRetryAfter))
 	}

@@ -510,3 +510,42 @@ func TestFilter(t *testing.T) {
 		t.Error("an empty directory is made")
 	}
 }
+
+// TestRows copies files in another order than that of the tree, without those that are there.
+func TestRows(t *testing.T) {
+	tree, files := sample()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "top"), []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	var order []string
+	r, err := treecopy.Copy(t.Context(), tree, root(), dir, treecopy.Options{
+		Workers: 3,
+		Rows: func(_ context.Context, ids []nodes.ID) ([][]int, error) {
+			asked += len(ids)
+			row := make([]int, len(ids))
+			for i := range row {
+				row[i] = len(ids) - 1 - i
+			}
+			return [][]int{row[:1], row[1:]}, nil
+		},
+		Failed: func(path string, why treecopy.Reason, _ error) error {
+			order = append(order, fmt.Sprint(path, " ", why == treecopy.Present))
+			return nil
+		},
+	})
+	if err != nil || asked != len(files)-1 || r.Files != int64(asked) || r.Present != 1 || !slices.Equal(order, []string{"top true"}) {
+		t.Errorf("%d files asked of %d, %+v, %v, %v", asked, len(files), r, order, err)
+	}
+	files["top"] = "old"
+	same(t, onDisk(t, dir), files)
+
+	why := errors.New("nobody knows")
+	_, err = treecopy.Copy(t.Context(), tree, root(), t.TempDir(), treecopy.Options{
+		Rows: func(context.Context, []nodes.ID) ([][]int, error) { return nil, why },
+	})
+	if !errors.Is(err, why) {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,68 @@
+package casc_test
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"lorefs/blte/bltetest"
+	"lorefs/casc"
+	"lorefs/casc/casctest/write"
+)
+
+// TestRemoteRows reads files of an archive in rows: the gap between two of them is fetched if it is
+// small, and not if it is large.
+func TestRemoteRows(t *testing.T) {
+	var b write.Builder
+	var files []casc.File
+	var wanted [][]byte
+	var contents [][]byte
+	add := func(size int, want bool) {
+		content := bltetest.Noise(size, uint64(len(files)+1))
+		s := b.Add(content)
+		files = append(files, casc.File{Name: strings.Repeat("f", len(files)+1), CKey: s.CKey})
+		if want {
+			wanted, contents = append(wanted, s.EKey[:casc.ShortKeySize]), append(contents, content)
+		}
+	}
+	add(1000, true)
+	add(50_000, false)
+	add(1000, true)
+	add(100_000, false)
+	add(1000, true)
+	add(1000, true)
+	b.Root(b.Add(write.TextRoot(files)))
+	cdn, err := b.CDN(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &memoryRemote{cdn: cdn}
+	st := openRemote(t, m, casc.RemoteOptions{WholeFiles: true})
+	slices.Reverse(wanted)
+	slices.Reverse(contents)
+	wanted = append(wanted, make([]byte, casc.ShortKeySize), nil)
+	rows, err := st.Rows(t.Context(), wanted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := [][]int{{4}, {5}, {3, 2}, {1, 0}}
+	if !slices.EqualFunc(rows, want, slices.Equal) {
+		t.Fatalf("rows %v, want %v", rows, want)
+	}
+	m.reset()
+	for _, row := range rows[2:] {
+		for _, i := range row {
+			c, err := st.OpenEncoded(t.Context(), wanted[i])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := c.ReadAll(t.Context(), 1<<20); err != nil || !bytes.Equal(got, contents[i]) {
+				t.Errorf("file %d: %d bytes, %v", i, len(got), err)
+			}
+		}
+	}
+	if asked := m.requests(); len(asked) != 2 || m.bytes > 60_000 {
+		t.Errorf("%d bytes: %v", m.bytes, asked)
+	}
+}
