@@ -5,10 +5,12 @@ import (
 	"flag"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -59,6 +61,11 @@ func TestMountScript(t *testing.T) {
 
 func runScripts(t *testing.T, dir string) {
 	t.Helper()
+	// Below nohup all programs would ignore a hangup, which scripts send. What a test catches has
+	// its usual effect in the programs that it starts.
+	if signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: dir, RequireExplicitExec: true, RequireUniqueNames: true, UpdateScripts: *update,
 		Setup: setupScript, Cmds: scriptCommands,
