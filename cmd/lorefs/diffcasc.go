@@ -16,7 +16,7 @@ import (
 // builds returns the two keys of --build OLD,NEW, or nil if it is none.
 func (f *differing) builds() []string {
 	keys := strings.Split(f.source.casc.build, ",")
-	if len(keys) != 2 {
+	if len(keys) != 2 || keys[0] == "" || keys[1] == "" {
 		return nil
 	}
 	return keys
@@ -25,9 +25,11 @@ func (f *differing) builds() []string {
 // storages is run for CASC storages. done is false if there are none.
 func (f *differing) storages(c *cobra.Command, args []string, log *slog.Logger) (done bool, n int64, err error) {
 	builds := f.builds()
-	if builds == nil {
+	ofOne := builds != nil
+	if !ofOne {
 		builds = []string{f.source.casc.build, f.source.casc.build}
 	}
+	f.source.casc.build = builds[0] // other readers of the option know one key only
 	paths := args
 	if len(args) == 1 {
 		paths = []string{args[0], args[0]}
@@ -46,15 +48,15 @@ func (f *differing) storages(c *cobra.Command, args []string, log *slog.Logger) 
 		}
 	}
 	switch {
-	case len(others) == 2 && len(args) == 2 && f.builds() == nil:
+	case len(others) == 2 && len(args) == 2 && !ofOne:
 		return false, 0, nil
 	case wrong != nil:
 		return true, 0, wrong
-	case len(others) > 0 && f.builds() != nil:
+	case len(others) > 0 && ofOne:
 		return true, 0, usageErrorf("--build OLD,NEW goes with a CASC storage: %s is none", others[0])
 	case len(others) > 0:
 		return true, 0, usageErrorf("a CASC storage can be compared with another one only: %s is none", others[0])
-	case len(args) == 2 && f.builds() != nil:
+	case len(args) == 2 && ofOne:
 		return true, 0, usageErrorf("--build OLD,NEW goes with one CASC storage, not with two")
 	case f.asPatch || f.opts != diff.Options{}:
 		return true, 0, usageErrorf("--patch and --ignore-* go with data centers: %s is a CASC storage", paths[0])
