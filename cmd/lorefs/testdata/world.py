@@ -14,6 +14,7 @@ import sys
 import zlib
 
 SIDE, SQUARES, CELLS = 120, 120 * 120, 64
+GREY, PALETTE = 0, 3  # how a PNG says what its samples are
 
 
 def check(ok, *what):
@@ -61,13 +62,13 @@ def check_zone(mount, name, want, shown):
         return
     for ext, pick in ((".png", min), (".top.png", max)):
         check_heights(name + ext, squares, pick, *picture(text(mount, "heightmaps", name + ext)))
-    depth, _ = picture(text(mount, "heightmaps", name + ".preview.png"))
+    depth, _ = picture(text(mount, "heightmaps", name + ".preview.png"), PALETTE)
     check(depth == 8, name, "has a preview of", depth, "bits")
     check_floors(name, squares, text(mount, "meshes", "zones", name + ".obj"))
 
 
-def picture(data):
-    """Decodes a grey PNG of 960 by 960, and gives its depth and its rows."""
+def picture(data, colours=GREY):
+    """Decodes a PNG of 960 by 960 with such colours, and gives its depth and its rows."""
     check(data[:8] == b"\x89PNG\r\n\x1a\n", "no PNG")
     at, packed, head = 8, b"", None
     while at < len(data):
@@ -77,7 +78,7 @@ def picture(data):
         head = struct.unpack(">IIBBBBB", body) if kind == b"IHDR" else head
         packed += body if kind == b"IDAT" else b""
         at += 12 + size
-    check(kind == b"IEND" and head[:2] == (960, 960) and head[3:] == (0, 0, 0, 0), "it is another kind of picture:", head)
+    check(kind == b"IEND" and head[:2] == (960, 960) and head[3:] == (colours, 0, 0, 0), "it is another kind of picture:", head)
     return head[2], list(rows(zlib.decompress(packed), head[2] // 8))
 
 
