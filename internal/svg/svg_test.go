@@ -2,33 +2,13 @@ package svg_test
 
 import (
 	"bytes"
-	"encoding/xml"
-	"errors"
-	"io"
 	"math"
 	"strings"
 	"testing"
 
 	"lorefs/internal/svg"
+	"lorefs/internal/svg/svgtest"
 )
-
-// texts parses a drawing and returns the texts in it.
-func texts(t *testing.T, file []byte) (all []string) {
-	t.Helper()
-	d := xml.NewDecoder(bytes.NewReader(file))
-	for {
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			return all
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if text, ok := token.(xml.CharData); ok && len(bytes.TrimSpace(text)) > 0 {
-			all = append(all, string(text))
-		}
-	}
-}
 
 // TestTexts writes texts as strangers may have made them.
 func TestTexts(t *testing.T) {
@@ -42,7 +22,7 @@ func TestTexts(t *testing.T) {
 		"<script>&", "검은 숲", "검은 숲", `"><script>alert(1)</script>`, `"><script>alert(1)</script>`,
 		"a\ufffdb\ufffdc\ufffd", "a\ufffdb\ufffdc\ufffd", "]]>", "]]>",
 	}
-	if got := texts(t, file); strings.Join(got, "|") != strings.Join(want, "|") {
+	if got := svgtest.Texts(t, file); strings.Join(got, "|") != strings.Join(want, "|") {
 		t.Errorf("the texts are %q, want %q", got, want)
 	}
 	if bytes.Contains(file, []byte("<script")) {
@@ -66,7 +46,7 @@ func TestSize(t *testing.T) {
 			if drawn+d.LeftOut() != n || n == 1 && drawn == 0 {
 				t.Errorf("%d bytes: %d of %d rectangles are drawn, %d are left out", size, drawn, n, d.LeftOut())
 			}
-			texts(t, file)
+			svgtest.Texts(t, file)
 		}
 	}
 }

@@ -2,10 +2,8 @@ package casctree_test
 
 import (
 	"bytes"
-	"encoding/xml"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -15,30 +13,19 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/internal/svg/svgtest"
 	"lorefs/nodes"
 	"lorefs/nodes/casctree"
 )
 
-// textsOf parses storage.svg and returns the texts in it.
-func textsOf(t *testing.T, tree nodes.Tree) (all []string) {
+// textsOf returns the texts in storage.svg.
+func textsOf(t *testing.T, tree nodes.Tree) []string {
 	t.Helper()
 	data, err := readPath(t.Context(), tree, "storage.svg")
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := xml.NewDecoder(bytes.NewReader(data))
-	for {
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			return all
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if text, ok := token.(xml.CharData); ok && len(bytes.TrimSpace(text)) > 0 {
-			all = append(all, string(text))
-		}
-	}
+	return svgtest.Texts(t, data)
 }
 
 // TestPictureSizes compares the sums in storage.svg with what is found by reading all files.

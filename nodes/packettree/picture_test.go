@@ -2,7 +2,6 @@ package packettree_test
 
 import (
 	"bytes"
-	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
@@ -10,31 +9,13 @@ import (
 	"strings"
 	"testing"
 
-	"lorefs/nodes"
+	"lorefs/internal/svg/svgtest"
 	"lorefs/protocol/capture"
 )
 
-// texts parses session.svg and returns the texts in it.
-func texts(t *testing.T, tree nodes.Tree) (all []string) {
-	t.Helper()
-	d := xml.NewDecoder(strings.NewReader(read(t, tree, "session.svg")))
-	for {
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			return all
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		if text, ok := token.(xml.CharData); ok && len(bytes.TrimSpace(text)) > 0 {
-			all = append(all, string(text))
-		}
-	}
-}
-
 func TestPicture(t *testing.T) {
 	tree := newTree(t, session(t, 90), library(t))
-	got := texts(t, tree)
+	got := svgtest.Texts(t, []byte(read(t, tree, "session.svg")))
 	for _, want := range []string{
 		"90 packets, 2020-09-01 12:00:00 to 2020-09-01 12:00:01 UTC", "client", "server",
 		"C_PLAYER_LOCATION", "C_PLAYER_LOCATION: 20 packets, client", "20", "S_LOGIN: 10 packets, server",
@@ -60,7 +41,7 @@ func TestPictureOfMuch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := texts(t, newTree(t, log, nil))
+	got := svgtest.Texts(t, []byte(read(t, newTree(t, log, nil), "session.svg")))
 	for _, want := range []string{"10000 packets", "100: 200 packets, unknown sender", "139: 200 packets, unknown sender", "10 other names", "2000"} {
 		if !slices.Contains(got, want) {
 			t.Errorf("the drawing lacks %q, it has %q", want, got)

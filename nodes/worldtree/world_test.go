@@ -2,7 +2,6 @@ package worldtree_test
 
 import (
 	"bytes"
-	"encoding/xml"
 	"errors"
 	"image"
 	"image/png"
@@ -14,6 +13,7 @@ import (
 
 	"lorefs/geometry"
 	"lorefs/geometry/geomtest"
+	"lorefs/internal/svg/svgtest"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/worldtree"
@@ -27,24 +27,6 @@ func pictureOf(t *testing.T, tree nodes.Tree, path string) image.Image {
 		t.Fatalf("%s: %v", path, err)
 	}
 	return img
-}
-
-// textsOf returns the texts and the titles in an SVG file of a tree.
-func textsOf(t *testing.T, tree nodes.Tree, path string) (all []string) {
-	t.Helper()
-	d := xml.NewDecoder(bytes.NewReader(read(t, tree, path)))
-	for {
-		token, err := d.Token()
-		if errors.Is(err, io.EOF) {
-			return all
-		}
-		if err != nil {
-			t.Fatalf("%s: %v", path, err)
-		}
-		if text, ok := token.(xml.CharData); ok && len(bytes.TrimSpace(text)) > 0 {
-			all = append(all, string(text))
-		}
-	}
 }
 
 // TestWorldPicture checks that world.png has each zone as its preview shows it, in its place.
@@ -149,7 +131,7 @@ func TestWorldWithDamage(t *testing.T) {
 	if damaged, good := world.At(500, 500), world.At(500, 1500); damaged != geometry.Unreadable(1, 1).At(0, 0) || damaged == good {
 		t.Errorf("the damaged zone is %v, the other one %v", damaged, good)
 	}
-	texts := textsOf(t, tree, "world.svg")
+	texts := svgtest.Texts(t, read(t, tree, "world.svg"))
 	for name, want := range map[string]bool{"x1000y1000": true, "x1000y1001": true, "area_a_p": true, "b & <b>": true, "broken": false} {
 		if slices.Contains(texts, name) != want {
 			t.Errorf("world.svg has %q: %v, want %v", name, !want, want)
@@ -172,7 +154,7 @@ func TestWorldOfAreas(t *testing.T) {
 	if names := list(t, tree, ""); slices.Contains(names, "world.png") || !slices.Contains(names, "world.svg") {
 		t.Errorf("the root has %v", names)
 	}
-	if texts := textsOf(t, tree, "world.svg"); !slices.Contains(texts, "area_a_p") {
+	if texts := svgtest.Texts(t, read(t, tree, "world.svg")); !slices.Contains(texts, "area_a_p") {
 		t.Errorf("world.svg has %q", texts)
 	}
 }
