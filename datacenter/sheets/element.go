@@ -9,9 +9,9 @@ import (
 	"strconv"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/sheets/internal/spell"
 	"lorefs/datacenter/sheets/xmlsheet"
 	"lorefs/datacenter/sheets/xmltext"
+	"lorefs/internal/formats/datacenter/spell"
 )
 
 // Element is a node with all below it, apart from any file: a piece of a sheet that says

@@ -9,7 +9,7 @@ import (
 	"strconv"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/sheets/internal/spell"
+	"lorefs/internal/formats/datacenter/spell"
 	"lorefs/internal/wtf8"
 )
 

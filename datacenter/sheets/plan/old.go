@@ -8,9 +8,9 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
-	"lorefs/datacenter/sheets/internal/spell"
 	"lorefs/datacenter/sheets/internal/vocab"
 	"lorefs/datacenter/sheets/xmlsheet"
+	"lorefs/internal/formats/datacenter/spell"
 )
 
 // oldNode is a node of the sheet: of the file or, if touched, of the draft.

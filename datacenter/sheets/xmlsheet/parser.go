@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/sheets/internal/spell"
 	"lorefs/datacenter/sheets/xmltext"
+	"lorefs/internal/formats/datacenter/spell"
 )
 
 // Parser reads a sheet, of any dialect that novadrop-dc would read, node by node:

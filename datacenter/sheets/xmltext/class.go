@@ -3,7 +3,7 @@ package xmltext
 import (
 	"unicode/utf8"
 
-	"lorefs/datacenter/sheets/internal/spell"
+	"lorefs/internal/formats/datacenter/spell"
 )
 
 // The classes of bytes in XML.

@@ -6,8 +6,8 @@ import (
 	"strconv"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/sheets/internal/spell"
 	"lorefs/datacenter/sheets/xmltext"
+	"lorefs/internal/formats/datacenter/spell"
 	"lorefs/internal/shown"
 )
 

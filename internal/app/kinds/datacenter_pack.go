@@ -12,12 +12,12 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets"
 	"lorefs/datacenter/sheets/pack"
-	"lorefs/datacenter/sheets/same"
 	"lorefs/datacenter/sheets/xmltext"
 	"lorefs/datacenter/sheets/xsd"
 	"lorefs/internal/app/output"
 	"lorefs/internal/app/save"
 	"lorefs/internal/app/save/dcsave"
+	"lorefs/internal/formats/datacenter/same"
 	"lorefs/nodes/blockcache"
 )
 
