@@ -111,6 +111,26 @@ func TestFormats(t *testing.T) {
 	}
 }
 
+// public are the packages of formats that any program may import.
+var public = []string{
+	"blte", "casc", "datacenter", "datacenter/edit", "datacenter/patch", "datacenter/query", "datacenter/sheets",
+	"datacenter/sheets/pack", "datacenter/sheets/xsd", "geometry", "protocol", "protocol/capture", "protocol/dissect",
+}
+
+// What only our own packages want of a format is internal.
+func TestPublic(t *testing.T) {
+	for _, format := range formats(t) {
+		if folders(format)[0] != format {
+			continue // it is internal as a whole
+		}
+		for _, pkg := range deps(t, format+"/...") {
+			if under(pkg, module+format) && !strings.Contains(pkg, "/internal/") && !slices.Contains(public, strings.TrimPrefix(pkg, module)) {
+				t.Errorf("any program can import %s", pkg)
+			}
+		}
+	}
+}
+
 // The tree needs nothing but the standard library; its block cache has its list
 // and its single flight from others.
 func TestTree(t *testing.T) {

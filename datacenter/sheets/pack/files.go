@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/sheets/xmltext"
+	"lorefs/datacenter/sheets/internal/xmltext"
 	"lorefs/internal/formats/datacenter/spell"
 )
 

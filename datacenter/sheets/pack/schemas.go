@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"lorefs/datacenter/sheets/xmltext"
+	"lorefs/datacenter/sheets/internal/xmltext"
 	"lorefs/datacenter/sheets/xsd"
 	"lorefs/internal/formats/datacenter/spell"
 	"lorefs/internal/shown"

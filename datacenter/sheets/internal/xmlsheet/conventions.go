@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/sheets/xmltext"
+	"lorefs/datacenter/sheets/internal/xmltext"
 	"lorefs/internal/formats/datacenter/spell"
 	"lorefs/internal/shown"
 )

@@ -6,7 +6,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets/internal/vocab"
-	"lorefs/datacenter/sheets/xmlsheet"
+	"lorefs/datacenter/sheets/internal/xmlsheet"
 )
 
 // newNode is a node of the text. If it is equal to a node of the sheet, it only refers to

@@ -9,7 +9,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets/internal/vocab"
-	"lorefs/datacenter/sheets/xmlsheet"
+	"lorefs/datacenter/sheets/internal/xmlsheet"
 	"lorefs/internal/formats/datacenter/spell"
 )
 

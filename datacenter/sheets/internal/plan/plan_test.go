@@ -13,8 +13,8 @@ import (
 
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets"
-	"lorefs/datacenter/sheets/plan"
-	"lorefs/datacenter/sheets/xmltext"
+	"lorefs/datacenter/sheets/internal/plan"
+	"lorefs/datacenter/sheets/internal/xmltext"
 	"lorefs/datacenter/sheets/xsd"
 	"lorefs/internal/formats/datacenter/dctest"
 	"lorefs/internal/testneeds"

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/sheets/xmltext"
+	"lorefs/datacenter/sheets/internal/xmltext"
 	"lorefs/internal/formats/datacenter/spell"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"lorefs/datacenter/sheets/plan"
+	"lorefs/datacenter/sheets/internal/plan"
 )
 
 // FuzzPlan makes a sheet equal to any text, and checks that a second plan has no edits.

@@ -10,7 +10,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets/internal/vocab"
-	"lorefs/datacenter/sheets/xmlsheet"
+	"lorefs/datacenter/sheets/internal/xmlsheet"
 	"lorefs/datacenter/sheets/xsd"
 	"lorefs/internal/formats/datacenter/identity"
 	"lorefs/internal/shown"
@@ -52,23 +52,8 @@ type Target struct {
 	Addr datacenter.Address
 }
 
-// Make computes the edits that make a sheet of the draft equal to a text. file is the name
-// for errors. Neither data nor the draft may change meanwhile, nor the draft before the
-// edits are applied; the caller must ensure that.
-//
-// The root element of the text must have the name of the sheet.
-//
-// Nodes belong together if they are equal, or by their keys, by a unique id, or by their
-// place. So everything that stays keeps its number, its place among its siblings, and the
-// parts that it shares. The order of attributes does not count, nor that of children with
-// different names, nor the spelling of a number.
-//
-// An attribute that exists keeps its type, unless dc:types has another one. A new attribute
-// gets the type of its path in the sheets of the name, else that of opts.Schema, else one
-// that fits all its values on its path in the text. Keys follow the same rule: a node that
-// exists keeps them, unless it has dc:keys.
-//
-// Errors in the text are an [xmltext.SyntaxError] or an [xmltext.ValueError].
+// Make computes the edits that make a sheet of the draft equal to a text, as the documentation
+// of sheets.Source.Plan tells.
 func Make(ctx context.Context, base Base, sheet Target, file string, data []byte, opts Options) (Plan, error) {
 	parser, err := xmlsheet.New(file, data)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"unicode/utf16"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/sheets/xmlsheet"
-	"lorefs/datacenter/sheets/xmltext"
+	"lorefs/datacenter/sheets/internal/xmlsheet"
+	"lorefs/datacenter/sheets/internal/xmltext"
 )
 
 // parse returns the events of a sheet as text: each node in brackets, its text behind a

@@ -16,16 +16,8 @@ import (
 // bufferSize is the size of a write.
 const bufferSize = 256 << 10
 
-// Write writes a node of a file and all below it as one JSON document, with one node on a
-// line:
-//
-//	{"name":"Item","keys":["id"],"flags":1,"attributes":{"id":1,"rate":0.5,"rare":true},"text":"…","children":[
-//	{"name":"Item",…}]}
-//
-// Members that a node does not have are omitted. Attributes and children are in the file's
-// order. Floats always have a point or an exponent, which distinguishes them from ints; NaN
-// and infinities are "NaN", "Infinity" and "-Infinity". An unpaired surrogate in a string is
-// written as \ud800.
+// Write writes a node of a file and all below it, in the form that sheets.Source.WriteJSON
+// documents.
 func Write(ctx context.Context, w io.Writer, n datacenter.Node) error {
 	j := jsonWriter{ctx: ctx, w: bufio.NewWriterSize(w, bufferSize)}
 	if err := j.node(n, ""); err != nil {

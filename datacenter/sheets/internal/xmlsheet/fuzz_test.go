@@ -7,8 +7,8 @@ import (
 	"io"
 	"testing"
 
-	"lorefs/datacenter/sheets/xmlsheet"
-	"lorefs/datacenter/sheets/xmltext"
+	"lorefs/datacenter/sheets/internal/xmlsheet"
+	"lorefs/datacenter/sheets/internal/xmltext"
 )
 
 func isParseError(err error) bool {

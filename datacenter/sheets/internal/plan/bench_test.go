@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"lorefs/datacenter/sheets"
-	"lorefs/datacenter/sheets/plan"
+	"lorefs/datacenter/sheets/internal/plan"
 	"lorefs/internal/testneeds"
 )
 
