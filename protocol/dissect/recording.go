@@ -74,16 +74,28 @@ func NameOf(m *protocol.Map, code uint16) string {
 //
 // An error comes from reading, or from the map that names the packets.
 func New(log *capture.Log, lib *protocol.Library, opts Options) (*Recording, error) {
-	given := opts
-	if opts.Revision == "" {
-		opts.Revision = log.Info().Revision
+	r, err := named(log.Info(), lib, opts)
+	if err != nil {
+		return nil, err
 	}
-	r := &Recording{log: log, lib: lib, given: given, opts: opts}
+	return r.of(log)
+}
+
+// named returns a recording without its log, but with the map for it.
+func named(info capture.Info, lib *protocol.Library, opts Options) (*Recording, error) {
+	r := &Recording{lib: lib, given: opts, opts: opts}
+	r.opts.Revision = cmp.Or(opts.Revision, info.Revision)
 	var err error
 	if r.names, err = r.findNames(); err != nil {
 		return nil, err
 	}
-	if err = r.learn(0); err != nil {
+	return r, nil
+}
+
+// of sets the log of a recording that has none.
+func (r *Recording) of(log *capture.Log) (*Recording, error) {
+	r.log = log
+	if err := r.learn(0); err != nil {
 		return nil, err
 	}
 	return r, nil
