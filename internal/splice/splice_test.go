@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -180,7 +181,7 @@ func apply(data []byte, edits []Edit) []byte {
 // that moved along.
 func (s *sample) edit(tb testing.TB, edits []Edit) *sample {
 	tb.Helper()
-	p, err := Make(context.Background(), s.source(), edits, s.points, len(s.blocks))
+	p, err := Make(context.Background(), s.source(), edits, s.points, math.MaxInt64)
 	if err != nil {
 		tb.Fatalf("Make: %v", err)
 	}
@@ -322,7 +323,7 @@ func TestFewBlocks(t *testing.T) {
 		{"one byte more", Edit{Off: at, New: []byte{1}}, 2},
 		{"a tail that stays", Edit{Off: at, Len: 100, New: append([]byte{1}, data[at:at+100]...)}, 2},
 	} {
-		p, err := Make(context.Background(), s.source(), []Edit{tt.edit}, s.points, 10)
+		p, err := Make(context.Background(), s.source(), []Edit{tt.edit}, s.points, math.MaxInt64)
 		if err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
@@ -336,7 +337,7 @@ func TestFewBlocks(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Make(ctx, s.source(), []Edit{{Off: at, New: []byte{1}}}, s.points, 10); !errors.Is(err, context.Canceled) {
+	if _, err := Make(ctx, s.source(), []Edit{{Off: at, New: []byte{1}}}, s.points, math.MaxInt64); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 }
@@ -348,7 +349,7 @@ func TestBadEdits(t *testing.T) {
 	for _, edits := range [][]Edit{
 		{{Off: -1}}, {{Off: 1001}}, {{Off: 999, Len: 2}}, {{Len: -1}}, {{Off: 5, Len: 5}, {Off: 9}}, {{Off: 5}, {Off: 4}},
 	} {
-		if _, err := Make(context.Background(), s.source(), edits, s.points, 10); err == nil {
+		if _, err := Make(context.Background(), s.source(), edits, s.points, math.MaxInt64); err == nil {
 			t.Errorf("%v is taken", edits)
 		}
 	}
@@ -363,13 +364,13 @@ func TestOtherStream(t *testing.T) {
 	for _, stream := range [][]byte{s.stream[:len(s.stream)/4], reblocked(data, 1001), make([]byte, len(s.stream))} {
 		o := s.source()
 		o.Deflate, o.Size = bytes.NewReader(stream), int64(len(stream))
-		if _, err := Make(context.Background(), o, edits, s.points, 10); err == nil {
+		if _, err := Make(context.Background(), o, edits, s.points, math.MaxInt64); err == nil {
 			t.Error("another stream is taken")
 		}
 	}
 	o := s.source()
 	o.Data = func(int64, []byte) error { return io.ErrClosedPipe }
-	if _, err := Make(context.Background(), o, edits, s.points, 10); !errors.Is(err, io.ErrClosedPipe) {
+	if _, err := Make(context.Background(), o, edits, s.points, math.MaxInt64); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("data that can't be read: %v", err)
 	}
 }
@@ -381,7 +382,7 @@ func TestLargeBlock(t *testing.T) {
 		e := tokenEncoder{newBlock: newBlock{final: true}}
 		e.encode(tokens, nil, true)
 		s := scan(t, e.bits, 1+matches*maxMatch)
-		_, err := Make(context.Background(), s.source(), []Edit{{Off: 9, New: []byte{1}}}, nil, 1)
+		_, err := Make(context.Background(), s.source(), []Edit{{Off: 9, New: []byte{1}}}, nil, math.MaxInt64)
 		if small := len(s.data) <= maxBlock; small && err != nil || !small && !errors.Is(err, ErrTooMany) {
 			t.Errorf("a block of %d bytes: %v", len(s.data), err)
 		}
