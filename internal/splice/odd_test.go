@@ -357,7 +357,7 @@ func oddToken(rng *rand.Rand, have int) inflate.Token {
 // TestOddStreams makes edits of odd streams. There is a checkpoint every few bytes, so that many are
 // inside matches and between empty blocks.
 func TestOddStreams(t *testing.T) {
-	for seed := range testneeds.Cases(10, 100, 1000) {
+	for seed := range testneeds.Cases(10, 40, 1000) {
 		rng := rand.New(rand.NewPCG(uint64(seed), 9))
 		stream, data := oddStream(rng)
 		s := scanEvery(t, stream, len(data), 1+rng.IntN(300))
