@@ -7,8 +7,8 @@ import (
 	"log"
 
 	"lorefs/casc"
-	"lorefs/casc/casctest"
-	"lorefs/casc/casctest/write"
+	"lorefs/internal/formats/casc/casctest"
+	"lorefs/internal/formats/casc/casctest/write"
 )
 
 // A storage is an install of a game. Its files are found by the names of its root.

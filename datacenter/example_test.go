@@ -7,7 +7,7 @@ import (
 	"log"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/dctest"
+	"lorefs/internal/formats/datacenter/dctest"
 )
 
 // A data center is a tree. A node is decoded only when you ask for it.

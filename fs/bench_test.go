@@ -15,10 +15,10 @@ import (
 	"time"
 
 	"lorefs/casc"
-	"lorefs/casc/casctest"
 	"lorefs/datacenter"
 	"lorefs/fs"
 	"lorefs/fs/fusetest"
+	"lorefs/internal/formats/casc/casctest"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/casctree"

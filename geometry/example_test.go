@@ -5,7 +5,7 @@ import (
 	"log"
 
 	"lorefs/geometry"
-	"lorefs/geometry/geomtest"
+	"lorefs/internal/formats/geometry/geomtest"
 )
 
 // A zone is a grid of cells with the volumes in which somebody can stand.

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"lorefs/casc/casctest/write"
+	"lorefs/internal/formats/casc/casctest/write"
 	"lorefs/internal/testneeds"
 )
 

@@ -12,7 +12,7 @@ import (
 	"testing/fstest"
 
 	"lorefs/geometry"
-	"lorefs/geometry/geomtest"
+	"lorefs/internal/formats/geometry/geomtest"
 	"lorefs/internal/svg/svgtest"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
