@@ -131,6 +131,7 @@ type sample struct {
 	data, stream []byte
 	blocks       []inflate.Block
 	points       []inflate.Point
+	every        int // the distance of the points
 }
 
 // every is the distance of the checkpoints in tests.
@@ -139,7 +140,13 @@ const every = 5000
 // scan inflates a stream.
 func scan(tb testing.TB, stream []byte, size int) *sample {
 	tb.Helper()
-	s := &sample{stream: stream}
+	return scanEvery(tb, stream, size, every)
+}
+
+// scanEvery is scan with checkpoints at another distance.
+func scanEvery(tb testing.TB, stream []byte, size, every int) *sample {
+	tb.Helper()
+	s := &sample{stream: stream, every: every}
 	dec := inflate.NewDecoder(bytes.NewReader(stream), int64(len(stream)))
 	dec.OnBlock = func(b inflate.Block) { s.blocks = append(s.blocks, b) }
 	buf := make([]byte, size+1)
@@ -196,7 +203,7 @@ func (s *sample) edit(tb testing.TB, edits []Edit) *sample {
 	if err != nil || !bytes.Equal(got, want) {
 		tb.Fatalf("%d bytes, %v; want %d", len(got), err, len(want))
 	}
-	next := scan(tb, out.Bytes(), len(want))
+	next := scanEvery(tb, out.Bytes(), len(want), s.every)
 	if !slices.Equal(p.Blocks, next.blocks) {
 		tb.Fatalf("the blocks are\n%v\nthe plan says\n%v", next.blocks, p.Blocks)
 	}
@@ -226,7 +233,7 @@ func (s *sample) resume(tb testing.TB, p inflate.Point) {
 		tb.Fatalf("%v: %v", p, err)
 	}
 	w := min(int(p.Out), inflate.WindowSize)
-	want := s.data[int(p.Out)-w : min(int(p.Out)+every, len(s.data))]
+	want := s.data[int(p.Out)-w : min(int(p.Out)+s.every, len(s.data))]
 	buf := make([]byte, len(want))
 	copy(buf, want[:w])
 	if n, err := dec.Decode(buf, w); n < len(buf)-w || !bytes.Equal(buf, want) {
