@@ -1,6 +1,7 @@
 package blte
 
 import (
+	"bytes"
 	"context"
 	"crypto/md5"
 	"errors"
@@ -334,7 +335,7 @@ func (r *Reader) loadChunk(ctx context.Context, i int) (content []byte, mode byt
 	content, err = r.decodeChunk(ctx, i, raw)
 	if err == nil && (raw[0] == ModePlain || raw[0] == ModeFrame) {
 		// content may lie in the buffer, which the next load takes.
-		content = append(make([]byte, 0, len(content)), content...)
+		content = bytes.Clone(content)
 	}
 	return content, raw[0], err
 }
