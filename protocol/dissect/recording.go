@@ -119,11 +119,8 @@ func (r *Recording) learn(from int) error {
 	if err != nil {
 		return err
 	}
+	r.place(list)
 	for i, one := range list {
-		if one.Place = slices.Index(r.first, one.Name); one.Place < 0 {
-			one.Place = len(r.first)
-			r.first = append(slices.Clip(r.first), one.Name)
-		}
 		r.codes[found[i]] = one
 		r.sorted = append(r.sorted, found[i])
 	}
@@ -131,6 +128,25 @@ func (r *Recording) learn(from int) error {
 		return cmp.Or(strings.Compare(r.codes[a].Name, r.codes[b].Name), int(a)-int(b))
 	})
 	return nil
+}
+
+// place gives new codes the places of their names. Two codes may have one name.
+func (r *Recording) place(list []*Code) {
+	places := make(map[string]int, len(r.first)+len(list))
+	for i, name := range r.first {
+		places[name] = i
+	}
+	first := slices.Clip(r.first) // the recording that this one has grown from goes on with its own
+	for _, one := range list {
+		at, known := places[one.Name]
+		if !known {
+			at = len(first)
+			places[one.Name] = at
+			first = append(first, one.Name)
+		}
+		one.Place = at
+	}
+	r.first = first
 }
 
 // unknown returns the codes of the packets from a number on that the recording does not know,
