@@ -28,7 +28,7 @@ import (
 	"lorefs/protocol"
 	"lorefs/protocol/capture"
 	"lorefs/protocol/dissect"
-	"lorefs/protocol/prototest"
+	"lorefs/internal/formats/protocol/prototest"
 )
 
 // shape is a tree of equal directories below the root, whose files have the same few bytes.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/dctest"
+	"lorefs/internal/formats/datacenter/dctest"
 	"lorefs/datacenter/edit"
 )
 

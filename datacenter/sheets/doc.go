@@ -2,6 +2,9 @@
 // as an XML file, and a schema for each name of sheets, as novadrop-dc unpacks and packs
 // them.
 //
+// [New] takes a file. [Source.WriteSheet] and [Source.ReadAt] read the text of a sheet, and
+// [Source.Plan] finds the edits that make a sheet equal to a text.
+//
 //	DataCenter.xsd                  the types that all schemas use
 //	ItemData/ItemData.xsd           the schema of all sheets of that name
 //	ItemData/ItemData-00003.xml     a sheet; the number is its place among those of its name

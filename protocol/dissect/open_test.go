@@ -12,7 +12,7 @@ import (
 	"lorefs/protocol"
 	"lorefs/protocol/capture"
 	"lorefs/protocol/dissect"
-	"lorefs/protocol/prototest"
+	"lorefs/internal/formats/protocol/prototest"
 )
 
 // TestOpen opens logs while definitions are read, and compares what it finds with what New finds
