@@ -19,6 +19,7 @@ import (
 	"lorefs/fs"
 	"lorefs/fs/fusetest"
 	"lorefs/internal/formats/casc/casctest"
+	"lorefs/internal/formats/protocol/prototest"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/casctree"
@@ -28,7 +29,6 @@ import (
 	"lorefs/protocol"
 	"lorefs/protocol/capture"
 	"lorefs/protocol/dissect"
-	"lorefs/internal/formats/protocol/prototest"
 )
 
 // shape is a tree of equal directories below the root, whose files have the same few bytes.

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
-	"lorefs/internal/formats/datacenter/dctest"
 	"lorefs/datacenter/edit"
+	"lorefs/internal/formats/datacenter/dctest"
 )
 
 // forgetful is a BlockCache that keeps nothing. It counts the blocks that are loaded.
