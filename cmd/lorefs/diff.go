@@ -121,7 +121,22 @@ func (f *differing) run(ctx context.Context, a, b string, log *slog.Logger) (n i
 		_, err = f.out.Write(p.Append(nil))
 		return int64(len(p.Blocks)), err
 	}
-	for d, err := range diff.CompareOthers(ctx, left, right, sides.same.Names(), f.opts) {
+	n, err = f.compare(ctx, sides)
+	if same, ok := errors.AsType[*diff.SameError](err); ok { // nothing was printed yet
+		if err := sides.openWith(ctx, same.Names); err != nil {
+			return 0, err
+		}
+		n, err = f.compare(ctx, sides)
+	}
+	if err != nil {
+		return n, err
+	}
+	return n, sides.check()
+}
+
+// compare prints and counts the differences.
+func (f *differing) compare(ctx context.Context, s *sides) (n int64, err error) {
+	for d, err := range diff.CompareOthers(ctx, s.files[0], s.files[1], s.same.Places(), f.opts) {
 		if err != nil {
 			return n, err
 		}
@@ -130,7 +145,7 @@ func (f *differing) run(ctx context.Context, a, b string, log *slog.Logger) (n i
 			return n, err
 		}
 	}
-	return n, sides.check()
+	return n, nil
 }
 
 func (f *differing) print(d *diff.Difference) error {

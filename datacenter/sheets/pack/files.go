@@ -77,10 +77,10 @@ func Sheets(ctx context.Context, fsys iofs.FS) ([]string, error) {
 	return paths, nil
 }
 
-// omit leaves out the sheets directly in some folders.
-func (s *sheetFiles) omit(folders map[string]string) {
+// omit leaves out some files.
+func (s *sheetFiles) omit(files map[string]string) {
 	s.files = slices.DeleteFunc(s.files, func(f sheetFile) bool {
-		_, omitted := folders[path.Dir(f.path)]
+		_, omitted := files[f.path]
 		if omitted {
 			s.size -= f.size
 		}

@@ -47,7 +47,7 @@ func packSheets(ctx context.Context, dir, to string, o output.Options, opts pack
 
 // SameSheets finds the sheets that a folder holds as the bytes of the data center, see
 // [same.Find].
-func (d *DataCenter) SameSheets(ctx context.Context, dir string, progress func(done, total int64)) (found same.Folders, all bool, err error) {
+func (d *DataCenter) SameSheets(ctx context.Context, dir string, progress func(done, total int64)) (found same.Sheets, all bool, err error) {
 	found, all, err = same.Find(ctx, d.sheets, pack.Dir(dir), progress)
 	return found, all, inFolder(dir, err)
 }

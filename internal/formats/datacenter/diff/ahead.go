@@ -14,11 +14,8 @@ type sheetPair struct{ x, y datacenter.Address }
 // lookAhead compares sheets on all cores and notes which of their parts are equal. The walk
 // then goes only through the others. It reports nothing: what differs, and what can't be
 // read, is found again by the walk, in its order.
-func (c *comparer) lookAhead(a, b *datacenter.File, x, y datacenter.Node) {
-	pairs, err := c.pairs(x, y)
-	if err != nil {
-		return
-	}
+func (c *comparer) lookAhead(a, b *datacenter.File, xs, ys []child) {
+	pairs := pairs(xs, ys)
 	var (
 		loading, working sync.WaitGroup
 		next             atomic.Int64
@@ -45,31 +42,18 @@ func (c *comparer) lookAhead(a, b *datacenter.File, x, y datacenter.Node) {
 
 // pairs pairs the sheets of each name from the first one on. If one file has more of them,
 // it pairs them from the last one on as well.
-func (c *comparer) pairs(x, y datacenter.Node) (pairs []sheetPair, err error) {
-	xs, err := c.compared(c.a, x)
-	defer func() { c.give(xs) }()
-	if err != nil {
-		return nil, err
-	}
-	ys, err := c.compared(c.b, y)
-	defer func() { c.give(ys) }()
-	if err != nil {
-		return nil, err
-	}
-	for i, j := 0, 0; i < len(xs) && j < len(ys); {
-		iEnd, jEnd := endOf(xs, i, xs[i].name), endOf(ys, j, xs[i].name)
-		if j == jEnd && ys[j].name < xs[i].name {
-			j++
-			continue
-		}
-		n, m := iEnd-i, jEnd-j
+func pairs(xs, ys []child) (pairs []sheetPair) {
+	for xs, ys := range byName(xs, ys) {
+		n, m := len(xs), len(ys)
 		for k := range min(n, m) {
-			pairs = append(pairs, sheetPair{xs[i+k].node.Address(), ys[j+k].node.Address()})
+			if ys[k].standIn {
+				continue
+			}
+			pairs = append(pairs, sheetPair{xs[k].node.Address(), ys[k].node.Address()})
 			if n != m {
-				pairs = append(pairs, sheetPair{xs[iEnd-1-k].node.Address(), ys[jEnd-1-k].node.Address()})
+				pairs = append(pairs, sheetPair{xs[n-1-k].node.Address(), ys[m-1-k].node.Address()})
 			}
 		}
-		i, j = iEnd, jEnd
 	}
-	return pairs, nil
+	return pairs
 }

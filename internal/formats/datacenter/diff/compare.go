@@ -27,10 +27,13 @@ func Compare(ctx context.Context, a, b *datacenter.File, opts Options) iter.Seq2
 	return CompareOthers(ctx, a, b, nil, opts)
 }
 
-// CompareOthers is Compare without the sheets of some names. Either file may lack them.
-func CompareOthers(ctx context.Context, a, b *datacenter.File, without map[string]bool, opts Options) iter.Seq2[Difference, error] {
+// CompareOthers is Compare for files of which one lacks sheets that both are known to have
+// alike: b may lack any, a only all of a name. same has their ascending places by their names:
+// in b those that they would have if sheets were written without the order of their keys.
+// The error is a [SameError], before any difference, if they matter to what is yielded.
+func CompareOthers(ctx context.Context, a, b *datacenter.File, same map[string][]int, opts Options) iter.Seq2[Difference, error] {
 	return func(yield func(Difference, error) bool) {
-		c := &comparer{ctx: ctx, opts: opts, yield: yield, without: without}
+		c := &comparer{ctx: ctx, opts: opts, yield: yield, alike: same}
 		err := c.compare(a, b)
 		if err != nil && !errors.Is(err, errStopped) {
 			yield(Difference{}, err)
@@ -50,8 +53,10 @@ type comparer struct {
 	// visitor is called instead of yield, if there is one.
 	visitor Visitor
 
-	// without are the names of sheets that are not compared.
-	without map[string]bool
+	// alike are the places of sheets that are not compared, by their names. settled are the
+	// matches of the sheets of some of these names, by the numbers of the names.
+	alike   map[string][]int
+	settled map[uint32][]int32
 
 	a, b *side
 	*datacenter.Comparer
@@ -76,7 +81,14 @@ func (c *comparer) compare(a, b *datacenter.File) error {
 	if err != nil {
 		return err
 	}
-	c.lookAhead(a, b, x, y)
+	xs, ys, err := c.sheets(x, y)
+	if err != nil {
+		return err
+	}
+	c.lookAhead(a, b, xs, ys)
+	if err := c.settle(a, b, xs, ys); err != nil {
+		return err
+	}
 	return c.node(x, y)
 }
 
@@ -111,40 +123,46 @@ func (c *comparer) node(x, y datacenter.Node) error {
 
 // children compares the children of two nodes.
 func (c *comparer) children(x, y datacenter.Node) error {
-	xs, err := c.compared(c.a, x)
+	xs, err := c.a.children(x, c.take())
 	defer func() { c.give(xs) }()
 	if err != nil {
 		return err
 	}
-	ys, err := c.compared(c.b, y)
+	ys, err := c.b.children(y, c.take())
 	defer func() { c.give(ys) }()
 	if err != nil {
 		return err
 	}
-	for i, j := 0, 0; i < len(xs) || j < len(ys); {
-		var name uint32
-		if j == len(ys) || i < len(xs) && xs[i].name < ys[j].name {
-			name = xs[i].name
-		} else {
-			name = ys[j].name
-		}
-		iEnd, jEnd := endOf(xs, i, name), endOf(ys, j, name)
-		if err := c.siblings(xs[i:iEnd], ys[j:jEnd]); err != nil {
+	if len(c.a.way) == 0 { // these are the sheets
+		if xs, ys, err = c.standIn(xs, ys); err != nil {
 			return err
 		}
-		i, j = iEnd, jEnd
+	}
+	for xs, ys := range byName(xs, ys) {
+		if err := c.siblings(xs, ys); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// compared returns the children of n in one of the files that are compared. The caller gives
-// the list back.
-func (c *comparer) compared(s *side, n datacenter.Node) ([]child, error) {
-	list, err := s.children(n, c.take())
-	if len(s.way) == 0 && len(c.without) > 0 { // n is the root
-		list = slices.DeleteFunc(list, func(k child) bool { return c.without[k.node.Name()] })
+// byName yields the children of each name, of two lists that are sorted by it.
+func byName(xs, ys []child) iter.Seq2[[]child, []child] {
+	return func(yield func(xs, ys []child) bool) {
+		for i, j := 0, 0; i < len(xs) || j < len(ys); {
+			var name uint32
+			if j == len(ys) || i < len(xs) && xs[i].name < ys[j].name {
+				name = xs[i].name
+			} else {
+				name = ys[j].name
+			}
+			iEnd, jEnd := endOf(xs, i, name), endOf(ys, j, name)
+			if !yield(xs[i:iEnd], ys[j:jEnd]) {
+				return
+			}
+			i, j = iEnd, jEnd
+		}
 	}
-	return list, err
 }
 
 // endOf returns the end of the children from i on that have a name.
@@ -157,48 +175,67 @@ func endOf(list []child, i int, name uint32) int {
 
 // siblings compares the children of one name.
 func (c *comparer) siblings(xs, ys []child) error {
-	for len(xs) > 0 && len(ys) > 0 {
-		same, err := c.Same(xs[0].node, ys[0].node)
-		if err != nil {
-			return err
+	if len(c.a.way) == 0 && len(xs) > 0 {
+		if to, ok := c.settled[xs[0].name]; ok {
+			return c.aligned(xs, ys, to)
 		}
-		if !same {
-			break
-		}
-		xs, ys = xs[1:], ys[1:]
 	}
-	for len(xs) > 0 && len(ys) > 0 {
-		same, err := c.Same(xs[len(xs)-1].node, ys[len(ys)-1].node)
-		if err != nil {
-			return err
-		}
-		if !same {
-			break
-		}
-		xs, ys = xs[:len(xs)-1], ys[:len(ys)-1]
-	}
-	to, err := c.match(xs, ys)
+	front, back, err := c.ends(xs, ys)
 	if err != nil {
+		return err
+	}
+	xs, ys = xs[front:len(xs)-back], ys[front:len(ys)-back]
+	to := unmatched(len(xs))
+	if err := c.match(c.a.siblings(xs), c.b.siblings(ys), to); err != nil {
 		return err
 	}
 	return c.aligned(xs, ys, to)
 }
 
-// match returns the place in ys of the child that belongs to each of xs, or none. Both sides
-// use the keys of the first one that has any.
-func (c *comparer) match(xs, ys []child) ([]int32, error) {
-	to := make([]int32, len(xs))
-	for i := range to {
-		to[i] = align.None
+// ends returns how many children are equal from the first one on, and how many of the others
+// from the last one on.
+func (c *comparer) ends(xs, ys []child) (front, back int, err error) {
+	most := min(len(xs), len(ys))
+	same := true
+	for ; front < most; front++ {
+		if same, err = c.alikeAt(xs[front], ys[front]); !same || err != nil {
+			break
+		}
 	}
-	if len(xs) == 0 || len(ys) == 0 {
-		return to, nil
+	for ; err == nil && back < most-front; back++ {
+		if same, err = c.alikeAt(xs[len(xs)-1-back], ys[len(ys)-1-back]); !same {
+			break
+		}
 	}
-	keys := xs[0].node.Keys()
-	if len(keys) == 0 {
-		keys = ys[0].node.Keys()
+	return front, back, err
+}
+
+// alikeAt reports whether two children in corresponding places are equal.
+func (c *comparer) alikeAt(x, y child) (bool, error) {
+	if y.standIn {
+		return true, nil // for x: where sheets are missing, both sides have as many
 	}
-	return to, identity.Match(c.a.siblings(xs), c.b.siblings(ys), keys, to)
+	return c.Same(x.node, y.node)
+}
+
+// unmatched returns no match for each of n siblings.
+func unmatched(n int) []int32 { return slices.Repeat([]int32{align.None}, n) }
+
+// match sets the place in q of the child that belongs to each of p, where to has none. Both
+// sides use the keys of the first one that has any.
+func (c *comparer) match(p, q identity.Siblings[datacenter.Node], to []int32) error {
+	if len(p.Nodes) == 0 || len(q.Nodes) == 0 {
+		return nil
+	}
+	return identity.Match(p, q, keysOf(p, q), to)
+}
+
+// keysOf returns the keys by which siblings match.
+func keysOf(p, q identity.Siblings[datacenter.Node]) []string {
+	if keys := p.Nodes[0].Keys(); len(keys) > 0 {
+		return keys
+	}
+	return q.Nodes[0].Keys()
 }
 
 // aligned compares siblings. to has the place in ys of the sibling that belongs to each of
@@ -258,6 +295,9 @@ func (c *comparer) lone(s *side, n child, kind Kind) error {
 
 // pair compares two siblings that belong together.
 func (c *comparer) pair(x, y child, moved bool) error {
+	if y.standIn {
+		return nil
+	}
 	c.a.push(x)
 	defer c.a.pop()
 	c.b.push(y)

@@ -23,6 +23,9 @@ type child struct {
 	node    datacenter.Node
 	name    uint32
 	ordinal int
+	// standIn is set if the node is of the first file, and stands for an equal sheet that the
+	// second file lacks.
+	standIn bool
 }
 
 // attribute is an attribute with the number of its name.
@@ -123,11 +126,15 @@ func (s *side) attributes(n datacenter.Node, dst []attribute) ([]attribute, erro
 
 // siblings returns some children for package identity.
 func (s *side) siblings(list []child) identity.Siblings[datacenter.Node] {
+	return identity.Siblings[datacenter.Node]{Contents: s.contents, Nodes: nodesOf(list)}
+}
+
+func nodesOf(list []child) []datacenter.Node {
 	nodes := make([]datacenter.Node, len(list))
 	for i := range list {
 		nodes[i] = list[i].node
 	}
-	return identity.Siblings[datacenter.Node]{Contents: s.contents, Nodes: nodes}
+	return nodes
 }
 
 // take returns an empty list of children, and give takes it back for reuse.

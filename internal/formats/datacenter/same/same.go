@@ -4,6 +4,7 @@ package same
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -19,29 +20,42 @@ import (
 	"lorefs/internal/formats/datacenter/spell"
 )
 
-// Folders are the names of sheets by the folders that hold all of them, and nothing else, as
-// the data center's own bytes.
-type Folders map[string]string
+// Sheets are sheets of a data center by the paths of the files that hold them, and nothing
+// else, as the data center's own bytes.
+type Sheets map[string]sheets.Sheet
 
-// Names returns the names of the sheets.
-func (f Folders) Names() map[string]bool {
-	names := make(map[string]bool, len(f))
-	for _, name := range f {
-		names[name] = true
+// Names returns the names of the sheets by the paths of their files.
+func (s Sheets) Names() map[string]string {
+	names := make(map[string]string, len(s))
+	for file, sheet := range s {
+		names[file] = sheet.Name
 	}
 	return names
+}
+
+// Places returns the ascending places of the sheets among those of their name.
+func (s Sheets) Places() map[string][]int {
+	places := map[string][]int{}
+	for _, sheet := range s {
+		places[sheet.Name] = append(places[sheet.Name], int(sheet.Ordinal))
+	}
+	for _, list := range places {
+		slices.Sort(list)
+	}
+	return places
 }
 
 // Find compares the sheets of a data center with a folder that [pack.Pack] could pack. What
 // it returns would be packed to sheets equal to those of the data center, since a schema
 // beside them has the data center's own bytes. Without a schema they are equal only if
-// [pack.Options.Template] knows those of the data center. all is true if the folder holds
-// all sheets of the data center so, and no others.
+// [pack.Options.Template] knows those of the data center. For a name of which the folder has
+// more or fewer files than the data center has sheets it returns none. all is true if the
+// folder holds all sheets of the data center so, and no others.
 //
 // An error means that the folder can't be looked through, or that ctx has ended. Sheets that
 // can't be read, from either side, are not the same. progress may be nil. It is called with
 // the number of sheets done and the total; not in parallel.
-func Find(ctx context.Context, src *sheets.Source, fsys iofs.FS, progress func(done, total int64)) (found Folders, all bool, err error) {
+func Find(ctx context.Context, src *sheets.Source, fsys iofs.FS, progress func(done, total int64)) (found Sheets, all bool, err error) {
 	paths, err := pack.Sheets(ctx, fsys)
 	if err != nil {
 		return nil, false, err
@@ -54,14 +68,18 @@ func Find(ctx context.Context, src *sheets.Source, fsys iofs.FS, progress func(d
 	if err := s.sheets(ctx); err != nil {
 		return nil, false, err
 	}
-	found, n := Folders{}, 0
+	found, n := Sheets{}, 0
 	for _, c := range s.candidates {
-		if !c.differs.Load() {
-			found[c.family.File] = c.family.Name
-			n += len(c.files)
+		for i := range c.files {
+			if f := &c.files[i]; !c.differs.Load() && !f.differs {
+				found[f.path] = f.sheet
+			}
 		}
 	}
-	return found, n == len(paths) && len(found) == len(src.Families()), nil
+	for _, f := range src.Families() {
+		n += f.Count()
+	}
+	return found, len(found) == len(paths) && len(found) == n, nil
 }
 
 // search compares sheets.
@@ -81,16 +99,17 @@ type candidate struct {
 	family *sheets.Family
 	files  []sheetFile
 	size   int64 // of all files
-	// differs is set once something is found that is not the same.
+	// differs is set once something is found that is not the same for all sheets.
 	differs atomic.Bool
 }
 
 // sheetFile is a sheet and its file.
 type sheetFile struct {
-	*candidate
 	sheet sheets.Sheet
 	path  string
 	size  int64
+	// differs is set once something is found that is not the same.
+	differs bool
 }
 
 // list finds the candidates.
@@ -103,7 +122,7 @@ func (s *search) list(paths []string) {
 	for _, family := range s.src.Families() {
 		c := &candidate{family: family}
 		for sheet := range family.Sheets(0) {
-			c.files = append(c.files, sheetFile{candidate: c, sheet: sheet, path: path.Join(family.File, family.SheetFile(sheet.Ordinal))})
+			c.files = append(c.files, sheetFile{sheet: sheet, path: path.Join(family.File, family.SheetFile(sheet.Ordinal))})
 		}
 		slices.SortFunc(c.files, func(a, b sheetFile) int { return spell.Compare(a.path, b.path) })
 		there := in[family.File]
@@ -115,15 +134,16 @@ func (s *search) list(paths []string) {
 	}
 }
 
-// schemas compares the schemas and the sizes of the sheets. It begins with the largest
-// families, which keep a core busy for longest.
+// schemas compares the schemas. It begins with the largest families, which keep a core busy
+// for longest.
 func (s *search) schemas(ctx context.Context) error {
 	err := onAllCores(ctx, s.candidates, func(c *candidate) error {
 		for i := range c.files {
 			f := &c.files[i]
 			info, err := regular(s.fsys, f.path)
 			if err != nil {
-				return err
+				f.differ()
+				continue
 			}
 			f.size = info.Size()
 			c.size += f.size
@@ -133,23 +153,8 @@ func (s *search) schemas(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(s.candidates, func(a, b *candidate) int { return int(b.size - a.size) })
-	return onAllCores(ctx, s.candidates, func(c *candidate) error {
-		if err := s.schema(ctx, c); err != nil {
-			return err
-		}
-		for i := range c.files {
-			f := &c.files[i]
-			size, err := s.src.Size(ctx, f.sheet)
-			if err != nil {
-				return err
-			}
-			if size != f.size {
-				return errDiffers
-			}
-		}
-		return nil
-	})
+	slices.SortFunc(s.candidates, func(a, b *candidate) int { return cmp.Compare(b.size, a.size) })
+	return onAllCores(ctx, s.candidates, func(c *candidate) error { return s.schema(ctx, c) })
 }
 
 // errDiffers means that something is not the same.
@@ -199,19 +204,21 @@ func regular(fsys iofs.FS, name string) (iofs.FileInfo, error) {
 	return info, err
 }
 
-// sheets compares the sheets of the families that are still the same.
+// sheets compares the sheets of the families whose schemas are the same.
 func (s *search) sheets(ctx context.Context) error {
-	var files []sheetFile
+	var files []*sheetFile
 	for _, c := range s.candidates {
 		if c.differs.Load() {
 			s.add(len(c.files))
 			continue
 		}
-		files = append(files, c.files...)
+		for i := range c.files {
+			files = append(files, &c.files[i])
+		}
 	}
-	return onAllCores(ctx, files, func(f sheetFile) error {
+	return onAllCores(ctx, files, func(f *sheetFile) error {
 		defer s.add(1)
-		if f.differs.Load() {
+		if f.differs {
 			return nil
 		}
 		return s.sheet(ctx, f)
@@ -230,7 +237,14 @@ func (s *search) add(n int) {
 }
 
 // sheet compares a sheet with its file while it is written.
-func (s *search) sheet(ctx context.Context, f sheetFile) (err error) {
+func (s *search) sheet(ctx context.Context, f *sheetFile) (err error) {
+	size, err := s.src.Size(ctx, f.sheet)
+	if err != nil {
+		return err
+	}
+	if size != f.size {
+		return errDiffers
+	}
 	file, err := s.fsys.Open(f.path)
 	if err != nil {
 		return err
@@ -273,10 +287,11 @@ func (c *comparer) end() error {
 	return err
 }
 
-// part is a candidate or a part of one.
+// part is a candidate or a file of one.
 type part interface{ differ() }
 
 func (c *candidate) differ() { c.differs.Store(true) }
+func (f *sheetFile) differ() { f.differs = true }
 
 // onAllCores calls work for all parts. If it fails for one, that differs: whoever reads it
 // next finds out why. The error is that of ctx.

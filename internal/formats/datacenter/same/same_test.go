@@ -2,6 +2,8 @@ package same_test
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -25,9 +27,20 @@ func exported(t *testing.T) (*datacenter.File, *sheets.Source, fstest.MapFS) {
 			{Name: "Item", Keys: []string{"id"}, Attrs: []dctest.Attr{{Name: "id", Value: id}, {Name: "name", Value: "x"}}},
 		}}
 	}
-	f := dctest.Open(t, dctest.Build(dctest.Doc{Root: dctest.Root(
-		sheet("A", 1), sheet("B", 2), sheet("A", 3), sheet("C", 4),
-	)}, dctest.Options{}))
+	root := dctest.Root(sheet("A", 1), sheet("B", 2), sheet("A", 3), sheet("C", 4))
+	for i := range 5 {
+		root.Children = append(root.Children, sheet("E", 10+i))
+	}
+	for i := range 3 {
+		root.Children = append(root.Children, &dctest.Node{Name: "K", Keys: []string{"id"}, Attrs: []dctest.Attr{{Name: "id", Value: 2 * i}, {Name: "name", Value: "x"}}})
+	}
+	for i := range 4 { // three of them have equal keys
+		root.Children = append(root.Children, &dctest.Node{Name: "L", Keys: []string{"id"}, Attrs: []dctest.Attr{{Name: "id", Value: i / 3}, {Name: "name", Value: i}}})
+	}
+	for i := range 4 {
+		root.Children = append(root.Children, &dctest.Node{Name: "F", Attrs: []dctest.Attr{{Name: "id", Value: i}, {Name: "name", Value: fmt.Sprint("x", i)}}})
+	}
+	f := dctest.Open(t, dctest.Build(dctest.Doc{Root: root}, dctest.Options{}))
 	src, err := sheets.New(f, nil, sheets.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -50,31 +63,71 @@ func exported(t *testing.T) (*datacenter.File, *sheets.Source, fstest.MapFS) {
 	return f, src, fsys
 }
 
-// edits are what can be done to a folder, with the names of the sheets that are not the same
-// any more.
+// edits are what can be done to a folder, with the files that are not the same any more.
 var edits = []struct {
 	name    string
 	edit    func(fsys fstest.MapFS)
 	differs []string
 }{
 	{"nothing", func(fstest.MapFS) {}, nil},
-	{"a value", replace("A/A-00001.xml", `"3"`, `"5"`), []string{"A"}},
-	{"a type", replace("B/B.xsd", `xsd:int`, `xsd:string`), []string{"B"}},
-	{"a key", replace("B/B.xsd", `dc:keys="id"`, ``), []string{"B"}},
-	{"white space", func(fsys fstest.MapFS) { fsys["C/C-00000.xml"].Data = append(fsys["C/C-00000.xml"].Data, '\n') }, []string{"C"}},
-	{"nonsense", replace("C/C-00000.xml", `name=`, `name `), []string{"C"}},
-	{"a sheet less", func(fsys fstest.MapFS) { delete(fsys, "A/A-00000.xml") }, []string{"A"}},
-	{"a sheet more", func(fsys fstest.MapFS) { fsys["A/A-00002.xml"] = fsys["A/A-00001.xml"] }, []string{"A"}},
-	{"no sheets", func(fsys fstest.MapFS) { delete(fsys, "C/C-00000.xml") }, []string{"C"}},
+	{"a value", replace("A/A-00001.xml", `"3"`, `"5"`), []string{"A/A-00001.xml"}},
+	{"a value of another size", replace("A/A-00001.xml", `"3"`, `"55"`), []string{"A/A-00001.xml"}},
+	{"a new attribute", replace("A/A-00001.xml", `id="3"`, `id="3" fresh="4.5"`), []string{"A/A-00001.xml"}},
+	{"keys of a sheet", replace("A/A-00001.xml", `<A `, `<A xmlns:k="urn:lorefs:dc" k:keys="id" id="5" `), []string{"A/A-00001.xml"}},
+	{"another root element", func(fsys fstest.MapFS) {
+		fsys["A/A-00001.xml"] = &fstest.MapFile{Data: []byte("<B><Item id=\"7\"/></B>")}
+	}, []string{"A/A-00001.xml"}},
+	{"a sheet elsewhere", func(fsys fstest.MapFS) {
+		fsys["A/A-00001.xml"].Data = append(fsys["A/A-00001.xml"].Data, '\n')
+		fsys["D/A-00002.xml"] = &fstest.MapFile{Data: []byte("<A><Item id=\"7\"/></A>")}
+	}, []string{"A/A-00001.xml", "D/A-00002.xml"}},
+	{"two sheets swapped", swap("E/E-00001.xml", "E/E-00003.xml"), []string{"E/E-00001.xml", "E/E-00003.xml"}},
+	{"two sheets with a content in turn", swap("E/E-00001.xml", "E/E-00004.xml"), []string{"E/E-00001.xml", "E/E-00004.xml"}},
+	{"values of sheets with keys", func(fsys fstest.MapFS) {
+		replace("K/K-00000.xml", `"x"`, `"y"`)(fsys)
+		replace("K/K-00002.xml", `"x"`, `"yz"`)(fsys)
+	}, []string{"K/K-00000.xml", "K/K-00002.xml"}},
+	{"a key by which another sheet comes first", replace("K/K-00000.xml", `id="0"`, `id="3"`), []string{"K/K-00000.xml"}},
+	{"sheets swapped with their keys", swap("K/K-00000.xml", "K/K-00002.xml"), []string{"K/K-00000.xml", "K/K-00002.xml"}},
+	{"a sheet with keys that another has, too", replace("L/L-00001.xml", `name="1"`, `name="5"`), []string{"L/L-00001.xml"}},
+	{"a sheet beside those with equal keys", replace("L/L-00003.xml", `name="3"`, `name="5"`), []string{"L/L-00003.xml"}},
+	{"two sheets around another", func(fsys fstest.MapFS) {
+		replace("E/E-00001.xml", `id="11"`, `id="21"`)(fsys)
+		replace("E/E-00004.xml", `id="14"`, `id="24"`)(fsys)
+	}, []string{"E/E-00001.xml", "E/E-00004.xml"}},
+	{"sheets with other ids", func(fsys fstest.MapFS) {
+		replace("F/F-00000.xml", `id="0"`, `id="10"`)(fsys)
+		replace("F/F-00002.xml", `id="2"`, `id="12"`)(fsys)
+	}, []string{"F/F-00000.xml", "F/F-00002.xml"}},
+	{"a sheet with the id of another", func(fsys fstest.MapFS) {
+		replace("F/F-00000.xml", `id="0"`, `id="1"`)(fsys)
+		replace("F/F-00003.xml", `"x3"`, `"y"`)(fsys)
+	}, []string{"F/F-00000.xml", "F/F-00003.xml"}},
+	{"a copy of another sheet", func(fsys fstest.MapFS) {
+		replace("E/E-00004.xml", `id="14"`, `id="24"`)(fsys)
+		fsys["E/E-00000.xml"] = fsys["E/E-00003.xml"]
+	}, []string{"E/E-00000.xml", "E/E-00004.xml"}},
+	{"a type", replace("B/B.xsd", `xsd:int`, `xsd:string`), []string{"B/B-00000.xml"}},
+	{"a key", replace("B/B.xsd", `dc:keys="id"`, ``), []string{"B/B-00000.xml"}},
+	{"white space", func(fsys fstest.MapFS) { fsys["C/C-00000.xml"].Data = append(fsys["C/C-00000.xml"].Data, '\n') }, []string{"C/C-00000.xml"}},
+	{"nonsense", replace("C/C-00000.xml", `name=`, `name `), []string{"C/C-00000.xml"}},
+	{"a sheet less", func(fsys fstest.MapFS) { delete(fsys, "A/A-00000.xml") }, []string{"A/A-00001.xml"}},
+	{"a sheet more", func(fsys fstest.MapFS) { fsys["A/A-00002.xml"] = fsys["A/A-00001.xml"] }, []string{"A/A-00000.xml", "A/A-00001.xml", "A/A-00002.xml"}},
+	{"no sheets", func(fsys fstest.MapFS) { delete(fsys, "C/C-00000.xml") }, nil},
 	{"no schema", func(fsys fstest.MapFS) { delete(fsys, "C/C.xsd") }, nil},
 	{"another place", func(fsys fstest.MapFS) {
 		fsys["D/C-00000.xml"] = fsys["C/C-00000.xml"]
 		delete(fsys, "C/C-00000.xml")
-	}, []string{"C"}},
+	}, []string{"D/C-00000.xml"}},
 	{"a folder that is no schema", func(fsys fstest.MapFS) {
 		delete(fsys, "C/C.xsd")
 		fsys["C/C.xsd/x"] = &fstest.MapFile{}
-	}, []string{"C"}},
+	}, []string{"C/C-00000.xml"}},
+}
+
+// swap returns an edit by which two files change their places.
+func swap(a, b string) func(fsys fstest.MapFS) {
+	return func(fsys fstest.MapFS) { fsys[a], fsys[b] = fsys[b], fsys[a] }
 }
 
 func replace(name, from, to string) func(fsys fstest.MapFS) {
@@ -97,12 +150,14 @@ func TestFind(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := map[string]bool{"A": true, "B": true, "C": true}
-			for _, name := range tt.differs {
-				delete(want, name)
+			paths, err := pack.Sheets(t.Context(), fsys)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if !maps.Equal(found.Names(), want) || all != (len(tt.differs) == 0) {
-				t.Errorf("%v, all: %v, want %v", slices.Sorted(maps.Values(found)), all, want)
+			want := slices.DeleteFunc(paths, func(path string) bool { return slices.Contains(tt.differs, path) })
+			got := slices.Sorted(maps.Keys(found))
+			if !slices.Equal(got, want) || all != (len(tt.differs) == 0 && tt.name != "no sheets") {
+				t.Errorf("%v, all: %v, want %v", got, all, want)
 			}
 			if done != total {
 				t.Errorf("%d of %d sheets are done", done, total)
@@ -119,9 +174,15 @@ func TestFindEnds(t *testing.T) {
 	more := maps.Clone(fsys)
 	more["D/D-00000.xml"] = &fstest.MapFile{Data: []byte("<D/>")}
 	found, all, err := same.Find(t.Context(), src, more, nil)
-	if err != nil || all || len(found) != 3 {
+	if err != nil || all || len(found) != 20 {
 		t.Errorf("with sheets of another name: %v, all: %v, %v", found, all, err)
 	}
+}
+
+// refused are the edits after which omitted sheets count.
+var refused = []string{
+	"keys of a sheet", "another root element", "a sheet elsewhere", "two sheets swapped", "two sheets with a content in turn",
+	"a key by which another sheet comes first", "a sheet with keys that another has, too",
 }
 
 // TestOmitted checks that what differs is the same whether all sheets are packed or only
@@ -137,6 +198,23 @@ func TestOmitted(t *testing.T) {
 			}
 			whole, wholeErr := differences(t, f, src, fsys, nil)
 			part, partErr := differences(t, f, src, fsys, found)
+			matters, ok := errors.AsType[*diff.SameError](partErr)
+			if ok || errors.Is(partErr, pack.ErrOmitted) {
+				if !slices.Contains(refused, tt.name) {
+					t.Fatalf("%v, where %d sheets can be omitted", partErr, len(found))
+				}
+				if !ok {
+					return
+				}
+				maps.DeleteFunc(found, func(_ string, s sheets.Sheet) bool { return slices.Contains(matters.Names, s.Name) })
+				if part, partErr = differences(t, f, src, fsys, found); part != whole || partErr != nil || len(found) == 0 {
+					t.Errorf("with all sheets that matter: %s%v, want\n%s", part, partErr, whole)
+				}
+				return
+			}
+			if slices.Contains(refused, tt.name) {
+				t.Errorf("want no differences, because those of the omitted sheets count: %s%v", part, partErr)
+			}
 			if whole != part || (wholeErr == nil) != (partErr == nil) || wholeErr != nil && wholeErr.Error() != partErr.Error() {
 				t.Errorf("%s%v, want\n%s%v", part, partErr, whole, wholeErr)
 			}
@@ -145,10 +223,10 @@ func TestOmitted(t *testing.T) {
 }
 
 // differences returns what differs between a data center and a folder.
-func differences(t *testing.T, f *datacenter.File, src *sheets.Source, fsys fstest.MapFS, omit same.Folders) (string, error) {
+func differences(t *testing.T, f *datacenter.File, src *sheets.Source, fsys fstest.MapFS, omit same.Sheets) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
-	_, err := pack.Pack(t.Context(), fsys, &out, pack.Options{Omit: omit, Template: func(name string) (*xsd.Schema, error) {
+	_, err := pack.Pack(t.Context(), fsys, &out, pack.Options{Omit: omit.Names(), Template: func(name string) (*xsd.Schema, error) {
 		for _, family := range src.Families() {
 			if family.Name == name {
 				return family.Schema(t.Context())
@@ -160,9 +238,9 @@ func differences(t *testing.T, f *datacenter.File, src *sheets.Source, fsys fste
 		return "", err
 	}
 	var text []byte
-	for d, err := range diff.CompareOthers(t.Context(), f, dctest.Open(t, out.Bytes()), omit.Names(), diff.Options{}) {
+	for d, err := range diff.CompareOthers(t.Context(), f, dctest.Open(t, out.Bytes()), omit.Places(), diff.Options{}) {
 		if err != nil {
-			t.Fatal(err)
+			return "", err
 		}
 		text = d.Append(text)
 	}
