@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/klauspost/compress/zlib"
 	"github.com/pierrec/lz4/v4"
@@ -107,9 +108,17 @@ func (c *Chunk) encode(dst []byte) ([]byte, error) {
 	return nil, fmt.Errorf("blte: mode %q can't be written", c.Mode)
 }
 
+// zlibWriters are used again, for making one takes longer than to compress a small chunk.
+var zlibWriters = sync.Pool{New: func() any { return zlib.NewWriter(nil) }}
+
 func appendZlib(dst, content []byte) ([]byte, error) {
 	buf := bytes.NewBuffer(dst)
-	w := zlib.NewWriter(buf)
+	w := zlibWriters.Get().(*zlib.Writer)
+	w.Reset(buf)
+	defer func() {
+		w.Reset(nil) // it must not keep what it has written
+		zlibWriters.Put(w)
+	}()
 	_, err := w.Write(content)
 	if err := errors.Join(err, w.Close()); err != nil {
 		return nil, fmt.Errorf("blte: %w", err)

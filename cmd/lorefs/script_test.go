@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -43,11 +44,27 @@ type cleaning struct{ m *testing.M }
 
 // Run implements testscript.TestingM.
 func (c cleaning) Run() int {
+	manyAtOnce()
 	code := c.m.Run()
 	if atEnd != "" {
 		_ = os.RemoveAll(atEnd) // it is in the temporary folder anyway
 	}
 	return code
+}
+
+// manyAtOnce has twice as many scripts run at a time as there are processors, unless -parallel says
+// how many: they wait for mounts, disks and other processes for half of the time.
+func manyAtOnce() {
+	const parallel = "test.parallel"
+	flag.Parse()
+	asked := false
+	flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == parallel })
+	if asked {
+		return
+	}
+	if err := flag.Set(parallel, strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+		panic("BUG: go test has no flag " + parallel + ": " + err.Error())
+	}
 }
 
 // TestScript runs the scripts that need no mount.
@@ -98,6 +115,9 @@ func setupScript(env *testscript.Env) error {
 	env.Setenv("XDG_CONFIG_HOME", filepath.Join(env.WorkDir, "config"))
 	env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, "cache"))
 	env.Setenv("XDG_STATE_HOME", filepath.Join(env.WorkDir, "state"))
+	// These programs end soon. Collecting their garbage as often as by default would be a fifth of
+	// the work.
+	env.Setenv("GOGC", "400")
 	env.Setenv("ESC", "\x1b")
 	env.Setenv("CSI", "\u009b")
 	env.Values[held{}] = &held{}

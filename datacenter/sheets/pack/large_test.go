@@ -52,7 +52,7 @@ func littleEndian(s string) string {
 // read as a whole, and before it is copied.
 func TestPackOfHugeTexts(t *testing.T) {
 	const (
-		size  = 40 << 20
+		size  = 24 << 20
 		limit = 1 << 20 // of a text, in characters
 		// most is how much is read to find that a text is too long: the longest spelling of
 		// the longest text, and a step.

@@ -223,6 +223,7 @@ func TestStoredCoding(t *testing.T) {
 
 // TestSilentServer asks a server that says nothing whether an object has changed.
 func TestSilentServer(t *testing.T) {
+	t.Parallel() // it only waits
 	s := newWeb(t)
 	s.put("a", object{data: noise(large), etag: `"one"`})
 	f := open(t, s.URL+"/a", objects.Options{})
@@ -847,6 +848,7 @@ func TestBadListings(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel() // some only wait
 			s := newWeb(t)
 			s.setFault(func(w http.ResponseWriter, r *http.Request) bool {
 				answer(w, r)
