@@ -11,7 +11,6 @@ import (
 	"hash/adler32"
 	"hash/crc32"
 	"io"
-	"slices"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -85,7 +84,7 @@ func (f *File) splice(ctx context.Context, w io.Writer, edits []splice.Edit) (*s
 	if s.stated > maxSize || s.stated > maxFree+maxRatio*s.size {
 		return nil, errTooMany
 	}
-	if err := s.moveBlocks(f, plan); err != nil {
+	if err := s.moveBlocks(ctx, f, plan); err != nil {
 		return nil, err
 	}
 	if err := s.write(ctx, f, w, plan); err != nil {
@@ -110,14 +109,18 @@ type movedBlock struct {
 }
 
 // moveBlocks makes the checkpoints of the new file from those of f.
-func (s *spliced) moveBlocks(f *File, plan *splice.Plan) error {
+func (s *spliced) moveBlocks(ctx context.Context, f *File, plan *splice.Plan) error {
 	moved := make([]movedBlock, len(f.points))
-	var group errgroup.Group
-	group.SetLimit(cores.Count())
-	for i := range slices.Backward(moved) { // the last blocks were used last, so they may be cached
-		group.Go(func() (err error) {
-			moved[i], err = f.moveBlock(plan, i)
-			return err
+	group, ctx := errgroup.WithContext(ctx)
+	var next atomic.Int64
+	for range cores.Count() {
+		group.Go(func() error {
+			var buf []byte
+			return share(ctx, &next, len(moved), func(n int) (err error) {
+				i := len(moved) - 1 - n // the last blocks were used last, so they may be cached
+				moved[i], buf, err = f.moveBlock(plan, i, buf)
+				return err
+			})
 		})
 	}
 	if err := group.Wait(); err != nil {
@@ -148,8 +151,9 @@ func (s *spliced) moveBlocks(f *File, plan *splice.Plan) error {
 	return nil
 }
 
-// moveBlock returns what becomes of block i.
-func (f *File) moveBlock(plan *splice.Plan, i int) (b movedBlock, err error) {
+// moveBlock returns what becomes of block i. buf is scratch, which it returns with more room if that
+// was too small.
+func (f *File) moveBlock(plan *splice.Plan, i int, buf []byte) (b movedBlock, _ []byte, err error) {
 	begin, end := f.points[i].Out, f.end(i, f.stated)
 	from, to := plan.Cut(begin), plan.Cut(end)
 	if end == f.stated {
@@ -157,23 +161,22 @@ func (f *File) moveBlock(plan *splice.Plan, i int) (b movedBlock, err error) {
 	}
 	b = movedBlock{window: f.window(i), size: to - from, sum: f.sums[i], adler: f.adlers[i]}
 	if b.point, err = plan.Point(f.points[i]); err != nil {
-		return b, fmt.Errorf("datacenter: splicing: %w", err)
+		return b, buf, fmt.Errorf("datacenter: splicing: %w", err)
 	}
 	if !plan.Untouched(begin-windowSize-1, begin) {
 		b.doubtful = true
-		if b.window, err = plan.Data(max(from-windowSize, 0), from); err != nil {
-			return b, err
+		if b.window, err = plan.Data(nil, max(from-windowSize, 0), from); err != nil {
+			return b, buf, err
 		}
 	}
 	if (b.size != end-begin || !plan.Untouched(begin, end)) && b.size <= maxBlockSize {
 		b.doubtful = true
-		data, err := plan.Data(from, to)
-		if err != nil {
-			return b, err
+		if buf, err = plan.Data(buf, from, to); err != nil {
+			return b, buf, err
 		}
-		b.sum, b.adler = crc32.Checksum(data, castagnoli), adler32.Checksum(data)
+		b.sum, b.adler = crc32.Checksum(buf, castagnoli), adler32.Checksum(buf)
 	}
-	return b, nil
+	return b, buf, nil
 }
 
 // write writes the new file: its start as it is, as far as nothing changes, and the rest

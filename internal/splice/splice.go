@@ -218,12 +218,12 @@ func (e *encoder) encodeBlock(i int, c inflate.Content) (err error) {
 		to = e.m.size
 	}
 	e.base = max(from-inflate.WindowSize, 0)
-	if e.data, err = e.m.data(e.base, to, e.s.Data); err != nil {
+	if e.data, err = e.m.data(e.data, e.base, to, e.s.Data); err != nil {
 		return err
 	}
 	wanted := e.wanted(i)
 	if c.Stored {
-		e.anew[i] = encodeStored(e.data[from-e.base:], from, c.Final, wanted)
+		e.anew[i] = encodeStored(slices.Clone(e.data[from-e.base:]), from, c.Final, wanted)
 		return nil
 	}
 	if err := e.block(c.Tokens, u, end, from, c.Final); err != nil {
