@@ -12,10 +12,10 @@ import (
 	"testing"
 
 	"lorefs/blte"
-	"lorefs/blte/bltetest"
 	"lorefs/casc"
-	"lorefs/casc/casctest"
-	"lorefs/casc/casctest/write"
+	"lorefs/internal/formats/blte/bltetest"
+	"lorefs/internal/formats/casc/casctest"
+	"lorefs/internal/formats/casc/casctest/write"
 )
 
 // memoryRemote is a Remote in memory that counts what is asked. It is right as a cache and

@@ -1,6 +1,10 @@
 // Package datacenter reads TERA data centers, DataCenter_Final_*.dat: trees of
 // nodes with attributes, like XML, encrypted and compressed.
 //
+// [Open] reads a file, and a [Builder] writes one. Package edit changes a file, package query
+// finds nodes by expressions, package sheets shows a file as XML, and package patch carries
+// changes over to another version.
+//
 // It follows Vezel's "Data Center Format" of novadrop. Where that description is silent, or
 // real files contradict it, this package follows the files. All numbers are little-endian.
 //

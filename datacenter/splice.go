@@ -23,12 +23,20 @@ import (
 	"lorefs/internal/splice"
 )
 
-// maxSpliced is the number of deflate blocks that may have to be encoded anew.
-const maxSpliced = 600
+// To encode a deflate block anew takes time in proportion to its data, about twice as long as to
+// inflate it: even for half of the data that is a fraction of the time for the whole way. But new
+// blocks compress a little worse, and all of them are held in memory. So at most a maxSplicedShare of
+// the data is encoded anew, or freelySpliced bytes: one edit may touch most of a small file.
+const (
+	maxSplicedShare = 2 // as a divisor
+	freelySpliced   = 8 << 20
+)
 
-// errTooMany says that edits touch more than maxSpliced deflate blocks, or that splicing them
-// would make a stream that is not worth it. Nothing was written then: writing the whole file
-// anew is about as fast.
+// mostSpliced returns how many bytes of data may be in deflate blocks that have to be encoded anew.
+func (f *File) mostSpliced() int64 { return max(f.stated/maxSplicedShare, freelySpliced) }
+
+// errTooMany says that edits touch more than mostSpliced bytes, or that splicing them would make a
+// stream that is not worth it. Nothing was written then.
 var errTooMany = errors.New("datacenter: too many deflate blocks are touched")
 
 // spliced describes a file that splice wrote. It has what the index of the new file says of
@@ -48,6 +56,8 @@ type spliced struct {
 	// the checksums of the plain text behind them.
 	kept  int64
 	plain []uint32
+	// checked has blocks that check inflated.
+	checked *heldBlocks
 }
 
 // splice writes to w the file that f becomes when edits are made in its inflated data. It
@@ -60,7 +70,7 @@ func (f *File) splice(ctx context.Context, w io.Writer, edits []splice.Edit) (*s
 	stream := f.deflateStream()
 	plan, err := splice.Make(ctx, &splice.Stream{
 		Deflate: stream, Size: stream.Size(), Blocks: f.deflateBlocks, Data: f.readData,
-	}, edits, f.points, maxSpliced)
+	}, edits, f.points, f.mostSpliced())
 	if errors.Is(err, splice.ErrTooMany) {
 		return nil, errTooMany
 	}
@@ -261,7 +271,8 @@ func (s *spliced) check(ctx context.Context, r io.ReaderAt, sum [sha256.Size]byt
 	if c.stated != s.stated {
 		return badFile(0, "states %d inflated bytes instead of %d", c.stated, s.stated)
 	}
-	f := newFile(c, nil)
+	s.checked = newHeldBlocks(len(s.points))
+	f := newFile(c, holding{s.checked, uncached{}})
 	f.checkpoints = s.checkpoints
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return checkSum(ctx, io.NewSectionReader(r, 0, s.size+1), s.size, sum) })
@@ -298,7 +309,7 @@ func (s *spliced) checkBlock(f *File, n int) error {
 	if !s.doubtful[n] {
 		return nil
 	}
-	_, err := f.inflateBlock(context.Background(), uint64(n))
+	_, err := f.block(uint64(n))
 	return err
 }
 

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"lorefs/casc/casctest"
 	"lorefs/datacenter"
+	"lorefs/internal/formats/casc/casctest"
 	"lorefs/internal/testneeds"
 )
 

@@ -11,8 +11,8 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets/pack"
-	"lorefs/datacenter/sheets/same"
 	"lorefs/internal/app/kinds"
+	"lorefs/internal/formats/datacenter/same"
 	"lorefs/internal/origin"
 )
 

@@ -19,9 +19,9 @@ import (
 	"testing"
 	"time"
 
-	"lorefs/blte/bltetest"
-	"lorefs/casc/casctest/write"
-	"lorefs/datacenter/dctest"
+	"lorefs/internal/formats/blte/bltetest"
+	"lorefs/internal/formats/casc/casctest/write"
+	"lorefs/internal/formats/datacenter/dctest"
 	"lorefs/internal/testneeds"
 )
 

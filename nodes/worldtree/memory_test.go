@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"lorefs/geometry"
-	"lorefs/geometry/geomtest"
+	"lorefs/internal/formats/geometry/geomtest"
 	"lorefs/nodes"
 	"lorefs/nodes/worldtree"
 )

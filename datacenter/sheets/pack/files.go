@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/sheets/internal/spell"
-	"lorefs/datacenter/sheets/xmltext"
+	"lorefs/datacenter/sheets/internal/xmltext"
+	"lorefs/internal/formats/datacenter/spell"
 )
 
 // sheetFiles are the files of a folder to pack.

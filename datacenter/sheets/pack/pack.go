@@ -78,7 +78,7 @@ var ErrOmitted = errors.New("not all sheets of the name are omitted")
 // fit.
 //
 // If a sheet can't be packed, nothing is written to w, and the error is that of the first
-// such file: an [xmltext.SyntaxError], an [xmltext.ValueError], or an error that matches
+// such file: a SyntaxError or a ValueError of package sheets, or an error that matches
 // datacenter.ErrTooLarge. The sheets must not change meanwhile. Memory holds what is
 // written, what differs between the start tags and the runs of children of all sheets, and
 // a few files at a time.

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"lorefs/datacenter/sheets/xmlsheet"
+	"lorefs/datacenter/sheets/internal/xmlsheet"
 	"lorefs/datacenter/sheets/xsd"
 	"lorefs/internal/shown"
 )

@@ -12,12 +12,11 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets"
 	"lorefs/datacenter/sheets/pack"
-	"lorefs/datacenter/sheets/same"
-	"lorefs/datacenter/sheets/xmltext"
 	"lorefs/datacenter/sheets/xsd"
 	"lorefs/internal/app/output"
 	"lorefs/internal/app/save"
 	"lorefs/internal/app/save/dcsave"
+	"lorefs/internal/formats/datacenter/same"
 	"lorefs/nodes/blockcache"
 )
 
@@ -58,12 +57,12 @@ func inFolder(dir string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if e, ok := errors.AsType[*xmltext.SyntaxError](err); ok {
+	if e, ok := errors.AsType[*sheets.SyntaxError](err); ok {
 		at := *e
 		at.File = filepath.Join(dir, e.File)
 		return &at
 	}
-	if e, ok := errors.AsType[*xmltext.ValueError](err); ok {
+	if e, ok := errors.AsType[*sheets.ValueError](err); ok {
 		at := *e
 		at.File = filepath.Join(dir, e.File)
 		return &at
