@@ -236,7 +236,7 @@ func TestOmittedAmongOthers(t *testing.T) {
 				to, from := sheet("to"), sheet("from")
 				data := slices.Clone(fsys[from].Data)
 				if at := bytes.LastIndexAny(data, "0123456789"); at >= 0 {
-					data[at] = byte(rapid.SampledFrom([]byte("0123")).Draw(r, "digit"))
+					data[at] = rapid.SampledFrom([]byte("0123")).Draw(r, "digit")
 				}
 				fsys[to] = &fstest.MapFile{Data: data}
 			}
