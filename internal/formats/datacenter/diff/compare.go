@@ -196,18 +196,19 @@ func (c *comparer) siblings(xs, ys []child) error {
 // from the last one on.
 func (c *comparer) ends(xs, ys []child) (front, back int, err error) {
 	most := min(len(xs), len(ys))
-	same := true
 	for ; front < most; front++ {
-		if same, err = c.alikeAt(xs[front], ys[front]); !same || err != nil {
+		if same, err := c.alikeAt(xs[front], ys[front]); err != nil {
+			return front, 0, err
+		} else if !same {
 			break
 		}
 	}
-	for ; err == nil && back < most-front; back++ {
-		if same, err = c.alikeAt(xs[len(xs)-1-back], ys[len(ys)-1-back]); !same {
-			break
+	for ; back < most-front; back++ {
+		if same, err := c.alikeAt(xs[len(xs)-1-back], ys[len(ys)-1-back]); err != nil || !same {
+			return front, back, err
 		}
 	}
-	return front, back, err
+	return front, back, nil
 }
 
 // alikeAt reports whether two children in corresponding places are equal.

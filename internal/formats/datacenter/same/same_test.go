@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"pgregory.net/rapid"
+
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets"
 	"lorefs/datacenter/sheets/pack"
@@ -198,17 +200,9 @@ func TestOmitted(t *testing.T) {
 			}
 			whole, wholeErr := differences(t, f, src, fsys, nil)
 			part, partErr := differences(t, f, src, fsys, found)
-			matters, ok := errors.AsType[*diff.SameError](partErr)
-			if ok || errors.Is(partErr, pack.ErrOmitted) {
+			if isRefused(partErr) {
 				if !slices.Contains(refused, tt.name) {
 					t.Fatalf("%v, where %d sheets can be omitted", partErr, len(found))
-				}
-				if !ok {
-					return
-				}
-				maps.DeleteFunc(found, func(_ string, s sheets.Sheet) bool { return slices.Contains(matters.Names, s.Name) })
-				if part, partErr = differences(t, f, src, fsys, found); part != whole || partErr != nil || len(found) == 0 {
-					t.Errorf("with all sheets that matter: %s%v, want\n%s", part, partErr, whole)
 				}
 				return
 			}
@@ -219,6 +213,54 @@ func TestOmitted(t *testing.T) {
 				t.Errorf("%s%v, want\n%s%v", part, partErr, whole, wholeErr)
 			}
 		})
+	}
+}
+
+func isRefused(err error) bool {
+	_, matters := errors.AsType[*diff.SameError](err)
+	return matters || errors.Is(err, pack.ErrOmitted)
+}
+
+// TestOmittedAmongOthers checks the same with many edits. Where the omitted sheets of some names
+// count, these are packed.
+func TestOmittedAmongOthers(t *testing.T) {
+	f, src, exported := exported(t)
+	omitted := 0
+	rapid.Check(t, func(r *rapid.T) {
+		fsys := maps.Clone(exported)
+		for _, family := range src.Families() {
+			for range rapid.IntRange(0, 3).Draw(r, "edits") {
+				sheet := func(label string) string {
+					return path.Join(family.File, family.SheetFile(uint32(rapid.IntRange(0, family.Count()-1).Draw(r, label))))
+				}
+				to, from := sheet("to"), sheet("from")
+				data := slices.Clone(fsys[from].Data)
+				if at := bytes.LastIndexAny(data, "0123456789"); at >= 0 {
+					data[at] = rapid.SampledFrom([]byte("0123")).Draw(r, "digit")
+				}
+				fsys[to] = &fstest.MapFile{Data: data}
+			}
+		}
+		found, _, err := same.Find(t.Context(), src, fsys, nil)
+		if err != nil {
+			r.Fatal(err)
+		}
+		whole, err := differences(t, f, src, fsys, nil)
+		if err != nil {
+			r.Fatal(err)
+		}
+		part, err := differences(t, f, src, fsys, found)
+		if matters, ok := errors.AsType[*diff.SameError](err); ok {
+			maps.DeleteFunc(found, func(_ string, s sheets.Sheet) bool { return slices.Contains(matters.Names, s.Name) })
+			part, err = differences(t, f, src, fsys, found)
+		}
+		if err != nil || part != whole {
+			r.Fatalf("%s%v, want\n%s", part, err, whole)
+		}
+		omitted += len(found)
+	})
+	if omitted == 0 {
+		t.Error("no sheet could ever be omitted")
 	}
 }
 
