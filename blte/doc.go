@@ -1,6 +1,8 @@
 // Package blte reads and writes BLTE, the form in which CASC stores every file: a table of
 // chunks, each of them plain, compressed or encrypted.
 //
+// [NewReader] reads a file, also from the middle, and [Append] makes one.
+//
 // It follows the page "CASC" of wowdev.wiki as of May 2016 and, where that is wrong or
 // silent, what CascLib reads. Numbers of the table are big-endian.
 //

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"lorefs/blte"
-	"lorefs/blte/bltetest"
+	"lorefs/internal/formats/blte/bltetest"
 )
 
 // encoded returns a chunk as it stands at place index of a file.

@@ -1,6 +1,7 @@
 package blte
 
 import (
+	"bytes"
 	"context"
 	"crypto/md5"
 	"errors"
@@ -194,6 +195,26 @@ func (r *Reader) ReadPlainAt(ctx context.Context, p []byte, off int64) bool {
 	return readat.Full(src, p, c.Off+1+at) == nil
 }
 
+// maxPreload is the largest chunk that is preloaded, in bytes: nobody may want it after all.
+const maxPreload = 4 << 20
+
+// Preload loads the chunks with bytes between two places into Options.Blocks, for reads that will
+// follow. It leaves out large chunks, and errors to those reads. Without Options.Blocks it does
+// nothing.
+func (r *Reader) Preload(ctx context.Context, from, to int64) {
+	if _, single := r.opts.Blocks.(*lastBlock); single {
+		return
+	}
+	for i := r.find(from); i < len(r.head.Chunks) && r.head.Chunks[i].DecodedOff < to; i++ {
+		if c := &r.head.Chunks[i]; max(c.EncodedSize, c.DecodedSize) > maxPreload {
+			continue
+		}
+		if _, err := r.chunk(ctx, i); err != nil {
+			return
+		}
+	}
+}
+
 // find returns the number of the chunk with byte off, or the number of chunks.
 func (r *Reader) find(off int64) int {
 	if off >= r.size {
@@ -334,7 +355,7 @@ func (r *Reader) loadChunk(ctx context.Context, i int) (content []byte, mode byt
 	content, err = r.decodeChunk(ctx, i, raw)
 	if err == nil && (raw[0] == ModePlain || raw[0] == ModeFrame) {
 		// content may lie in the buffer, which the next load takes.
-		content = append(make([]byte, 0, len(content)), content...)
+		content = bytes.Clone(content)
 	}
 	return content, raw[0], err
 }

@@ -9,7 +9,7 @@ import (
 	"testing/fstest"
 
 	"lorefs/casc"
-	"lorefs/casc/casctest"
+	"lorefs/internal/formats/casc/casctest"
 )
 
 // counting knows which of its files are open.

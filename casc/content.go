@@ -34,6 +34,7 @@ type decoded interface {
 	Gaps(ctx context.Context) ([]blte.Gap, error)
 	Filled() bool
 	ReadPlainAt(ctx context.Context, p []byte, off int64) bool
+	Preload(ctx context.Context, from, to int64)
 }
 
 // filled has zeros for chunks whose key is not known.
@@ -53,6 +54,8 @@ func (raw) Gaps(context.Context) ([]blte.Gap, error) { return nil, nil }
 func (raw) Filled() bool { return false }
 
 func (raw) ReadPlainAt(context.Context, []byte, int64) bool { return false }
+
+func (raw) Preload(context.Context, int64, int64) {}
 
 func newContent(d decoded) *Content {
 	c := &Content{}
@@ -104,6 +107,15 @@ func (c *Content) ReadPlainAt(ctx context.Context, p []byte, off int64) bool {
 	at := &c.parts[i]
 	from := off - at.off
 	return from+int64(len(p)) <= at.size && at.ReadPlainAt(ctx, p, at.at+from)
+}
+
+// Preload decodes the content between two places into Options.Blocks, for reads that will follow.
+// Errors are left to those reads.
+func (c *Content) Preload(ctx context.Context, from, to int64) {
+	for i := c.find(from); i < len(c.parts) && c.parts[i].off < to; i++ {
+		at := &c.parts[i]
+		at.Preload(ctx, at.at+max(from-at.off, 0), at.at+min(to-at.off, at.size))
+	}
 }
 
 // find returns the number of the part with byte off, or the number of parts.

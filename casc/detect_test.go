@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"lorefs/casc"
-	"lorefs/casc/casctest"
-	"lorefs/casc/casctest/write"
+	"lorefs/internal/formats/casc/casctest"
+	"lorefs/internal/formats/casc/casctest/write"
 )
 
 // writeDir writes a storage to a folder of the system.

@@ -2,6 +2,9 @@
 // games, and mirrors, which are folders laid out as content delivery networks (CDNs) have
 // them.
 //
+// [OpenPath] and [Open] open a storage. [Storage.OpenName] opens a file of it, and
+// [Storage.FS] shows all its files as a file system.
+//
 // It follows the page "CASC" of wowdev.wiki as of May 2016 and, where that is wrong or
 // silent, what CascLib and cascette-rs read. A file is found in steps, each of which has a
 // format of its own:

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"lorefs/casc"
-	"lorefs/casc/casctest"
+	"lorefs/internal/formats/casc/casctest"
 )
 
 // TestEnclosing looks for storages from inside them.

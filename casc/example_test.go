@@ -4,25 +4,17 @@ import (
 	"context"
 	"fmt"
 	"io"
+	iofs "io/fs"
 	"log"
 
 	"lorefs/casc"
-	"lorefs/casc/casctest"
-	"lorefs/casc/casctest/write"
+	"lorefs/internal/formats/casc/casctest"
+	"lorefs/internal/formats/casc/casctest/write"
 )
 
 // A storage is an install of a game. Its files are found by the names of its root.
 func Example() {
-	game := casctest.New()
-	content := []byte("id,name\n7,sword\n")
-	game.Put("tables/items.csv", content, game.Add(content))
-	game.Root(game.Add(write.TextRoot(game.Files())))
-	files, err := game.Install()
-	if err != nil {
-		log.Fatal(err)
-	}
-
-	storage, err := casc.Open(casctest.FS(files), casc.Options{})
+	storage, err := casc.Open(installed(), casc.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -46,4 +38,17 @@ func Example() {
 	// tables/items.csv
 	// id,name
 	// 7,sword
+}
+
+// installed makes up an install with one file.
+func installed() iofs.FS {
+	game := casctest.New()
+	content := []byte("id,name\n7,sword\n")
+	game.Put("tables/items.csv", content, game.Add(content))
+	game.Root(game.Add(write.TextRoot(game.Files())))
+	files, err := game.Install()
+	if err != nil {
+		log.Fatal(err)
+	}
+	return casctest.FS(files)
 }

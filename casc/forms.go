@@ -194,6 +194,12 @@ func (f *forms) Filled() bool {
 	return d != nil && d.Filled()
 }
 
+func (f *forms) Preload(ctx context.Context, from, to int64) {
+	if d := f.all[f.now.Load()].opened(); d != nil {
+		d.Preload(ctx, from, to)
+	}
+}
+
 func (f *forms) ReadPlainAt(ctx context.Context, p []byte, off int64) bool {
 	d := f.all[f.now.Load()].opened()
 	return d != nil && d.ReadPlainAt(ctx, p, off)

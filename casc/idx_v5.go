@@ -3,7 +3,7 @@ package casc
 import (
 	"encoding/binary"
 
-	"lorefs/casc/internal/lookup3"
+	"lorefs/internal/formats/casc/lookup3"
 )
 
 const (

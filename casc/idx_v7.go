@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"lorefs/casc/internal/lookup3"
+	"lorefs/internal/formats/casc/lookup3"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 
 	"lorefs/blte"
 	"lorefs/casc"
-	"lorefs/casc/casctest"
+	"lorefs/internal/formats/casc/casctest"
 )
 
 func openEncoding(t testing.TB, data []byte) *casc.Encoding {

@@ -12,10 +12,10 @@ import (
 	"testing"
 
 	"lorefs/blte"
-	"lorefs/blte/bltetest"
 	"lorefs/casc"
-	"lorefs/casc/casctest"
-	"lorefs/casc/casctest/write"
+	"lorefs/internal/formats/blte/bltetest"
+	"lorefs/internal/formats/casc/casctest"
+	"lorefs/internal/formats/casc/casctest/write"
 )
 
 // memoryRemote is a Remote in memory that counts what is asked. It is right as a cache and
@@ -320,5 +320,29 @@ func TestRemoteNamed(t *testing.T) {
 	}
 	if reads != 3003 {
 		t.Errorf("progress %d", reads)
+	}
+}
+
+// TestRemoteKeyBeginsAlike asks for a key of which only the beginning, by which files are found,
+// is that of a file in an archive.
+func TestRemoteKeyBeginsAlike(t *testing.T) {
+	g := newGame()
+	s := g.Add(bytes.Repeat([]byte("content "), 100))
+	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "f", CKey: s.CKey}})))
+	cdn, err := g.CDN(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st := openRemote(t, &memoryRemote{cdn: cdn}, casc.RemoteOptions{Options: g.options(t)})
+	other := s.EKey
+	other[len(other)-1] ^= 1
+	if _, err := st.OpenEncoded(t.Context(), other[:]); !errors.Is(err, casc.ErrNotLocal) {
+		t.Errorf("another key: %v", err)
+	}
+	if _, err := st.Locate(t.Context(), other[:]); !errors.Is(err, casc.ErrNotFound) {
+		t.Errorf("the place of another key: %v", err)
+	}
+	if f, err := st.Locate(t.Context(), s.EKey[:casc.ShortKeySize]); err != nil || f.Key != s.EKey {
+		t.Errorf("the place of the key: %v, %v", f, err)
 	}
 }

@@ -81,7 +81,7 @@ func (a *remoteArchives) file(ctx context.Context, key []byte) (*remoteFile, err
 	}
 	for i := range t.group.find(ShortKey(key)) {
 		f, err := a.openEntry(ctx, key, t.group.archives, t.group.entry(i))
-		if f != nil || !isGone(err) {
+		if f != nil || err != nil && !isGone(err) {
 			return f, a.fail(key, err)
 		}
 	}
@@ -100,7 +100,8 @@ func (a *remoteArchives) fail(key []byte, err error) error {
 	return fmt.Errorf("encoding key %x: %w", key, err)
 }
 
-// openEntry opens the file of an entry of an index. The group has only the beginnings of keys.
+// openEntry opens the file of an entry of an index, or returns nil if that has another key: the
+// group has only the beginnings of keys.
 func (a *remoteArchives) openEntry(ctx context.Context, key []byte, archives []Key, e groupEntry) (*remoteFile, error) {
 	archive := archives[e.archive]
 	x, err := a.indexes.read(ctx, archive)

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"lorefs/blte/bltetest"
 	"lorefs/casc"
-	"lorefs/casc/casctest/write"
+	"lorefs/internal/formats/blte/bltetest"
+	"lorefs/internal/formats/casc/casctest/write"
 )
 
 // TestRemoteRows reads files of an archive in rows: the gap between two of them is fetched if it is

@@ -32,6 +32,36 @@ func (s *Storage) Stored(ctx context.Context, prefix []byte) (*StoredFile, error
 	return &StoredFile{f.RemoteFile, f}, nil
 }
 
+// Locate returns the encoded file whose key begins with prefix, of at least ShortKeySize bytes, as
+// the indexes of a storage that is far away list it. It reads nothing of the file. If no index has
+// it the error matches ErrNotFound.
+func (s *Storage) Locate(ctx context.Context, prefix []byte) (RemoteFile, error) {
+	a, err := s.remote()
+	if err != nil {
+		return RemoteFile{}, err
+	}
+	t, err := a.indexes.get(ctx)
+	if err != nil {
+		return RemoteFile{}, fmt.Errorf("casc: %w", err)
+	}
+	for i := range t.group.find(ShortKey(prefix)) {
+		archive := t.group.archives[t.group.entry(i).archive]
+		x, err := a.indexes.read(ctx, archive)
+		if err != nil {
+			return RemoteFile{}, fmt.Errorf("casc: %w", err)
+		}
+		if e, _, ok := x.Find(prefix); ok {
+			return RemoteFile{Key: e.Key, Archive: archive, Off: e.Off, Size: e.Size}, nil
+		}
+	}
+	if t.loose != nil {
+		if e, _, ok := t.loose.Find(prefix); ok {
+			return RemoteFile{Key: e.Key, Size: e.Size}, nil
+		}
+	}
+	return RemoteFile{}, fmt.Errorf("casc: encoding key %x: %w", prefix, ErrNotFound)
+}
+
 // Named returns the encoding keys of what the build configuration names, of a storage that is
 // far away.
 func (s *Storage) Named() ([]Key, error) {

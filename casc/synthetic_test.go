@@ -13,7 +13,7 @@ import (
 
 	"lorefs/blte"
 	"lorefs/casc"
-	"lorefs/casc/casctest"
+	"lorefs/internal/formats/casc/casctest"
 	"lorefs/internal/testneeds"
 )
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/dctest"
+	"lorefs/internal/formats/datacenter/dctest"
 	"lorefs/internal/testneeds"
 )
 

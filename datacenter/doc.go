@@ -1,6 +1,10 @@
 // Package datacenter reads TERA data centers, DataCenter_Final_*.dat: trees of
 // nodes with attributes, like XML, encrypted and compressed.
 //
+// [Open] reads a file, and a [Builder] writes one. Package edit changes a file, package query
+// finds nodes by expressions, package sheets shows a file as XML, and package patch carries
+// changes over to another version.
+//
 // It follows Vezel's "Data Center Format" of novadrop. Where that description is silent, or
 // real files contradict it, this package follows the files. All numbers are little-endian.
 //
@@ -84,7 +88,9 @@
 //     shared, or for used, that are not. The next pass over the file finds out.
 //
 // What nothing refers to any more stays, until it is 2 % of its region. Then the file has to be
-// written as a whole. [ErrWhole] names the other reasons for that.
+// written as a whole. [ErrWhole] names the other reasons for that. Strings that no attribute has any
+// more are not counted, since that would take a look at all attributes. All new ones lie behind each
+// other, so that they are bounded by another reason: an inflated block may grow to 4 MiB.
 //
 // # What is not supported
 //

@@ -7,15 +7,27 @@ import (
 	"log"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/dctest"
 )
 
-// A data center is a tree. A node is decoded only when you ask for it.
+// A data center is a tree. A file is built, and a node is decoded only when you ask for it.
 func Example() {
-	sword := &dctest.Node{Name: "Item", Attrs: []dctest.Attr{{Name: "id", Value: 7}, {Name: "name", Value: "sword"}}}
-	file := dctest.Build(dctest.Doc{Root: dctest.Root(&dctest.Node{Name: "ItemData", Children: []*dctest.Node{sword}})}, dctest.Options{})
+	ctx := context.Background()
+	b, err := datacenter.NewBuilder([]string{"ItemData", "Item", "id", "name"}, datacenter.WriteOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	b.Begin("ItemData", nil, 0)
+	b.Begin("Item", nil, 0)
+	b.Int("id", 7)
+	b.String("name", "sword")
+	b.End()
+	b.End()
+	var file bytes.Buffer
+	if err := b.Write(ctx, &file); err != nil {
+		log.Fatal(err)
+	}
 
-	dc, err := datacenter.Open(context.Background(), bytes.NewReader(file), int64(len(file)), datacenter.Options{})
+	dc, err := datacenter.Open(ctx, bytes.NewReader(file.Bytes()), int64(file.Len()), datacenter.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/dctest"
+	"lorefs/internal/formats/datacenter/dctest"
 )
 
 func open(data []byte, opts datacenter.Options) (*datacenter.File, error) {

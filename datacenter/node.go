@@ -45,6 +45,9 @@ func (f *File) Node(addr Address) (Node, error) {
 	return n, nil
 }
 
+// IsOf reports whether n is a node of f.
+func (n Node) IsOf(f *File) bool { return n.file == f }
+
 // Address returns the address of the node.
 func (n Node) Address() Address { return n.addr }
 

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/dctest"
+	"lorefs/internal/formats/datacenter/dctest"
 	"lorefs/internal/testneeds"
 )
 

@@ -11,7 +11,6 @@ import (
 	"hash/adler32"
 	"hash/crc32"
 	"io"
-	"slices"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -23,12 +22,20 @@ import (
 	"lorefs/internal/splice"
 )
 
-// maxSpliced is the number of deflate blocks that may have to be encoded anew.
-const maxSpliced = 600
+// To encode a deflate block anew takes time in proportion to its data, about twice as long as to
+// inflate it: even for half of the data that is a fraction of the time for the whole way. But new
+// blocks compress a little worse, and all of them are held in memory. So at most a maxSplicedShare of
+// the data is encoded anew, or freelySpliced bytes: one edit may touch most of a small file.
+const (
+	maxSplicedShare = 2 // as a divisor
+	freelySpliced   = 8 << 20
+)
 
-// errTooMany says that edits touch more than maxSpliced deflate blocks, or that splicing them
-// would make a stream that is not worth it. Nothing was written then: writing the whole file
-// anew is about as fast.
+// mostSpliced returns how many bytes of data may be in deflate blocks that have to be encoded anew.
+func (f *File) mostSpliced() int64 { return max(f.stated/maxSplicedShare, freelySpliced) }
+
+// errTooMany says that edits touch more than mostSpliced bytes, or that splicing them would make a
+// stream that is not worth it. Nothing was written then.
 var errTooMany = errors.New("datacenter: too many deflate blocks are touched")
 
 // spliced describes a file that splice wrote. It has what the index of the new file says of
@@ -48,6 +55,8 @@ type spliced struct {
 	// the checksums of the plain text behind them.
 	kept  int64
 	plain []uint32
+	// checked has blocks that check inflated.
+	checked *heldBlocks
 }
 
 // splice writes to w the file that f becomes when edits are made in its inflated data. It
@@ -60,7 +69,7 @@ func (f *File) splice(ctx context.Context, w io.Writer, edits []splice.Edit) (*s
 	stream := f.deflateStream()
 	plan, err := splice.Make(ctx, &splice.Stream{
 		Deflate: stream, Size: stream.Size(), Blocks: f.deflateBlocks, Data: f.readData,
-	}, edits, f.points, maxSpliced)
+	}, edits, f.points, f.mostSpliced())
 	if errors.Is(err, splice.ErrTooMany) {
 		return nil, errTooMany
 	}
@@ -75,7 +84,7 @@ func (f *File) splice(ctx context.Context, w io.Writer, edits []splice.Edit) (*s
 	if s.stated > maxSize || s.stated > maxFree+maxRatio*s.size {
 		return nil, errTooMany
 	}
-	if err := s.moveBlocks(f, plan); err != nil {
+	if err := s.moveBlocks(ctx, f, plan); err != nil {
 		return nil, err
 	}
 	if err := s.write(ctx, f, w, plan); err != nil {
@@ -100,14 +109,18 @@ type movedBlock struct {
 }
 
 // moveBlocks makes the checkpoints of the new file from those of f.
-func (s *spliced) moveBlocks(f *File, plan *splice.Plan) error {
+func (s *spliced) moveBlocks(ctx context.Context, f *File, plan *splice.Plan) error {
 	moved := make([]movedBlock, len(f.points))
-	var group errgroup.Group
-	group.SetLimit(cores.Count())
-	for i := range slices.Backward(moved) { // the last blocks were used last, so they may be cached
-		group.Go(func() (err error) {
-			moved[i], err = f.moveBlock(plan, i)
-			return err
+	group, ctx := errgroup.WithContext(ctx)
+	var next atomic.Int64
+	for range cores.Count() {
+		group.Go(func() error {
+			var buf []byte
+			return share(ctx, &next, len(moved), func(n int) (err error) {
+				i := len(moved) - 1 - n // the last blocks were used last, so they may be cached
+				moved[i], buf, err = f.moveBlock(plan, i, buf)
+				return err
+			})
 		})
 	}
 	if err := group.Wait(); err != nil {
@@ -138,8 +151,9 @@ func (s *spliced) moveBlocks(f *File, plan *splice.Plan) error {
 	return nil
 }
 
-// moveBlock returns what becomes of block i.
-func (f *File) moveBlock(plan *splice.Plan, i int) (b movedBlock, err error) {
+// moveBlock returns what becomes of block i. buf is scratch, which it returns with more room if that
+// was too small.
+func (f *File) moveBlock(plan *splice.Plan, i int, buf []byte) (b movedBlock, _ []byte, err error) {
 	begin, end := f.points[i].Out, f.end(i, f.stated)
 	from, to := plan.Cut(begin), plan.Cut(end)
 	if end == f.stated {
@@ -147,23 +161,22 @@ func (f *File) moveBlock(plan *splice.Plan, i int) (b movedBlock, err error) {
 	}
 	b = movedBlock{window: f.window(i), size: to - from, sum: f.sums[i], adler: f.adlers[i]}
 	if b.point, err = plan.Point(f.points[i]); err != nil {
-		return b, fmt.Errorf("datacenter: splicing: %w", err)
+		return b, buf, fmt.Errorf("datacenter: splicing: %w", err)
 	}
 	if !plan.Untouched(begin-windowSize-1, begin) {
 		b.doubtful = true
-		if b.window, err = plan.Data(max(from-windowSize, 0), from); err != nil {
-			return b, err
+		if b.window, err = plan.Data(nil, max(from-windowSize, 0), from); err != nil {
+			return b, buf, err
 		}
 	}
 	if (b.size != end-begin || !plan.Untouched(begin, end)) && b.size <= maxBlockSize {
 		b.doubtful = true
-		data, err := plan.Data(from, to)
-		if err != nil {
-			return b, err
+		if buf, err = plan.Data(buf, from, to); err != nil {
+			return b, buf, err
 		}
-		b.sum, b.adler = crc32.Checksum(data, castagnoli), adler32.Checksum(data)
+		b.sum, b.adler = crc32.Checksum(buf, castagnoli), adler32.Checksum(buf)
 	}
-	return b, nil
+	return b, buf, nil
 }
 
 // write writes the new file: its start as it is, as far as nothing changes, and the rest
@@ -261,7 +274,8 @@ func (s *spliced) check(ctx context.Context, r io.ReaderAt, sum [sha256.Size]byt
 	if c.stated != s.stated {
 		return badFile(0, "states %d inflated bytes instead of %d", c.stated, s.stated)
 	}
-	f := newFile(c, nil)
+	s.checked = newHeldBlocks(len(s.points))
+	f := newFile(c, holding{s.checked, uncached{}})
 	f.checkpoints = s.checkpoints
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return checkSum(ctx, io.NewSectionReader(r, 0, s.size+1), s.size, sum) })
@@ -298,7 +312,7 @@ func (s *spliced) checkBlock(f *File, n int) error {
 	if !s.doubtful[n] {
 		return nil
 	}
-	_, err := f.inflateBlock(context.Background(), uint64(n))
+	_, err := f.block(uint64(n))
 	return err
 }
 

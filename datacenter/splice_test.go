@@ -13,8 +13,8 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/dctest"
 	"lorefs/internal/cfb"
+	"lorefs/internal/formats/datacenter/dctest"
 	"lorefs/internal/splice"
 	"lorefs/internal/testneeds"
 )

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
+	"lorefs/internal/formats/datacenter/dctest"
 	"lorefs/internal/testneeds"
 )
 
@@ -187,4 +187,57 @@ func largest(t *testing.T, file []byte) (n edit.Number) {
 		next += edit.Number(k.Entries())
 	}
 	return n
+}
+
+// TestSplicerAtLimits makes edits for which a region has no segment yet, edits of the longest strings,
+// and some that change nothing.
+func TestSplicerAtLimits(t *testing.T) {
+	texts := &dctest.Node{Name: "Text", Attrs: []dctest.Attr{{Name: "id", Value: "same"}}}
+	bare := dctest.Root(&dctest.Node{Name: "Text", Children: []*dctest.Node{{Name: "id"}, {Name: "id"}}})
+	set := func(n edit.Number, name, text string) func(*edit.Draft) []edit.Edit {
+		return func(*edit.Draft) []edit.Edit {
+			v, err := datacenter.StringValue(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return []edit.Edit{{Op: edit.SetAttribute, Node: n, Name: name, Value: v}}
+		}
+	}
+	in := func(n int) string { return strings.Repeat("x", n) }
+	for _, tt := range []struct {
+		name  string
+		root  *dctest.Node
+		edits func(d *edit.Draft) []edit.Edit
+		whole bool
+	}{
+		{"nothing changes", dctest.Root(texts), set(1, "id", "same"), false},
+		{"the empty string", dctest.Root(texts), set(1, "id", ""), false},
+		{"a long string", dctest.Root(texts), set(1, "id", in(65533)), false},
+		{"the longest string", dctest.Root(texts), set(1, "id", in(65534)), false},
+		{"the first attribute", bare, set(1, "id", "first"), false},
+		{"the first attribute of an empty string", bare, set(2, "id", ""), false},
+		{"the first child of a child", bare, func(d *edit.Draft) []edit.Edit {
+			return []edit.Edit{{Op: edit.AddNode, Node: d.NewNumber(), Parent: 2, Name: "id"}}
+		}, false},
+		{"the last child of all", bare, func(*edit.Draft) []edit.Edit {
+			return []edit.Edit{{Op: edit.RemoveNode, Node: 2}, {Op: edit.RemoveNode, Node: 3}}
+		}, true},
+		{"all sheets", bare, func(*edit.Draft) []edit.Edit { return []edit.Edit{{Op: edit.RemoveNode, Node: 1}} }, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := &chain{file: dctest.Build(dctest.Doc{Root: tt.root}, dctest.Options{}), rng: rand.New(rand.NewPCG(1, 1))}
+			c.f = mustOpen(t, c.file, smallBlocks)
+			c.strict = strictKinds(t, c.file)
+			c.saveEdits(t, func(d *edit.Draft, apply func(edit.Edit) bool) {
+				for _, e := range tt.edits(d) {
+					if !apply(e) {
+						t.Fatalf("%+v can't be made", e)
+					}
+				}
+			})
+			if (c.spliced == 0) != tt.whole {
+				t.Errorf("spliced %d times", c.spliced)
+			}
+		})
+	}
 }

@@ -5,13 +5,14 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
+	"lorefs/internal/formats/datacenter/dctest"
 	"lorefs/internal/testneeds"
 )
 
@@ -121,7 +122,9 @@ func (c *chain) saveEdits(t *testing.T, edits func(d *edit.Draft, apply func(edi
 	if err := s.Check(t.Context(), bytes.NewReader(spliced.Bytes()), sha256.Sum256(spliced.Bytes())); err != nil {
 		t.Fatal(err)
 	}
-	got, err := s.Open(bytes.NewReader(spliced.Bytes()), int64(spliced.Len()), smallBlocks)
+	opts := smallBlocks
+	opts.Index = memoryIndex{}
+	got, err := s.Open(bytes.NewReader(spliced.Bytes()), int64(spliced.Len()), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,6 +152,26 @@ func (c *chain) saveEdits(t *testing.T, edits func(d *edit.Draft, apply func(edi
 		t.FailNow()
 	}
 	c.file, c.f = bytes.Clone(spliced.Bytes()), got
+	if c.rng.IntN(2) == 0 {
+		c.remount(t, opts)
+	}
+}
+
+// remount opens the file anew, by the index that was kept. No pass may be needed.
+func (c *chain) remount(t *testing.T, opts datacenter.Options) {
+	t.Helper()
+	var log bytes.Buffer
+	passed := false
+	opts.Logger = slog.New(slog.NewTextHandler(&log, nil))
+	opts.Progress = func(int64, int64) { passed = true }
+	f := mustOpen(t, c.file, opts)
+	if passed || log.Len() > 0 {
+		t.Fatalf("the index was not used: %s", log.Bytes())
+	}
+	if exact, err := datacenter.CompareIndexes(c.f, f); err != nil || !exact {
+		t.Fatalf("the index was not kept as it was: %v", err)
+	}
+	c.f = f
 }
 
 // strictKinds returns the kinds of what VerifyStrict finds.

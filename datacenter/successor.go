@@ -139,6 +139,17 @@ func (p *Spliced) Open(r io.ReaderAt, size int64, opts Options) (*File, error) {
 	return f, nil
 }
 
+// Checked returns f, which Open returned, with the blocks that Check inflated: whoever looks at what
+// was written need not inflate them again. Only the first call after Check does.
+func (p *Spliced) Checked(f *File) *File {
+	h := p.stream.checked
+	if h == nil {
+		return f
+	}
+	p.stream.checked = nil
+	return f.holding(h)
+}
+
 // IsStoredAs reports whether the node has the stored form x.
 func (n Node) IsStoredAs(x StoredNode) bool { return n.raw.meaning() == x.meaning() }
 

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"lorefs/datacenter/internal/hash"
+	"lorefs/internal/formats/datacenter/hash"
 )
 
 // tableCheck checks one string table.

@@ -8,7 +8,7 @@ import (
 	"iter"
 	"slices"
 
-	"lorefs/datacenter/internal/hash"
+	"lorefs/internal/formats/datacenter/hash"
 )
 
 // stringStore lays out a string table. Each string is stored once.

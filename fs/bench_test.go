@@ -15,15 +15,20 @@ import (
 	"time"
 
 	"lorefs/casc"
-	"lorefs/casc/casctest"
 	"lorefs/datacenter"
 	"lorefs/fs"
 	"lorefs/fs/fusetest"
+	"lorefs/internal/formats/casc/casctest"
+	"lorefs/internal/formats/protocol/prototest"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/casctree"
 	"lorefs/nodes/dctree"
 	"lorefs/nodes/nodetest"
+	"lorefs/nodes/packettree"
+	"lorefs/protocol"
+	"lorefs/protocol/capture"
+	"lorefs/protocol/dissect"
 )
 
 // shape is a tree of equal directories below the root, whose files have the same few bytes.
@@ -167,6 +172,41 @@ func BenchmarkCASC(b *testing.B) {
 		simplest := mounter{"empty", func(b *testing.B) (string, func()) { return mountEmpty(b, same) }}
 		for _, m := range []mounter{storage, adapter("memory", same, 0), adapter("unbounded", same, -1), simplest, lowest(same)} {
 			b.Run(w.name+"/"+m.name, func(b *testing.B) { benchWalk(b, 0, w.args, "files", m) })
+		}
+	}
+}
+
+// BenchmarkPackets lists packets/ of a session of 200,000 packets, with a tree made anew for each
+// mount, beside the same names by the floor: names alone, as ls does, and with all sizes, for
+// which each packet is decoded.
+func BenchmarkPackets(b *testing.B) {
+	const packets = 200_000
+	data, err := prototest.Log(1, packets)
+	if err != nil {
+		b.Fatal(err)
+	}
+	lib, err := protocol.OpenLibrary(prototest.Files(), protocol.LibraryOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	r, err := dissect.Open(b.Context(), bytes.NewReader(data), int64(len(data)), capture.Options{}, lib, dissect.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	open := func() nodes.Tree {
+		tree := packettree.New(r, lib, packettree.Options{ModTime: time.Unix(1_500_000_000, 0)})
+		b.Cleanup(tree.Close)
+		return tree
+	}
+	session := mounter{"packettree", func(b *testing.B) (string, func()) { return mountTree(b, open(), 0) }}
+	same := open()
+	simplest := mounter{"empty", func(b *testing.B) (string, func()) { return mountEmpty(b, same) }}
+	for _, w := range []struct {
+		name string
+		args []string
+	}{{"names", []string{"ls"}}, {"sizes", []string{"ls", "-l"}}} {
+		for _, m := range []mounter{session, simplest} {
+			b.Run(w.name+"/"+m.name, func(b *testing.B) { benchWalk(b, packets, w.args, "packets", m) })
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/andybalholm/brotli"
 
 	"lorefs/geometry"
-	"lorefs/geometry/geomtest"
+	"lorefs/internal/formats/geometry/geomtest"
 )
 
 // benchFile returns a fixture if it is there, else a made-up file.

@@ -2,6 +2,8 @@
 // say where in the world there is room to stand, and areas (.apd), which say how units find
 // their way there. It also shows both as JSON, pictures and meshes.
 //
+// [DecodeZone] and [DecodeArea] read files; [Zone.Encode] and [Area.Encode] write them.
+//
 // It follows the description of the formats in TERA Arise's arise-geometry. All numbers are
 // little-endian. Both files are one Brotli stream, without a header or a checksum.
 // Decompressed:

@@ -1,22 +1,38 @@
 package geometry_test
 
 import (
+	"bytes"
+	"context"
 	"fmt"
 	"log"
 
 	"lorefs/geometry"
-	"lorefs/geometry/geomtest"
 )
 
 // A zone is a grid of cells with the volumes in which somebody can stand.
 func Example() {
-	file := geomtest.ZoneFile(func(x, y int) []geometry.Volume {
-		if x == 8 && y == 9 {
-			return []geometry.Volume{{Z: -20, Height: 100}, {Z: 300, Height: 50}} // two floors
+	var b geometry.ZoneBuilder
+	for square := range geometry.ZoneSquares {
+		for cell := range geometry.SquareCells {
+			var volumes []geometry.Volume
+			if square == geometry.SquareIndex(1, 1) && cell == geometry.CellIndex(0, 1) {
+				volumes = []geometry.Volume{{Z: -20, Height: 100}, {Z: 300, Height: 50}} // two floors
+			}
+			if err := b.Add(volumes...); err != nil {
+				log.Fatal(err)
+			}
 		}
-		return nil
-	})
-	zone, err := geometry.DecodeZone(file, geometry.DecodeOptions{})
+	}
+	built, err := b.Zone()
+	if err != nil {
+		log.Fatal(err)
+	}
+	var file bytes.Buffer
+	if err := built.Encode(context.Background(), &file, geometry.EncodeOptions{}); err != nil {
+		log.Fatal(err)
+	}
+
+	zone, err := geometry.DecodeZone(file.Bytes(), geometry.DecodeOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"lorefs/geometry"
-	"lorefs/geometry/geomtest"
+	"lorefs/internal/formats/geometry/geomtest"
 )
 
 // needFormatError fails for any other error.

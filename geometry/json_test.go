@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"lorefs/geometry"
-	"lorefs/geometry/geomtest"
+	"lorefs/internal/formats/geometry/geomtest"
 	"lorefs/internal/testneeds"
 )
 

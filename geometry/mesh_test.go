@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"lorefs/geometry"
-	"lorefs/geometry/geomtest"
+	"lorefs/internal/formats/geometry/geomtest"
 )
 
 // mesh is an OBJ file as a program reads it.

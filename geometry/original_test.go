@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"lorefs/geometry"
-	"lorefs/geometry/geomtest"
+	"lorefs/internal/formats/geometry/geomtest"
 )
 
 func TestParseOriginalZone(t *testing.T) {

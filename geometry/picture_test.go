@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"lorefs/geometry"
-	"lorefs/geometry/geomtest"
+	"lorefs/internal/formats/geometry/geomtest"
 )
 
 // steps returns a zone with one floor on the left of column 480, two on the right of

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"lorefs/geometry"
-	"lorefs/geometry/geomtest"
+	"lorefs/internal/formats/geometry/geomtest"
 )
 
 func parseZone(t testing.TB, cells geomtest.Cells) *geometry.Zone {

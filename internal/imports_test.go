@@ -2,11 +2,14 @@
 // mount knows the tree, the trees know their formats, and the formats know nobody. What lies
 // in internal itself stands below all of them; internal/formats is among the formats, and
 // internal/app above all but the command.
+//
+// A format is one folder at the top, which other programs may import, and one of the same name in
+// internal/formats, which they may not. Some have only one of the two.
 package internal_test
 
 import (
+	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,26 +21,44 @@ const module = "lorefs/"
 
 const goFuse = "github.com/hanwen/go-fuse"
 
-// formats are the packages that know how bytes lie in a file: all in internal/formats, and all at
-// the top but those that are named here.
+// inner is the folder of what only we import of the formats.
+const inner = "internal/formats/"
+
+// formats are the names of the formats: the folders in internal/formats, and those at the top but
+// a few.
 func formats(t *testing.T) (names []string) {
 	t.Helper()
-	for _, dir := range []string{"", "internal/formats"} {
-		files, err := filepath.Glob(filepath.Join("..", dir, "*", "*.go"))
-		if err != nil || len(files) == 0 {
-			t.Fatalf("%d files of packages in %q: %v", len(files), dir, err)
+	for _, dir := range []string{".", inner} {
+		entries, err := os.ReadDir(filepath.Join("..", dir))
+		if err != nil {
+			t.Fatal(err)
 		}
-		for _, file := range files {
-			name := path.Join(dir, filepath.Base(filepath.Dir(file)))
-			if !slices.Contains(append([]string{"cmd", "fs", "internal", "nodes"}, names...), name) {
-				names = append(names, name)
+		for _, e := range entries {
+			known := append([]string{"cmd", "fs", "internal", "nodes"}, names...)
+			if e.IsDir() && e.Name()[0] != '.' && !slices.Contains(known, e.Name()) {
+				names = append(names, e.Name())
 			}
 		}
 	}
-	if len(names) < 5 {
+	if len(names) < 6 {
 		t.Fatalf("the formats are %v", names)
 	}
 	return names
+}
+
+// folders are those of a format that exist.
+func folders(format string) (dirs []string) {
+	for _, dir := range []string{format, inner + format} {
+		if _, err := os.Stat(filepath.Join("..", dir)); err == nil {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// of tells whether a package belongs to a format.
+func of(pkg, format string) bool {
+	return under(pkg, module+format) || under(pkg, module+inner+format)
 }
 
 // deps lists everything that the packages of patterns import, however far down,
@@ -60,6 +81,14 @@ func deps(t *testing.T, patterns ...string) []string {
 	return strings.Fields(string(out))
 }
 
+// all are the patterns of the packages in folders.
+func all(folders []string) (patterns []string) {
+	for _, dir := range folders {
+		patterns = append(patterns, dir+"/...")
+	}
+	return patterns
+}
+
 // under tells whether a package is p or lies below it.
 func under(pkg, p string) bool { return pkg == p || strings.HasPrefix(pkg, p+"/") }
 
@@ -67,16 +96,36 @@ func under(pkg, p string) bool { return pkg == p || strings.HasPrefix(pkg, p+"/"
 func TestFormats(t *testing.T) {
 	formats := formats(t)
 	for _, format := range formats {
-		for _, dep := range deps(t, format+"/...") {
+		for _, dep := range deps(t, all(folders(format))...) {
 			for _, not := range []string{goFuse, module + "nodes", module + "fs", module + "cmd", module + "internal/app"} {
 				if under(dep, not) {
 					t.Errorf("%s imports %s", format, dep)
 				}
 			}
 			for _, other := range formats {
-				if other != format && under(dep, module+other) && (format != "casc" || other != "blte") {
+				if other != format && of(dep, other) && (format != "casc" || other != "blte") {
 					t.Errorf("%s imports %s", format, dep)
 				}
+			}
+		}
+	}
+}
+
+// public are the packages of formats that any program may import.
+var public = []string{
+	"blte", "casc", "datacenter", "datacenter/edit", "datacenter/patch", "datacenter/query", "datacenter/sheets",
+	"datacenter/sheets/pack", "datacenter/sheets/xsd", "geometry", "protocol", "protocol/capture", "protocol/dissect",
+}
+
+// What only our own packages want of a format is internal.
+func TestPublic(t *testing.T) {
+	for _, format := range formats(t) {
+		if folders(format)[0] != format {
+			continue // it is internal as a whole
+		}
+		for _, pkg := range deps(t, format+"/...") {
+			if under(pkg, module+format) && !strings.Contains(pkg, "/internal/") && !slices.Contains(public, strings.TrimPrefix(pkg, module)) {
+				t.Errorf("any program can import %s", pkg)
 			}
 		}
 	}
@@ -113,7 +162,10 @@ func TestAdapter(t *testing.T) {
 // Internal has three floors: what lies there itself knows no format, no tree and no FUSE;
 // internal/formats and internal/app stand on it.
 func TestFloors(t *testing.T) {
-	above := append([]string{"nodes", "fs", "cmd", "internal/app"}, formats(t)...)
+	above := []string{"nodes", "fs", "cmd", "internal/app"}
+	for _, format := range formats(t) {
+		above = append(above, folders(format)...)
+	}
 	for _, pkg := range deps(t, "internal/...") {
 		if !under(pkg, module+"internal") || under(pkg, module+"internal/formats") || under(pkg, module+"internal/app") {
 			continue

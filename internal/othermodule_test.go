@@ -10,18 +10,17 @@ import (
 	"lorefs/internal/testneeds"
 )
 
-// otherProgram is a program that uses three of the packages.
+// otherProgram is a program that uses four of the packages.
 const otherProgram = `package main
 
 import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 
 	"lorefs/blte"
+	"lorefs/datacenter"
 	"lorefs/geometry"
-	"lorefs/geometry/geomtest"
 	"lorefs/protocol"
 )
 
@@ -33,18 +32,34 @@ func must[T any](v T, err error) T {
 }
 
 func main() {
-	plain := geomtest.ZoneFile(func(x, y int) []geometry.Volume {
-		if x == 8 && y == 9 {
-			return []geometry.Volume{{Z: -20, Height: 100}, {Z: 300, Height: 50}}
+	ctx := context.Background()
+	builder := must(datacenter.NewBuilder([]string{"ItemData", "id"}, datacenter.WriteOptions{}))
+	builder.Begin("ItemData", nil, 0)
+	builder.Int("id", 7)
+	builder.End()
+	var plain bytes.Buffer
+	if err := builder.Write(ctx, &plain); err != nil {
+		panic(err)
+	}
+	file := must(blte.Append(nil, []blte.Chunk{{Content: plain.Bytes(), Mode: blte.ModeZlib}}, blte.WriteOptions{}))
+	r := must(blte.NewReader(ctx, bytes.NewReader(file), int64(len(file)), blte.Options{}))
+	dc := must(datacenter.Open(ctx, r, r.Size(), datacenter.Options{}))
+	sheet, _, err := must(dc.Root()).Child("ItemData")
+	id, _, err := sheet.Attr("id")
+	if err != nil {
+		panic(err)
+	}
+
+	var cells geometry.ZoneBuilder
+	for range geometry.ZoneSquares * geometry.SquareCells {
+		if err := cells.Add(geometry.Volume{Z: -20, Height: 100}); err != nil {
+			panic(err)
 		}
-		return nil
-	})
-	file := must(blte.Append(nil, []blte.Chunk{{Content: plain, Mode: blte.ModeZlib}}, blte.WriteOptions{}))
-	r := must(blte.NewReader(context.Background(), bytes.NewReader(file), int64(len(file)), blte.Options{}))
-	zone := must(geometry.DecodeZone(must(io.ReadAll(io.NewSectionReader(r, 0, r.Size()))), geometry.DecodeOptions{}))
+	}
+	zone := must(cells.Zone())
 
 	d := must(protocol.Parse("C_MOVE", []byte("string place\n"), protocol.ParseOptions{}))
-	fmt.Println(zone.Volumes(), d.Name)
+	fmt.Println(id.Int(), zone.Volumes(), d.Name)
 }
 `
 
@@ -73,7 +88,7 @@ func TestOtherModule(t *testing.T) {
 	run.Dir = dir
 	run.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=", "GOPROXY=off")
 	out, err := run.CombinedOutput()
-	if got, want := string(out), "2 C_MOVE\n"; err != nil || !strings.HasSuffix(got, want) {
+	if got, want := string(out), "7 921600 C_MOVE\n"; err != nil || !strings.HasSuffix(got, want) {
 		t.Errorf("%v: it says %q, want %q", err, got, want)
 	}
 }

@@ -85,7 +85,7 @@
 //	nodes/overlay   writer.Flush, Tree.commit   which file of the source that is
 //	sheettree   edits.Put, putSheet        which sheet it is
 //	datacenter/edit  Draft.ApplyPlan       lets nobody edit meanwhile
-//	datacenter/sheets/plan  Make           compares the text with the sheet: edits
+//	datacenter/sheets  Source.Plan         compares the text with the sheet: edits
 //	datacenter/edit  Draft.apply           makes them, all or none
 //	internal/app/save/dcsave  Session.log      the source is still what was edited
 //	internal/app/save     Set.Log              has the journal keep their record

@@ -1,6 +1,9 @@
 // Package protocol reads the definitions of TERA's packets, and converts packets to values
 // or JSON and back by them.
 //
+// [OpenLibrary] reads a folder of definitions, and [Parse] a single one. [Compile] makes a
+// [Table] of a definition, which reads and writes packets.
+//
 // It follows the page "Network Protocol" of the TERA Arise wiki and the README of
 // tera-data. Where they differ from the definitions in use, it follows the definitions.
 //

@@ -49,13 +49,13 @@ func newBench(log *slog.Logger) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "bench SOURCE [PATH]",
 		Short: "measure this machine on a source",
-		Long: `bench measures how long SOURCE takes to open, and how fast the directory PATH of it is
-walked and read, without a mount. Without PATH it takes tree of a data center, files of
-a CASC storage, zones of world geometry, and all of packets.
+		Long: `bench measures how long SOURCE takes to open, and how fast lorefs walks and reads its
+directory PATH without a mount. Without PATH it takes tree of a data center, files of a CASC
+storage, zones of world geometry, and everything of packets.
 
-Opening a data center stands beside decrypting and inflating it by Go's standard
-library. Times are the best and the median of some runs; only ratios say something
-beyond this machine. It uses a cache folder of its own.`,
+For a data center, bench also measures how long Go's standard library takes to decrypt and
+inflate it. bench prints the best and the median time of some runs. Compare ratios: the
+times themselves hold for this machine only. bench uses a cache folder of its own.`,
 		Args: func(c *cobra.Command, args []string) error {
 			return exactArgs("SOURCE", "PATH")(c, append(args, "")[:max(len(args), 2)])
 		},

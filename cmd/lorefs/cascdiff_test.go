@@ -10,8 +10,8 @@ import (
 
 	"lorefs/blte"
 	"lorefs/casc"
-	"lorefs/casc/casctest"
-	"lorefs/casc/casctest/write"
+	"lorefs/internal/formats/casc/casctest"
+	"lorefs/internal/formats/casc/casctest/write"
 )
 
 // twoBuilds makes one storage for each of two builds with roots made by root, and one with

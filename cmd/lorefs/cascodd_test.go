@@ -13,8 +13,8 @@ import (
 
 	"lorefs/blte"
 	"lorefs/casc"
-	"lorefs/casc/casctest"
-	"lorefs/casc/casctest/write"
+	"lorefs/internal/formats/casc/casctest"
+	"lorefs/internal/formats/casc/casctest/write"
 )
 
 // oddStorage is a storage with correct encoding and odd content, and what commands must show

@@ -16,11 +16,11 @@ import (
 	"time"
 
 	"lorefs/blte"
-	"lorefs/blte/bltetest"
 	"lorefs/casc"
-	"lorefs/casc/casctest"
-	"lorefs/casc/casctest/write"
 	"lorefs/internal/app/kinds/cdntest"
+	"lorefs/internal/formats/blte/bltetest"
+	"lorefs/internal/formats/casc/casctest"
+	"lorefs/internal/formats/casc/casctest/write"
 	"lorefs/internal/testneeds"
 )
 
@@ -91,7 +91,7 @@ func TestCDNKilled(t *testing.T) {
 	cache, part := filepath.Join(r.dir, "fetched"), filepath.Join(r.dir, "mirror")
 	random := rand.New(rand.NewPCG(18, 1))
 	for kill := range testneeds.Cases(4, 50, 1000) {
-		args := []string{"export", filepath.Join(r.dir, fmt.Sprint("out", kill))}
+		args := []string{"verify"} // which reads everything
 		if kill%2 == 1 {
 			args = []string{"fetch", part}
 		}
@@ -102,11 +102,6 @@ func TestCDNKilled(t *testing.T) {
 		time.Sleep(30*time.Millisecond + time.Duration(random.Int64N(int64(400*time.Millisecond))))
 		_ = c.Process.Kill() // it may have ended
 		_ = c.Wait()
-		if kill%2 == 0 {
-			if err := os.RemoveAll(args[1]); err != nil {
-				t.Fatal(err)
-			}
-		}
 		at := random.IntN(r.n)
 		got, err := r.command(cache, "cat", r.large.Find(at)).Output()
 		if err != nil || !bytes.Equal(got, casctest.LargeContent(at)) {
@@ -128,8 +123,11 @@ func TestCDNProcesses(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
-			out, err := r.command(filepath.Join(r.dir, "fetched"), "export", "--cache-limit", "200KB", filepath.Join(r.dir, fmt.Sprint("out", i))).CombinedOutput()
-			if err != nil {
+			cache := filepath.Join(r.dir, "fetched")
+			if out, err := r.command(cache, "verify", "--cache-limit", "200KB").CombinedOutput(); err != nil {
+				t.Errorf("%v: %s", err, out)
+			}
+			if out, err := r.command(cache, "export", "--cache-limit", "200KB", filepath.Join(r.dir, fmt.Sprint("out", i))).CombinedOutput(); err != nil {
 				t.Errorf("%v: %s", err, out)
 			}
 		})
@@ -155,6 +153,9 @@ func TestCDNFullDisk(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	if out, err := r.command(filepath.Join(disk, "fetched"), "verify").CombinedOutput(); err != nil { // which logs nothing
+		t.Errorf("%v: %s", err, out)
+	}
 	out, err := r.command(filepath.Join(disk, "fetched"), "export", filepath.Join(r.dir, "out")).CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "nothing is kept in the cache") {
 		t.Errorf("%v: %s", err, out)

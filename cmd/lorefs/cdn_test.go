@@ -7,8 +7,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"lorefs/casc/casctest"
 	"lorefs/internal/app/kinds/cdntest"
+	"lorefs/internal/formats/casc/casctest"
 	"lorefs/internal/remote/remotetest"
 )
 

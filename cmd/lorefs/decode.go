@@ -20,27 +20,30 @@ func newDecode(log *slog.Logger) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "decode [SESSION | HEX | FILE | -]",
 		Short: "turn packets into JSON",
-		Long: `decode prints the packets of a recorded session, each as a line of JSON, which encode
-turns into the same bytes again. The lines are those of the files in packets/ of a mount.
---name, --from and --to select some of them; both ends are included, numbers begin with 0,
-and --name ignores case. With --follow, decode goes on while the session is being recorded.
-It is an error then if the file is cut or replaced.
+		Long: `decode prints packets as JSON, one packet a line. lorefs encode turns the lines into the
+same bytes again.
 
-decode also reads packets, header included, as hex digits. HEX is one packet. FILE has one
-in each line, or is one packet as bytes, as a mount shows it. Without an argument, or with
--, decode reads lines from stdin, and prints each packet as it comes. Spaces between the
-digits are ignored.
+SESSION is a recorded session. decode prints the lines that a mount has in packets/. Choose
+packets with --name, --from and --to. Numbers begin with 0, --from and --to include the
+packets that they name, and --name ignores case. --follow goes on while the session is
+being recorded, and fails if somebody cuts or replaces the file.
 
-The definition is that of --def, or one of --definitions: that of --name, else of the
-name before the digits, else of the packet's code by the map of --revision.
-With --definitions, each packet is printed as an object with definition and packet.
+decode also reads packets in hex, with their headers. HEX is one packet. FILE has one
+packet in each line, or is one packet as bytes, as a mount shows it. Without an argument, or
+with -, decode reads lines from stdin and prints each packet as it comes. Spaces between
+the digits don't matter.
 
-A field of fixed size behind a string, bytes or an array may be decoded by a guess. Then
-decode warns on stderr, and the packet has a member "guessed" with the names of such
+--def is the definition of all packets. Or name a folder with --definitions. Then decode
+picks the definition by --name, else by the name before the digits, else by the packet's
+code and the map of --revision. With --definitions, it prints each packet as an object with
+the members definition and packet.
+
+Sometimes decode has to guess where a field of fixed size is: behind a string, bytes or an
+array. Then it warns on stderr, and the packet has a member "guessed" with the names of such
 fields. If a packet or an element has a name twice, the second one gets a number: id#2.
 
-A packet in hex that can't be decoded is skipped; the exit code is 1 then. One of a session
-is printed with its error and its bytes in hex.`,
+decode skips a packet in hex that it can't decode, and exits with 1. Of a session it prints
+such a packet with the error and the bytes in hex.`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
 			digits, isHex := hexWords(args)

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lorefs/datacenter/diff"
 	"lorefs/datacenter/patch"
+	"lorefs/internal/formats/datacenter/diff"
 	"lorefs/internal/jsonout"
 )
 
@@ -30,24 +30,24 @@ func newDiff(log *slog.Logger) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "diff A B",
 		Short: "show what differs between two data centers, or two builds of a CASC storage",
-		Long: `diff prints what differs between two data centers, or a data center and a folder of
-sheets, by the paths below tree/. Lines with - are in A, lines with + in B. Behind a node
-that was added or removed stands how many nodes and attributes it has. The order of the
-names and the layout are not compared.
+		Long: `diff prints what differs between two data centers, or between a data center and a folder
+of sheets. Each line has a path as below tree/. Lines with - are in A, lines with + in B.
+If a node was added or removed, its line says how many nodes and attributes it has. diff
+does not compare the order of the names, nor the layout.
 
-diff exits with 0 if nothing differs, with 1 if anything does, and with 2 or more if it
-could not compare them.
+The exit code is 0 if nothing differs, 1 if something does, and 2 or more if diff could
+not compare A and B.
 
-B may also be the mount of A, or its sheets/: what differs are then its edits, which diff
-prints at once and as lorefs edits does.
+B can also be the mount of A, or the sheets/ in it. Then diff prints your edits at once, as
+lorefs edits does.
 
-With --patch, what makes B of A is printed as a patch, which lorefs apply applies to A
-or to another version of it. It is text to read, edit and keep beside a mod.
+--patch prints a patch that makes B of A. lorefs apply applies it to A, or to another
+version of A. A patch is text: read it, edit it, and keep it beside your mod.
 
-Of two CASC storages, or with --build OLD,NEW of two builds in one storage A, diff prints
-which files were added, removed or changed. It compares the content keys in the roots and
-reads no file, so files need not be installed. Roots without content keys have encoding
-keys: what differs by those was changed, or only encoded anew.`,
+diff also compares two CASC storages, or with --build OLD,NEW two builds in one storage A.
+It prints which files were added, removed or changed. It compares the content keys in the
+roots and reads no file, so you need not install the files. A root without content keys has
+encoding keys. If these differ, the file was changed, or only encoded anew.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 1 && f.builds() != nil {
 				return nil
@@ -121,7 +121,22 @@ func (f *differing) run(ctx context.Context, a, b string, log *slog.Logger) (n i
 		_, err = f.out.Write(p.Append(nil))
 		return int64(len(p.Blocks)), err
 	}
-	for d, err := range diff.CompareOthers(ctx, left, right, sides.same.Names(), f.opts) {
+	n, err = f.compare(ctx, sides)
+	if same, ok := errors.AsType[*diff.SameError](err); ok { // nothing was printed yet
+		if err := sides.openWith(ctx, same.Names); err != nil {
+			return 0, err
+		}
+		n, err = f.compare(ctx, sides)
+	}
+	if err != nil {
+		return n, err
+	}
+	return n, sides.check()
+}
+
+// compare prints and counts the differences.
+func (f *differing) compare(ctx context.Context, s *sides) (n int64, err error) {
+	for d, err := range diff.CompareOthers(ctx, s.files[0], s.files[1], s.same.Places(), f.opts) {
 		if err != nil {
 			return n, err
 		}
@@ -130,7 +145,7 @@ func (f *differing) run(ctx context.Context, a, b string, log *slog.Logger) (n i
 			return n, err
 		}
 	}
-	return n, sides.check()
+	return n, nil
 }
 
 func (f *differing) print(d *diff.Difference) error {

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lorefs/datacenter/diff"
 	"lorefs/internal/app/kinds"
+	"lorefs/internal/formats/datacenter/diff"
 	"lorefs/internal/shown"
 )
 

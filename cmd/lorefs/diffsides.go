@@ -5,14 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets"
 	"lorefs/datacenter/sheets/pack"
-	"lorefs/datacenter/sheets/same"
 	"lorefs/internal/app/kinds"
+	"lorefs/internal/formats/datacenter/same"
 	"lorefs/internal/origin"
 )
 
@@ -26,7 +28,7 @@ type sides struct {
 	files [2]*datacenter.File
 	// same are the sheets that a folder holds as the bytes of the other side. They are in
 	// only one of the files.
-	same   same.Folders
+	same   same.Sheets
 	opened []*kinds.Source
 	// spared ends what keeps the memory small, for each of opened.
 	spared []func()
@@ -115,20 +117,37 @@ func (s *sides) beside(ctx context.Context, side int) error {
 			s.same = found
 		}
 	}
-	known := d.Schemas(ctx)
-	// From here on it is only asked for types and keys until all is packed.
-	budget := source.Blocks.SetBudget(min(int64(s.flags.cacheSize), knownCache))
-	defer source.Blocks.SetBudget(budget)
-	s.files[side], err = s.packed(ctx, dir, pack.Options{Template: known, Omit: s.same})
+	err = s.packBeside(ctx, side, d)
 	if errors.Is(err, pack.ErrOmitted) {
 		s.same = nil
-		s.files[side], err = s.packed(ctx, dir, pack.Options{Template: known})
+		err = s.packBeside(ctx, side, d)
 	}
 	return err
 }
 
+// openWith packs the folder on the right side again, with all sheets of some names.
+func (s *sides) openWith(ctx context.Context, names []string) error {
+	d, err := dataCenterOf(s.opened[0])
+	if err != nil {
+		return err
+	}
+	maps.DeleteFunc(s.same, func(_ string, sheet sheets.Sheet) bool { return slices.Contains(names, sheet.Name) })
+	return s.packBeside(ctx, 1, d)
+}
+
+// packBeside packs the folder on one side, without s.same. It takes types and keys from the
+// data center on the other side.
+func (s *sides) packBeside(ctx context.Context, side int, d *kinds.DataCenter) (err error) {
+	// Until all is packed the other side is only asked for these.
+	blocks := s.opened[0].Blocks
+	budget := blocks.SetBudget(min(int64(s.flags.cacheSize), knownCache))
+	defer blocks.SetBudget(budget)
+	s.files[side], err = s.packed(ctx, s.paths[side], pack.Options{Template: d.Schemas(ctx), Omit: s.same.Names()})
+	return err
+}
+
 // sameSheets calls [kinds.DataCenter.SameSheets] with a progress bar.
-func (s *sides) sameSheets(ctx context.Context, d *kinds.DataCenter, dir string) (found same.Folders, all bool, err error) {
+func (s *sides) sameSheets(ctx context.Context, d *kinds.DataCenter, dir string) (found same.Sheets, all bool, err error) {
 	p := newCounter("sheets")
 	defer p.finish()
 	return d.SameSheets(ctx, dir, p.set)

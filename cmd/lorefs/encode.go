@@ -7,16 +7,17 @@ func newEncode() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "encode [FILE | -]",
 		Short: "turn JSON into packets",
-		Long: `encode reads packets as JSON, one object behind the other, and prints each as a line
-of hex digits. It reads what decode prints, and the files of a mounted session. Members
-that are missing in data are zero. Without FILE it reads stdin.
+		Long: `encode reads packets as JSON objects, one after the other, and prints each as a line of hex
+digits. It reads what decode prints, and the files of a mounted session. Members that are
+missing in data are zero. Without FILE, encode reads stdin.
 
-The definition is that of --def, or one of --definitions: that of --name, else the one
-that the object names as definition, else that of its name, else that of its code by the
-map of --revision. A packet without a code gets that of --code, else the map's. encode
-refuses a definition if deprecated.json says that it is not good for --game-patch.
+--def is the definition of all packets. Or name a folder with --definitions. Then encode
+picks the definition by --name, else by the object's member definition, else by its member
+name, else by its code and the map of --revision. A packet without a code gets the code of
+--code, else that of the map. encode refuses a definition if deprecated.json says that it
+does not suit --game-patch.
 
-A packet that can't be encoded is skipped; the exit code is 1 then.`,
+encode skips a packet that it can't encode, and exits with 1.`,
 		Args: func(c *cobra.Command, args []string) error { return atMostArgs(1)(c, args) },
 		RunE: func(c *cobra.Command, args []string) error {
 			k, err := f.codec(c, true)

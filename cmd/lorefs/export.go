@@ -38,11 +38,11 @@ func newExport(log *slog.Logger) *cobra.Command {
 		Short: "copy what a mount would show to a folder, without mounting",
 		Long: `export copies the directory PATH of SOURCE, as a mount would show it, into the folder
 DIR. Without PATH it copies the sheets of a data center, and all of any other source.
-Files that can't be read are reported and left out; the exit code is 1 then, unless
---ignore names the reason: no-key or missing. Existing files are left alone, unless
---overwrite is given. At the end it says how many files it has written and, by reason, how
-many not. Of a CASC storage those that are not installed are only counted, unless
---missing show is given.
+If export can't read a file, it says so and goes on. The exit code is 1 then, unless
+--ignore names the reason: no-key or missing. It leaves existing files alone; --overwrite
+replaces them. At the end it says how many files it has written and, by reason, how many
+not. It only counts the files of a CASC storage that are not installed. With --missing show
+it names each.
 
 A PATH that does not exist may be a pattern. What it matches is copied, by the paths below
 the part of PATH that is no pattern:

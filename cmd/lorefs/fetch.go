@@ -27,9 +27,9 @@ is on the CDN. DIR is a source afterwards: a mirror of this build with these fil
 a PATH it fetches all files, which may be more than 100 GB. A PATH that does not exist may
 be a pattern.
 
-Everything is checked before it is written, and what is in DIR already is not fetched again.
-So an interrupted fetch goes on where it was. At the end it says how much was written, and
-how much is left. The exit code is 1 if anything is left.
+fetch checks everything before it writes it, and does not fetch again what is in DIR
+already. So an interrupted fetch goes on where it was. At the end it says how much it has
+written, and how much is left. The exit code is 1 if anything is left.
 
 Each file becomes an object of its own. With --archives, the archives that have the files
 are fetched as they are, with their indexes. Other programs read only such mirrors, but the

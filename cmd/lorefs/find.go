@@ -46,10 +46,10 @@ or paths one has to match, while all sizes have to hold.
 ` + patternHelp + ` --name is for the last name of a path, and --path for
 all of it, from the root of SOURCE.
 
---missing finds the files of a CASC storage that can't be read, also those that are not
-listed without it because they are not installed. --json says of each why: missing, no_key
-or damaged, or partial with --fill-missing-keys. Damage that is only found by reading a file is not looked for: lorefs verify
-does that.`,
+--missing finds the files of a CASC storage that lorefs can't read. With it, find also lists
+those that are not installed. --json says of each why: missing, no_key or damaged, or
+partial with --fill-missing-keys. find does not read the files, so it misses some damage.
+lorefs verify finds that.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return exactArgs("SOURCE")(c, args)

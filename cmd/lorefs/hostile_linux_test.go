@@ -19,9 +19,9 @@ import (
 	"time"
 
 	"lorefs/internal/app/kinds"
+	"lorefs/internal/formats/protocol/prototest"
 	"lorefs/internal/testneeds"
 	"lorefs/protocol/capture"
-	"lorefs/protocol/prototest"
 )
 
 const (

@@ -24,8 +24,9 @@ func newMan() *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIR",
 		Short: "write the man pages of all commands and guides to a folder",
-		Long: `man writes a man page for each command and each guide to a folder, which it makes if
-needed: lorefs.1, lorefs-mount.1, lorefs-editing.7, … Their date is SOURCE_DATE_EPOCH, if that is set.`,
+		Long: `man writes a man page for each command and each guide to a folder, such as lorefs-mount.1
+and lorefs-editing.7. It makes the folder if needed. The date of the pages is
+SOURCE_DATE_EPOCH, if that is set.`,
 		Args: exactArgs("DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
 			date, err := pageDate()

@@ -70,14 +70,14 @@ func newMount(log *slog.Logger) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "mount SOURCE MOUNTPOINT",
 		Short: "mount a source on a directory",
-		Long: `mount shows SOURCE as files below MOUNTPOINT, an empty directory. It returns when
-the mount can be used, and serves it from the background until it is unmounted.
+		Long: `mount shows SOURCE as files below MOUNTPOINT, an empty directory. It returns when you can
+use the mount, and serves it from the background until you unmount it.
 
 With --rw, attributes and nodes can be edited as files and directories. Each edit
 goes to a journal at once. Unmounting, or lorefs commit, writes the source anew and keeps
-the old file as NAME.bak; --layout says in which layout. The zones and areas of --world
-are edited and saved like those of a folder that is mounted by itself. If you may not
-write to that folder, mount says so and leaves it as it is.`,
+the old file as NAME.bak; --layout says in which layout. You can edit the zones and areas of
+--world as if you had mounted their folder by itself. If you may not write to that folder,
+mount says so and leaves it as it is.`,
 		Args: exactArgs("SOURCE", "MOUNTPOINT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.source.apply(f.lists, optionRules{}); err != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/minio/minio-go/v7/pkg/credentials"
 
 	"lorefs/casc"
-	"lorefs/casc/casctest"
-	"lorefs/casc/casctest/write"
+	"lorefs/internal/formats/casc/casctest"
+	"lorefs/internal/formats/casc/casctest/write"
 	"lorefs/internal/testneeds"
 )
 

@@ -60,29 +60,30 @@ func newPack(log *slog.Logger) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "pack DIR OUT",
 		Short: "make a data center of sheets, world geometry of JSON, or a file that holds files",
-		Long: `pack makes the data center OUT of the sheets below DIR: XML files as lorefs export or
-novadrop-dc unpack write them, edited or not. The type of an attribute comes from the
-schema beside the sheet (Sheet.xsd); if there is none, from the data center --template;
-else from the values in all sheets of that name.
+		Long: `pack makes the data center OUT from the sheets below DIR. These are XML files as lorefs
+export or novadrop-dc unpack writes them, edited or not. The type of an attribute comes from
+the schema beside the sheet, Sheet.xsd. If there is none, it comes from the data center
+--template, or else from the values in all sheets of that name.
 
-Schemas of another version than the sheets give values other types than they had, and
-elements other keys. pack lists the names that the schemas do not know or do not fit, with
-their counts: up to ten, and the number of the others. validate shows each place, and
-departures that do not matter for types, such as the order of elements. With --strict,
-pack refuses such sheets, and sheets without a schema. With --like FILE.dat, the types and
-keys in this data center precede those in schemas: give it the file that the sheets were
-taken from.
+Use the schemas that came with the sheets. Those of another version give values other types
+than they had, and elements other keys. pack lists up to ten names that the schemas do not
+know or do not fit, with counts, and says how many more there are. lorefs validate shows
+each place, and also what does not matter for types, such as the order of elements.
 
-If DIR holds zones or areas as JSON, as lorefs export writes them, or as .idx with
-.geo and .gdi with .nod files of the original server, their .zgd and .apd files are
-written to the folder OUT. Files whose names begin with a dot are left out. If there
-are sheets as well, choose by --kind what to pack.
+--strict refuses such sheets, and sheets without a schema. --like FILE.dat takes types and
+keys from this data center first, and only then from schemas. Give it the file that the
+sheets came from.
 
-With any other --kind, the files of DIR become the files that OUT holds, in the order of
-their names. lorefs export is the way back.
+If DIR holds zones or areas, pack writes their .zgd and .apd files to the folder OUT. They
+can be JSON, as lorefs export writes it, or files of the original server: .idx with .geo,
+and .gdi with .nod. Files whose names begin with a dot stay out. If DIR holds sheets as
+well, choose with --kind what to pack.
 
-An existing file is kept as NAME.bak. If the file or the folder is mounted for editing,
-pack leaves it alone; the exit code is 6 then.`,
+With any other --kind, pack makes one file OUT that holds the files of DIR, in the order of
+their names. lorefs export takes them out again.
+
+pack keeps an existing file as NAME.bak. If OUT is mounted for editing, pack leaves it
+alone and exits with 6.`,
 		Args: exactArgs("DIR", "OUT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()

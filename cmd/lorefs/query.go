@@ -30,9 +30,9 @@ func newQuery(log *slog.Logger) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "query SOURCE EXPR",
 		Short: "find nodes and attributes by an XPath-like expression",
-		Long: `query prints the nodes and attributes of a data center that an expression finds, one
-a line, in the order of the file: the path below tree/ and, of an attribute, its
-value. A part of XPath is understood:
+		Long: `query prints the nodes and attributes of a data center that an expression finds. Each line
+has the path below tree/ and, for an attribute, the value. Lines are in the order of the
+file. Expressions are a part of XPath:
 
   /ItemData/Item[@id=5001]/@rank            a path from the sheets down
   //Skill[@type='ranged' or Projectile]     // is any depth; and, or, not(...)
@@ -41,8 +41,8 @@ value. A part of XPath is understood:
   (//Item)[3]                               the third of all that a path finds
   //Quest/text()                            a node's text, which is __value__
 
-Numbers compare as numbers: = != < <= > >=. Names that are not plain go in braces:
-/{weird name}. Queries are joined by |. query exits with 1 if it finds nothing.`,
+Numbers compare as numbers: = != < <= > >=. Put names that are not plain in braces:
+/{weird name}. Join queries with |. query exits with 1 if it finds nothing.`,
 		Args: exactArgs("SOURCE", "EXPR"),
 		RunE: func(c *cobra.Command, args []string) error {
 			expr, err := query.Compile(args[1])

@@ -28,11 +28,11 @@ func newRepack(log *slog.Logger) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "repack SOURCE OUT",
 		Short: "write a data center anew: smaller, in another layout or with another key",
-		Long: `repack writes the tree of SOURCE as a new file. Equal parts are stored once, and unused
-parts are left out. --layout, --level, --revision, --new-key and --new-iv change the form
-of the file. repack reads the new file back and compares it before it takes its place; an
-existing file is kept as OUT.bak. If OUT is mounted for editing, repack leaves it alone;
-the exit code is 6 then.`,
+		Long: `repack writes the tree of SOURCE as a new file. It stores equal parts once, and leaves
+unused parts out. --layout, --level, --revision, --new-key and --new-iv change the form of
+the file. repack reads the new file back and compares it before it takes its place. An
+existing file is kept as OUT.bak. If OUT is mounted for editing, repack leaves it alone and
+exits with 6.`,
 		Args: exactArgs("SOURCE", "OUT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()

@@ -23,11 +23,14 @@ func newSchema(log *slog.Logger) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "schema SOURCE DIR",
 		Short: "write the schemas of all sheets of a data center to a folder",
-		Long: `schema writes DIR/Sheet/Sheet.xsd for each name of sheets of a data center, and
-DIR/DataCenter.xsd, inferred from the data. The strategy says when a schema is
-recursive: conservative gives each path a type of its own, as in the sheets/ of a
-mount; aggressive gives a child with its parent's name the same type. Existing files are
-left alone, unless --overwrite is given; the exit code is 1 then.`,
+		Long: `schema infers a schema from the data for each name of sheets, and writes it to
+DIR/Sheet/Sheet.xsd. DIR/DataCenter.xsd has the types that all of them use.
+
+--strategy says when a schema is recursive. conservative gives each path a type of its own,
+as in the sheets/ of a mount. aggressive gives a child with its parent's name the type of
+its parent.
+
+schema leaves existing files alone, and then exits with 1. --overwrite replaces them.`,
 		Args: exactArgs("SOURCE", "DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()

@@ -18,9 +18,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/dctest"
 	"lorefs/internal/app/kinds/cdntest"
 	"lorefs/internal/app/sample"
+	"lorefs/internal/formats/datacenter/dctest"
 	"lorefs/internal/testneeds"
 )
 

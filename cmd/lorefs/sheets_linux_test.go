@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"lorefs/datacenter/diff"
+	"lorefs/internal/formats/datacenter/diff"
 	"lorefs/internal/testneeds"
 )
 

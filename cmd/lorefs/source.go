@@ -27,6 +27,9 @@ func (f *sourceFlags) kindOf(ctx context.Context, path string, log *slog.Logger)
 		return nil, err
 	}
 	o.Logger = log
+	if err := checkOrigin(path, name); err != nil {
+		return nil, err
+	}
 	k, err := kinds.Find(ctx, path, name, o)
 	if err == nil && f.onlyDataCenters() && k.Name != f.kind {
 		err = wantsDataCenter(k)
@@ -50,6 +53,21 @@ func (f *sourceFlags) kindOf(ctx context.Context, path string, log *slog.Logger)
 		f.packets.definitions = ""
 	}
 	return k, nil
+}
+
+// checkOrigin returns an error for the address of a server that can't be one, or that can't have
+// sources of a kind.
+func checkOrigin(path, kind string) error {
+	if !origin.IsRemote(path) {
+		return nil
+	}
+	if err := origin.Parse(path).Check(); err != nil {
+		return usageErrorf("%w", err)
+	}
+	if slices.Contains(kinds.OnlyLocal(), kind) {
+		return usageErrorf("--kind %s goes with files on this machine: %s is on a server", kind, origin.Shown(path))
+	}
+	return nil
 }
 
 // openSource opens a source of any kind. show is called with the progress of the first pass

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,7 +19,9 @@ import (
 	"testing"
 	"time"
 
-	"lorefs/casc/casctest/write"
+	"lorefs/internal/formats/blte/bltetest"
+	"lorefs/internal/formats/casc/casctest/write"
+	"lorefs/internal/formats/datacenter/dctest"
 	"lorefs/internal/testneeds"
 )
 
@@ -279,5 +282,83 @@ func TestMountedURL(t *testing.T) {
 		if want := outputOf([]string{"cat", filepath.Join(dir, name), file}); err != nil || string(got) != want {
 			t.Errorf("%s of %s: %d bytes, %v", file, name, len(got), err)
 		}
+	}
+}
+
+// stallingServer serves a folder until it is to be silent: then it takes requests, and says when
+// one has come and when its client has left.
+type stallingServer struct {
+	*httptest.Server
+	silent     atomic.Bool
+	came, left chan struct{}
+}
+
+func serveStalling(t *testing.T, dir string) *stallingServer {
+	t.Helper()
+	const many = 100
+	s := &stallingServer{came: make(chan struct{}, many), left: make(chan struct{}, many)}
+	files := http.FileServer(http.Dir(dir))
+	s.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.silent.Load() && r.Header.Get("Range") != "" {
+			s.came <- struct{}{}
+			<-r.Context().Done()
+			s.left <- struct{}{}
+			return
+		}
+		files.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	t.Cleanup(s.CloseClientConnections)
+	return s
+}
+
+// TestInterruptedRead interrupts a program that reads a mounted data center from a server that
+// sends nothing: it ends, its request does, and what is read later is right.
+func TestInterruptedRead(t *testing.T) {
+	testneeds.FUSE(t)
+	ownFolders(t)
+	dir := t.TempDir()
+	var sheets []*dctest.Node
+	for i := range 8 {
+		noise := base64.StdEncoding.EncodeToString(bltetest.Noise(30_000, uint64(i)))
+		sheet := &dctest.Node{Name: fmt.Sprintf("Sheet%d", i)}
+		for j := range 40 {
+			sheet.Children = append(sheet.Children, &dctest.Node{Name: "Row", Attrs: []dctest.Attr{{Name: "text", Value: fmt.Sprint(j) + noise[j*900:]}}})
+		}
+		sheets = append(sheets, sheet)
+	}
+	put(t, filepath.Join(dir, "large.dat"), dctest.Build(dctest.Doc{Root: dctest.Root(sheets...)}, dctest.Options{}))
+	setOld(t, dir)
+	s := serveStalling(t, dir)
+	name := "large.dat"
+	local := filepath.Join(dir, name)
+	runTool(t, "", "lorefs", "info", s.URL+"/"+name) // keeps the index
+	fetched := filepath.Join(t.TempDir(), "fetched")
+	mnt := t.TempDir()
+	runTool(t, "", "lorefs", "mount", "--cache-dir", fetched, s.URL+"/"+name, mnt)
+	t.Cleanup(func() {
+		if out, err := exec.Command("lorefs", "unmount", mnt).CombinedOutput(); err != nil {
+			t.Errorf("unmount: %v: %s", err, out)
+			detachBelow(filepath.Dir(mnt))
+		}
+	})
+	s.silent.Store(true)
+	file := "tree/Sheet4/Row.7/text"
+	cat := exec.CommandContext(t.Context(), "cat", filepath.Join(mnt, file))
+	if err := cat.Start(); err != nil {
+		t.Fatal(err)
+	}
+	<-s.came
+	if err := cat.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := cat.Wait(); err == nil {
+		t.Error("cat has read what was not sent")
+	}
+	<-s.left
+	s.silent.Store(false)
+	got, err := os.ReadFile(filepath.Join(mnt, file))
+	if want := outputOf([]string{"cat", local, file}); err != nil || string(got) != want {
+		t.Errorf("after it: %d bytes, want %d, %v", len(got), len(want), err)
 	}
 }

@@ -1,5 +1,8 @@
 // Package edit changes data centers, and makes new files of them.
 //
+// [NewDraft] begins with a file, [Draft.Apply] makes edits, and [Snapshot.Write] writes the
+// new file.
+//
 // A [Draft] is a file and its changes. Only edited nodes and their ancestors are objects;
 // all other nodes are read from the file. Where several parents share a run, an edit under
 // one parent copies the run. A [Number] identifies each node and attribute, from the file

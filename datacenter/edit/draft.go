@@ -102,6 +102,8 @@ type draftNode struct {
 	kidAt map[childKey]int
 	// deadAttrs and deadKids count the added ones that are dead and not stored.
 	deadAttrs, deadKids int
+	// orders find neighbours among children of a name, see order.
+	orders map[uint16]*siblingOrder
 	// ranked is set once a child has another rank than its ordinal implies. spare is where
 	// the search for an unused ordinal begins.
 	ranked bool
@@ -226,6 +228,7 @@ func (n *draftNode) settle() {
 	kids := slices.DeleteFunc(n.kids[n.homeKids:], func(k draftChild) bool { return k.dead && !k.stored })
 	n.attrs, n.deadAttrs = n.attrs[:n.homeAttrs+len(attrs)], 0
 	n.kids, n.deadKids = n.kids[:n.homeKids+len(kids)], 0
+	n.forgetFrom(n.homeKids)
 }
 
 // place updates kidAt for the children from a place on.

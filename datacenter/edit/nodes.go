@@ -133,6 +133,7 @@ func (d *Draft) unattach(n *draftNode) {
 		return
 	}
 	parent.kids = parent.kids[:place]
+	parent.forgetFrom(place)
 	parent.deadKids--
 	parent.seq--
 }
@@ -159,6 +160,7 @@ func (d *Draft) detach(n *draftNode) (place int) {
 func (d *Draft) restore(parent, n *draftNode, place int) {
 	d.away.known = false
 	parent.kids[place].dead, parent.kids[place].node = false, n
+	parent.revived(n.name)
 	if place >= parent.homeKids && !parent.kids[place].stored {
 		parent.deadKids--
 	}

@@ -1,9 +1,6 @@
 package edit
 
-import (
-	"iter"
-	"math"
-)
+import "math"
 
 // Ordinals are labels: they stay the same as long as the Draft lives, while each written
 // file counts siblings of one name from 0 on. So a rank, not the ordinal, orders siblings,
@@ -37,12 +34,7 @@ func (d *Draft) rank(parent *draftNode, e *Edit) uint64 {
 	if !parent.ranked || !known {
 		return want
 	}
-	var before *draftChild
-	for k := range parent.siblings(name, e.Node) {
-		if k.ordinal < e.Ordinal && (before == nil || k.ordinal > before.ordinal) {
-			before = k
-		}
-	}
+	before := parent.below(name, e.Node, e.Ordinal)
 	low, ordinal := uint64(0), int64(-1) // of the sibling before
 	if before != nil {
 		low, ordinal = before.rank, int64(before.ordinal)
@@ -62,17 +54,6 @@ func (d *Draft) rank(parent *draftNode, e *Edit) uint64 {
 		}
 	}
 	return low + room/2
-}
-
-// siblings yields the children that have a name, except the one numbered but.
-func (n *draftNode) siblings(name uint16, but Number) iter.Seq[*draftChild] {
-	return func(yield func(*draftChild) bool) {
-		for i := range n.kids {
-			if k := &n.kids[i]; !k.dead && k.name == name && k.number != but && !yield(k) {
-				return
-			}
-		}
-	}
 }
 
 // siblingSpot is the place among its siblings of one name where Rank put a node: behind one
@@ -104,10 +85,8 @@ func (d *Draft) spot(parent *draftNode, e *Edit) siblingSpot {
 // place returns the rank of a spot among the present siblings.
 func (d *Draft) place(parent *draftNode, e *Edit, s siblingSpot) uint64 {
 	name, low := d.index[e.Name], uint64(0)
-	for k := range parent.siblings(name, e.Node) {
-		if k.number == s.behind {
-			low = k.rank
-		}
+	if k := d.sibling(parent, name, s.behind); s.behind != e.Node && k != nil {
+		low = k.rank
 	}
 	_, after := parent.around(name, e.Node, low+1)
 	switch {
@@ -119,19 +98,4 @@ func (d *Draft) place(parent *draftNode, e *Edit, s siblingSpot) uint64 {
 		return low + (after.rank-low)/2
 	}
 	return low + min(max(uint64(s.share*float64(after.rank-low)), 1), after.rank-low-1)
-}
-
-// around returns the neighbours of a rank among the siblings of a name, except the one
-// numbered but: the last sibling with a lower rank, and the first of the others. Each is
-// nil if there is none.
-func (n *draftNode) around(name uint16, but Number, rank uint64) (before, after *draftChild) {
-	for k := range n.siblings(name, but) {
-		switch {
-		case k.rank < rank && (before == nil || k.rank > before.rank):
-			before = k
-		case k.rank >= rank && (after == nil || k.rank < after.rank):
-			after = k
-		}
-	}
-	return before, after
 }

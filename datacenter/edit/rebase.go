@@ -195,7 +195,7 @@ func (r *rebaser) attributes(n, old *draftNode) error {
 // nodeOf returns the node of g that a draft node became, which is the child k.
 func (r *rebaser) nodeOf(k *draftChild) (datacenter.Node, error) {
 	if y, ok := r.w.became[k.node]; ok {
-		return y, nil
+		return y.In(r.g), nil
 	}
 	return r.g.Node(k.addr)
 }

@@ -283,6 +283,7 @@ func (d *Draft) revive(parent *draftNode, i int, n *draftNode) {
 	d.touch(parent)
 	k := &parent.kids[i]
 	k.dead, k.node = false, n
+	parent.revived(k.name)
 	parent.kidAt[childKey{k.name, k.ordinal}] = i
 }
 

@@ -49,7 +49,7 @@ func (s *Snapshot) Write(ctx context.Context, opts datacenter.WriteOptions, to i
 		return nil, err
 	}
 	defer r.Close()
-	orders, err := s.writeTo(&draftWriter{ctx: ctx, r: r}, used, usedKeys)
+	orders, err := s.writeTo(&draftWriter{ctx: ctx, r: r, base: s.base}, used, usedKeys)
 	if err != nil {
 		return nil, err
 	}
@@ -69,13 +69,14 @@ func (s *Snapshot) Write(ctx context.Context, opts datacenter.WriteOptions, to i
 // If the edits can't be written like that, the error matches [datacenter.ErrWhole], and nothing was
 // written to to.
 func (s *Snapshot) Splice(ctx context.Context, opts datacenter.WriteOptions, to io.Writer) (*Written, *datacenter.Spliced, error) {
-	r, err := datacenter.NewSplicer(s.base, opts)
+	base := s.base.Holding()
+	r, err := datacenter.NewSplicer(base, opts)
 	if err != nil {
 		return nil, nil, err
 	}
 	s.setDefaults(&opts)
 	used, usedKeys := inUse(s.d.first, s.keys, s.states(s.root))
-	n := &draftWriter{ctx: ctx, r: r, stored: map[*draftNode]*storedRuns{}, ahead: datacenter.NewLoader(s.base)}
+	n := &draftWriter{ctx: ctx, r: r, base: base, stored: map[*draftNode]*storedRuns{}, ahead: datacenter.NewLoader(base)}
 	orders, err := s.writeTo(n, used, usedKeys)
 	if err != nil {
 		return nil, nil, err
@@ -150,6 +151,8 @@ type draftWriter struct {
 	ctx context.Context
 	s   *Snapshot
 	r   nodeWriter
+	// base is the Snapshot's, or another form of it.
+	base *datacenter.File
 	// stored is not nil if r is a Splicer. Then siblings that the edits don't concern keep their order.
 	stored map[*draftNode]*storedRuns
 	// ahead loads what is read of the sheets before the one with the number loaded.
@@ -241,7 +244,7 @@ func (w *draftWriter) attributes(n *draftNode, x *nodeState) ([]datacenter.Store
 // attribute returns the stored form of an attribute.
 func (w *draftWriter) attribute(a *draftAttribute) (datacenter.StoredAttribute, error) {
 	if !a.changed {
-		stored, err := w.s.base.Attribute(a.addr)
+		stored, err := w.base.Attribute(a.addr)
 		if err != nil {
 			return datacenter.StoredAttribute{}, err
 		}
@@ -284,7 +287,7 @@ func (w *draftWriter) children(n *draftNode, x *nodeState) ([]datacenter.StoredN
 
 // load loads what is read of the next few sheets.
 func (w *draftWriter) load(sheets []draftChild) {
-	const few = 16 // blocks, so that a small cache holds them
+	const few = 48 // blocks, so that a small cache holds them
 	for ; w.loaded < len(sheets) && w.ahead.Len() < few; w.loaded++ {
 		if k := &sheets[w.loaded]; !k.dead && k.node != nil {
 			w.add(k.node)
@@ -352,7 +355,7 @@ func (w *draftWriter) child(k *draftChild) (datacenter.StoredNode, error) {
 	if k.node != nil {
 		return w.node(k.node)
 	}
-	stored, err := w.s.base.Node(k.addr)
+	stored, err := w.base.Node(k.addr)
 	if err != nil {
 		return datacenter.StoredNode{}, err
 	}

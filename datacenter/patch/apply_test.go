@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
-	"lorefs/datacenter/identity"
 	"lorefs/datacenter/patch"
+	"lorefs/internal/formats/datacenter/dctest"
+	"lorefs/internal/formats/datacenter/identity"
 )
 
 func parse(t *testing.T, name, blocks string) *patch.Patch {

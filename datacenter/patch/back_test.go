@@ -7,9 +7,9 @@ import (
 	"pgregory.net/rapid"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/patch"
+	"lorefs/internal/formats/datacenter/dctest"
 )
 
 // thereAndBack checks that the patch of a draft of f makes of f what the draft is, once, and

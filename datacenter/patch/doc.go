@@ -2,6 +2,9 @@
 // review and keep beside their mods, and that can be applied to the next version of the game's
 // data center. The format is the project's own.
 //
+// [Make] makes the patch of two files. [Parse] reads one, and an [Applier] finds the edits that
+// it stands for.
+//
 //	patch  = "lorefs-patch 1" NL { NAME ":" text NL } { block | "#" text NL | "!" text NL | NL }
 //	block  = "@ " PATH NL { guard } { ("-"|"+") (NAME | "%keys" | "%flags") " " VALUE NL }
 //	       | "@+ " PATH [ (" after "|" before ") STEP ] NL { guard } { "+" XML-LINE NL }

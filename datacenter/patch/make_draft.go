@@ -7,8 +7,8 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
-	"lorefs/datacenter/identity"
 	"lorefs/internal/align"
+	"lorefs/internal/formats/datacenter/identity"
 )
 
 // MakeDraft makes the patch that does to the base of a draft, the file that was saved last,

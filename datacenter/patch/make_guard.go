@@ -28,7 +28,9 @@ func (m *maker) guards(b *made) error {
 		return err
 	}
 	exact := b.Kind == Remove && !b.beside // lest it can't be taken back
+	var aboveX, aboveY found               // by all steps but the last
 	for i := range b.Path.Steps {
+		aboveX, aboveY = x, y
 		last := i == len(b.Path.Steps)-1
 		var to *node
 		if i < len(now) {
@@ -44,9 +46,7 @@ func (m *maker) guards(b *made) error {
 		px, py := x, y
 		steps := b.Path.Steps
 		if b.Kind == Remove {
-			if px, py, err = m.parents(b); err != nil {
-				return err
-			}
+			px, py = aboveX, aboveY
 			steps = steps[:len(steps)-1]
 		}
 		steps = append(slices.Clip(steps), b.Beside.Step)
@@ -63,18 +63,6 @@ func (m *maker) guards(b *made) error {
 		}
 	}
 	return nil
-}
-
-// parents finds the nodes below which a node was removed.
-func (m *maker) parents(b *made) (x, y found, err error) {
-	above := Block{Path: Path{Steps: b.Path.Steps[:len(b.Path.Steps)-1]}}
-	places := above.places()
-	a, err := m.old.locate(above.Path.Steps, b.Guards[:places], nil)
-	if err != nil {
-		return x, y, err
-	}
-	c, err := m.now.locate(above.Path.Steps, b.Guards[:places], nil)
-	return a.found, c.found, err
 }
 
 // walk follows a path of a patch in what was and in what is, beside each other.

@@ -1,7 +1,7 @@
 package patch
 
 import (
-	"lorefs/datacenter/identity"
+	"lorefs/internal/formats/datacenter/identity"
 )
 
 // Guarded returns a path with guards of its places, for places of which only is known what

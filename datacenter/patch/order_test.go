@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
+	"lorefs/internal/formats/datacenter/dctest"
 )
 
 // first is a node of a small file, by its place among the nodes and attributes; children of the
@@ -106,4 +106,31 @@ func TestAmongLikeSheets(t *testing.T) {
 	if t.Failed() {
 		t.Logf("%s", p.Append(nil))
 	}
+}
+
+// A node is taken out from between twins, below one that gets another id, which is below one that only
+// its place tells from a sibling then. The places of the twins must be known in what was saved as well.
+func TestBelowNewID(t *testing.T) {
+	set := func(n edit.Number, name string, v int32) edit.Edit {
+		return edit.Edit{Op: edit.SetAttribute, Node: n, Name: name, Value: datacenter.IntValue(v)}
+	}
+	sheet := under(of("S"),
+		under(of("P", "xId", 1), under(of("I", "id", 1), of("B"), of("B", "v", 2), of("B"))),
+		of("P", "xId", 2))
+	for range 20 { // they keep the sheet from being replaced as a whole
+		sheet.Children = append(sheet.Children, of("Z"))
+	}
+	f := open(t, sheet)
+	var item, taken, other edit.Number
+	for _, s := range spots(t, f) {
+		switch {
+		case s.node.Name() == "I":
+			item = s.number
+		case s.node.Name() == "B" && s.node.AttributeCount() > 0:
+			taken = s.number
+		case s.node.Name() == "P":
+			other = s.number
+		}
+	}
+	thereAndBack(t, t, f, draftOf(t, f, set(item, "id", 2), set(other, "xId", 1), edit.Edit{Op: edit.RemoveNode, Node: taken}))
 }

@@ -11,8 +11,8 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
-	"lorefs/datacenter/identity"
 	"lorefs/datacenter/query"
+	"lorefs/internal/formats/datacenter/identity"
 )
 
 // Trait tells whether a node that a step finds by the values of attributes is the one that had these

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/dctest"
+	"lorefs/internal/formats/datacenter/dctest"
 )
 
 // TestBrokenFiles checks that a query over a whole broken file ends with an error, and

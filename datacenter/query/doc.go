@@ -1,5 +1,5 @@
 // Package query finds nodes and attributes of a data center by expressions that are a part
-// of XPath 1.0:
+// of XPath 1.0. [Compile] reads an expression, and [Query.Run] finds what it says:
 //
 //	/ItemData/Item[@id=5001]/@rank
 //	//Skill[@templateId=1 and Property/@attackRange>100]

@@ -2,7 +2,7 @@ package query
 
 import (
 	"lorefs/datacenter"
-	"lorefs/datacenter/treepath"
+	"lorefs/internal/formats/datacenter/treepath"
 )
 
 // level is the state of a walk over the children of one node.

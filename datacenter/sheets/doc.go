@@ -2,6 +2,9 @@
 // as an XML file, and a schema for each name of sheets, as novadrop-dc unpacks and packs
 // them.
 //
+// [New] takes a file. [Source.WriteSheet] and [Source.ReadAt] read the text of a sheet, and
+// [Source.Plan] finds the edits that make a sheet equal to a text.
+//
 //	DataCenter.xsd                  the types that all schemas use
 //	ItemData/ItemData.xsd           the schema of all sheets of that name
 //	ItemData/ItemData-00003.xml     a sheet; the number is its place among those of its name
@@ -71,12 +74,12 @@
 //
 // This package writes sheets, as texts of which any part can be read, and the schemas that
 // it infers. One pass computes the text of a sheet, its size and its schema, so these are
-// one package. Package jsonsheet writes sheets as JSON. Package xsd has the schemas
-// themselves, and reads and writes them. Package xmlsheet parses sheets by package xmltext,
-// which parses XML and has the errors of both. Package pack makes data centers of sheets, or
-// validates them. Package plan finds the edits that make a sheet equal to a text. Internal
-// packages have what these share: how names and values are spelled, how types are inferred,
-// and numbers for names.
+// one package. Package xsd has the schemas themselves, and reads and writes them. Package
+// pack makes data centers of sheets, or validates them.
+//
+// Internal packages have the rest: xmlsheet parses sheets by xmltext, which parses XML and
+// has the errors of both; plan finds the edits that make a sheet equal to a text; jsonsheet
+// writes JSON; and others have what these share.
 //
 // The schema of a [Family] is inferred as novadrop does it. An attribute or a child is
 // required if all nodes of the path have it. A child may be repeated if a node has it more

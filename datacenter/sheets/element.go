@@ -9,9 +9,9 @@ import (
 	"strconv"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/sheets/internal/spell"
-	"lorefs/datacenter/sheets/xmlsheet"
-	"lorefs/datacenter/sheets/xmltext"
+	"lorefs/datacenter/sheets/internal/xmlsheet"
+	"lorefs/datacenter/sheets/internal/xmltext"
+	"lorefs/internal/formats/datacenter/spell"
 )
 
 // Element is a node with all below it, apart from any file: a piece of a sheet that says
@@ -164,7 +164,7 @@ func escapeText(text []byte, classes *byteClasses) (spelled []byte, holds bool) 
 }
 
 // ParseElement reads what [AppendElement] writes. The name of the file is for errors, which
-// are an [xmltext.SyntaxError] or an [xmltext.ValueError] and have lines of data.
+// are a [SyntaxError] or a [ValueError] and have lines of data.
 func ParseElement(file string, data []byte) (*Element, error) {
 	end := 1 // of the first name
 	for end < len(data) && bytes.IndexByte([]byte(" \t\r\n/>"), data[end]) < 0 {

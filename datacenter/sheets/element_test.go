@@ -8,7 +8,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets"
-	"lorefs/datacenter/sheets/xmltext"
+	"lorefs/datacenter/sheets/internal/xmltext"
 )
 
 func TestElement(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets/internal/vocab"
 	"lorefs/datacenter/sheets/xsd"
-	"lorefs/datacenter/treepath"
+	"lorefs/internal/formats/datacenter/treepath"
 )
 
 // Options are the options of New. The zero value is right for most uses.

@@ -3,13 +3,35 @@ package sheets
 import (
 	"context"
 
-	"lorefs/datacenter/sheets/plan"
+	"lorefs/datacenter/sheets/internal/plan"
 	"lorefs/datacenter/sheets/xsd"
 )
 
-// Plan returns the edits that make a sheet of the draft equal to a text, see [plan.Make]. A
-// Sheet without Number is a new one, with its Name and Ordinal.
-func (s *Source) Plan(ctx context.Context, sheet Sheet, file string, data []byte, opts plan.Options) (plan.Plan, error) {
+// Plan is what makes a sheet equal to a text, see [Source.Plan].
+type Plan = plan.Plan
+
+// PlanOptions are the options of [Source.Plan]. The zero value is right for most uses.
+type PlanOptions = plan.Options
+
+// Plan returns the edits that make a sheet of the draft equal to a text. A Sheet without
+// Number is a new one, with its Name and Ordinal. file is the name for errors. Neither data
+// nor the draft may change meanwhile, nor the draft before the edits are applied; the caller
+// must ensure that, as [edit.Draft.ApplyPlan] does.
+//
+// The root element of the text must have the name of the sheet.
+//
+// Nodes belong together if they are equal, or by their keys, by a unique id, or by their
+// place. So everything that stays keeps its number, its place among its siblings, and the
+// parts that it shares. The order of attributes does not count, nor that of children with
+// different names, nor the spelling of a number.
+//
+// An attribute that exists keeps its type, unless dc:types has another one. A new attribute
+// gets the type of its path in the sheets of the name, else that of opts.Schema, else one
+// that fits all its values on its path in the text. Keys follow the same rule: a node that
+// exists keeps them, unless it has dc:keys.
+//
+// Errors in the text are a [SyntaxError] or a [ValueError].
+func (s *Source) Plan(ctx context.Context, sheet Sheet, file string, data []byte, opts PlanOptions) (Plan, error) {
 	base := plan.Base{
 		Draft: s.draft, File: s.file, Names: s.voc,
 		Known: func() *xsd.ElementType { return s.knownRoot(ctx, sheet.Name) },

@@ -10,20 +10,17 @@ import (
 
 	"github.com/russross/blackfriday/v2"
 
+	"lorefs/internal/readable"
 	"lorefs/internal/testneeds"
 )
 
-const (
-	// readmeWords is how many words README.md may have, so that newcomers read it to its end.
-	readmeWords = 900
-	// sentenceWords is how many words a sentence may have. A piece of code counts as one.
-	sentenceWords = 30
-)
+// readmeWords is how many words README.md may have, so that newcomers read it to its end.
+const readmeWords = 900
 
 // documents returns what people read, by its path in the project.
 func documents(t *testing.T) map[string]string {
 	t.Helper()
-	paths := []string{"README.md", "CONTRIBUTING.md"}
+	paths := []string{"README.md", "CONTRIBUTING.md", "SECURITY.md"}
 	for _, name := range names {
 		paths = append(paths, "internal/manual/"+name+".md")
 	}
@@ -45,40 +42,33 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestSentences looks for sentences that are too long.
+// TestSentences looks for sentences that are hard to read.
 func TestSentences(t *testing.T) {
 	for path, text := range documents(t) {
-		for _, s := range longSentences(text) {
-			t.Errorf("%s: a sentence of more than %d words: %s", path, sentenceWords, s)
+		for _, fault := range faults(text) {
+			t.Errorf("%s: %s", path, fault)
 		}
 	}
 	// A check that finds nothing may have lost its eyes.
-	long := strings.Repeat("word ", 29) + "`some code` end"
-	if got := longSentences("A short one. " + long + ".\n\n- " + long + "!\n\n| a | b |\n|---|---|\n| x | " + long + " |\n"); len(got) != 3 {
+	long := strings.Repeat("word ", readable.MaxWords-1) + "`some code` end"
+	if got := faults("A short one. " + long + ".\n\n- " + long + "!\n\n| a | b |\n|---|---|\n| x | " + long + " |\n"); len(got) != 3 {
 		t.Errorf("found %d long sentences of 3: %q", len(got), got)
 	}
-	if got := longSentences(strings.TrimSuffix(long, "end") + ". " + long[5:] + "."); len(got) != 0 {
-		t.Errorf("these are not long: %q", got)
+	if got := faults(strings.TrimSuffix(long, " end") + "."); len(got) != 0 {
+		t.Errorf("a piece of code is one word: %q", got)
 	}
 }
 
-// sentenceEnd is where a sentence ends.
-var sentenceEnd = regexp.MustCompile(`[.!?](?:\s+|$)`)
-
-// longSentences returns the sentences of a document that are too long.
-func longSentences(markdown string) (long []string) {
+// faults returns what is hard to read in a document.
+func faults(markdown string) (all []string) {
 	parse(markdown).Walk(func(n *blackfriday.Node, entering bool) blackfriday.WalkStatus {
 		if !entering || n.Type != blackfriday.Paragraph && n.Type != blackfriday.TableCell && n.Type != blackfriday.Heading {
 			return blackfriday.GoToNext
 		}
-		for _, s := range sentenceEnd.Split(prose(n), -1) {
-			if len(strings.Fields(s)) > sentenceWords {
-				long = append(long, s)
-			}
-		}
+		all = append(all, readable.Faults(prose(n))...)
 		return blackfriday.SkipChildren
 	})
-	return long
+	return all
 }
 
 // prose returns the text in a block, with one word in place of each piece of code.

@@ -30,6 +30,10 @@ type Options struct {
 	Path, ConfigPath string
 	// Cache keeps what was fetched. Default: nothing is kept.
 	Cache *mirror.Cache
+	// Once means that what is fetched is read once, and that its reader keeps it: the cache gets
+	// only what the storage can't be read without, since writing all the rest takes as long as
+	// fetching it, and lets go of what others read again.
+	Once bool
 	// Offline means that only the cache is read.
 	Offline bool
 	// Decrypt decrypts, in place, what an object has from off on, before it is checked. Some
@@ -53,6 +57,7 @@ type Client struct {
 	pool             *pool
 	http             *http.Client
 	cache            *mirror.Cache
+	once             bool
 	offline          bool
 	decrypt          func(name Key, off int64, data []byte)
 	times            Times
@@ -95,8 +100,8 @@ func New(o Options) (*Client, error) {
 	}
 	return &Client{
 		path: o.Path, configPath: o.ConfigPath, pool: newPool(o.Hosts), cache: o.Cache,
-		http:    &http.Client{Transport: o.Transport, CheckRedirect: redirect},
-		offline: o.Offline, decrypt: o.Decrypt, times: times, log: o.Logger, missing: map[string]error{},
+		http: &http.Client{Transport: o.Transport, CheckRedirect: redirect},
+		once: o.Once, offline: o.Offline, decrypt: o.Decrypt, times: times, log: o.Logger, missing: map[string]error{},
 	}, nil
 }
 
@@ -183,7 +188,7 @@ func (c *Client) whole(ctx context.Context, o mirror.Object, most int64, own boo
 	c.own(o, own)
 	return c.flights.Do(ctx, o.String(), func(ctx context.Context) ([]byte, error) {
 		return c.get(ctx, request{path: o.String(), name: o.Key, most: most, check: check},
-			func() ([]byte, bool) { return c.cache.Whole(o, check) },
+			own, func() ([]byte, bool) { return c.cache.Whole(o, check) },
 			func(data []byte) { c.cache.PutWhole(o, data) })
 	})
 }
@@ -219,7 +224,7 @@ func (c *Client) Range(ctx context.Context, f File, off, size int64, check func(
 	c.own(o, f.Own)
 	return c.flights.Do(ctx, fmt.Sprintf("%s %s %d %d", o, from, start+off, size), func(ctx context.Context) ([]byte, error) {
 		return c.get(ctx, request{path: from.String(), name: from.Key, off: start + off, size: size, check: check},
-			func() ([]byte, bool) { return c.cache.Range(o, off, size, check) },
+			f.Own, func() ([]byte, bool) { return c.cache.Range(o, off, size, check) },
 			func(data []byte) { c.cache.PutPiece(o, f.Size, off, data) })
 	})
 }
@@ -237,7 +242,7 @@ func (c *Client) Begin(ctx context.Context, f File, size int64, proven func([]by
 		n := 0
 		check := func(data []byte) (err error) { n, err = proven(data); return err }
 		data, err := c.get(ctx, request{path: from.String(), name: from.Key, off: start, size: size, check: check},
-			func() ([]byte, bool) { return c.cache.Begin(o, size, check) },
+			f.Own, func() ([]byte, bool) { return c.cache.Begin(o, size, check) },
 			func(data []byte) {
 				if n > 0 {
 					c.cache.PutPiece(o, f.Size, 0, data[:n])
@@ -278,8 +283,11 @@ func (c *Client) own(o mirror.Object, own bool) {
 	}
 }
 
+// keeps reports whether something is put into the cache.
+func (c *Client) keeps(own bool) bool { return c.cache != nil && (own || !c.once) }
+
 // get returns something from the cache, or fetches and keeps it.
-func (c *Client) get(ctx context.Context, r request, kept func() ([]byte, bool), keep func([]byte)) ([]byte, error) {
+func (c *Client) get(ctx context.Context, r request, own bool, kept func() ([]byte, bool), keep func([]byte)) ([]byte, error) {
 	if c.cache != nil {
 		if data, ok := kept(); ok {
 			c.hit(data)
@@ -297,7 +305,7 @@ func (c *Client) get(ctx context.Context, r request, kept func() ([]byte, bool),
 		c.remember(r.path, err)
 		return nil, err
 	}
-	if c.cache != nil {
+	if c.keeps(own) {
 		keep(data)
 	}
 	return data, nil

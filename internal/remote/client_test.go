@@ -321,6 +321,43 @@ func TestCache(t *testing.T) {
 	}
 }
 
+// TestOnce checks that a client whose reader keeps what it reads once puts only what the storage
+// needs into the cache, and still takes from it what is there.
+func TestOnce(t *testing.T) {
+	s := remotetest.New(t, 1)
+	o := newObjects(s)
+	cache := newCache(t, t.TempDir(), mirror.Options{})
+	once := newClient(t, remote.Options{Hosts: s.Hosts(), Cache: cache, Once: true})
+	if err := o.readAll(t.Context(), once); err != nil {
+		t.Fatal(err)
+	}
+	files := []remote.File{o.inArchive}
+	isRight := func(int, []byte) error { return nil }
+	if got, err := once.Together(t.Context(), o.archiveKey, files, 0, isRight); err != nil || got[0] == nil {
+		t.Fatal(err)
+	}
+	offline := newClient(t, remote.Options{Offline: true, Cache: cache})
+	if _, err := offline.Config(t.Context(), o.configKey); err != nil {
+		t.Error(err)
+	}
+	if _, err := offline.Index(t.Context(), o.archiveKey, equals(o.index)); err != nil {
+		t.Error(err)
+	}
+	if _, err := offline.Loose(t.Context(), o.looseKey, false, equals(o.loose)); !errors.Is(err, remote.ErrOffline) {
+		t.Errorf("a loose file: %v", err)
+	}
+	if _, err := offline.Range(t.Context(), o.inArchive, 0, o.inArchive.Size, func([]byte) error { return nil }); !errors.Is(err, remote.ErrOffline) {
+		t.Errorf("a file of an archive: %v", err)
+	}
+	if err := o.readAll(t.Context(), newClient(t, remote.Options{Hosts: s.Hosts(), Cache: cache})); err != nil {
+		t.Fatal(err)
+	}
+	s.Reset()
+	if err := o.readAll(t.Context(), once); err != nil || len(s.Requests()) != 0 {
+		t.Errorf("%d requests for what is in the cache, %v", len(s.Requests()), err)
+	}
+}
+
 // TestFullDisk checks that nothing but the cache suffers from a full disk, and that it is said.
 func TestFullDisk(t *testing.T) {
 	s := remotetest.New(t, 1)

@@ -144,8 +144,10 @@ func (p *Plan) Anew() iter.Seq2[int64, int64] {
 // Cut returns where data that is cut before the byte at off is cut after the edits.
 func (p *Plan) Cut(off int64) int64 { return p.m.cut(off) }
 
-// Data returns bytes of the new data.
-func (p *Plan) Data(from, to int64) ([]byte, error) { return p.m.data(from, to, p.s.Data) }
+// Data returns bytes of the new data. They are in buf if that has room.
+func (p *Plan) Data(buf []byte, from, to int64) ([]byte, error) {
+	return p.m.data(buf, from, to, p.s.Data)
+}
 
 // joinSize is the number of bytes read and written at a time.
 const joinSize = 256 << 10

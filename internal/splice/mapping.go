@@ -67,9 +67,13 @@ func (m *mapping) untouched(from, to int64) bool {
 	return n == 0 || m.end(n) <= from
 }
 
-// data returns bytes of the edited data, of which old reads what stays.
-func (m *mapping) data(from, to int64, old func(off int64, p []byte) error) ([]byte, error) {
-	buf := make([]byte, to-from)
+// data returns bytes of the edited data, of which old reads what stays. They are in buf if that has
+// room.
+func (m *mapping) data(buf []byte, from, to int64, old func(off int64, p []byte) error) ([]byte, error) {
+	if int64(cap(buf)) < to-from {
+		buf = make([]byte, to-from)
+	}
+	buf = buf[:to-from]
 	i := sort.Search(len(m.edits), func(i int) bool { return m.newEnd(i) > from })
 	for at := from; at < to; {
 		// What lies before edit i is old data.

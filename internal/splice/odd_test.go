@@ -283,3 +283,97 @@ func TestOddEdits(t *testing.T) {
 		})
 	}
 }
+
+// oddStream makes a stream of random tokens, with matches at all distances up to the largest one, in
+// blocks of all kinds and sizes, many of them empty. It returns the data as well.
+func oddStream(rng *rand.Rand) (stream, data []byte) {
+	var w bitBuffer
+	add := func(blocks []newBlock) {
+		for _, b := range blocks {
+			if b.stored == nil {
+				w.copyBits(b.bits, 0, b.n)
+				continue
+			}
+			header := uint64(0)
+			if b.final {
+				header = 1
+			}
+			w.put(header, headerBits)
+			w.align()
+			n := uint16(len(b.stored))
+			for _, half := range []uint16{n, ^n} {
+				w.put(uint64(half), 16)
+			}
+			w.copyBits(b.stored, 0, int64(n)*8)
+		}
+	}
+	if rng.IntN(2) == 0 { // so that there are far matches
+		data = noise(rng, inflate.WindowSize-rng.Int64N(300))
+		add(encodeStored(data, 0, false, nil))
+	}
+	for left := rng.IntN(40); left >= 0; left-- {
+		last := left == 0
+		begin := len(data)
+		var tokens []inflate.Token
+		for range rng.IntN(rng.IntN(60) + 1) {
+			if t := oddToken(rng, len(data)); t.Dist() == 0 {
+				tokens, data = append(tokens, t), append(data, t.Byte())
+			} else {
+				tokens = append(tokens, t)
+				for range t.Len() {
+					data = append(data, data[len(data)-t.Dist()])
+				}
+			}
+		}
+		if last && len(data) == 0 {
+			tokens, data = []inflate.Token{inflate.Literal(1)}, []byte{1}
+		}
+		if rng.IntN(3) == 0 {
+			add(encodeStored(data[begin:], 0, last, nil))
+		} else {
+			add(encodeTokens(tokens, 0, last, nil))
+		}
+	}
+	w.align()
+	return w.b, data
+}
+
+// oddToken returns a token that can stand behind have bytes.
+func oddToken(rng *rand.Rand, have int) inflate.Token {
+	if have == 0 || rng.IntN(2) == 0 {
+		return inflate.Literal(byte(rng.IntN(rng.IntN(256) + 1)))
+	}
+	most := min(have, inflate.WindowSize)
+	dist := 1 + rng.IntN(most)
+	switch rng.IntN(4) {
+	case 0:
+		dist = most
+	case 1:
+		dist = 1 + rng.IntN(min(most, 5))
+	}
+	return inflate.Match(minMatch+rng.IntN(rng.IntN(maxMatch-minMatch+1)+1), dist)
+}
+
+// TestOddStreams makes edits of odd streams. There is a checkpoint every few bytes, so that many are
+// inside matches and between empty blocks.
+func TestOddStreams(t *testing.T) {
+	for seed := range testneeds.Cases(10, 40, 1000) {
+		rng := rand.New(rand.NewPCG(uint64(seed), 9))
+		stream, data := oddStream(rng)
+		s := scanEvery(t, stream, len(data), 1+rng.IntN(300))
+		for round := range 4 {
+			edits := randomEdits(rng, s.data)
+			if rng.IntN(2) == 0 {
+				edits = oddEdits[rng.IntN(len(oddEdits))].make(rng, s)
+			}
+			if len(apply(s.data, edits)) == 0 {
+				continue
+			}
+			s = s.edit(t, edits)
+			x := strict{in: s.stream}
+			if err := x.inflate(); err != nil || !bytes.Equal(x.out, s.data) {
+				t.Fatalf("seed %d, round %d: %d bytes of %d: %v", seed, round, len(x.out), len(s.data), err)
+			}
+		}
+	}
+}

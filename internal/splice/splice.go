@@ -15,8 +15,8 @@ import (
 	"lorefs/internal/inflate"
 )
 
-// ErrTooMany says that more blocks have to be encoded anew than the caller wants, or one that is
-// too large for it.
+// ErrTooMany says that more data has to be encoded anew than the caller wants, or a block that is too
+// large for it.
 var ErrTooMany = errors.New("splice: too many blocks are touched")
 
 // maxBlock is the number of inflated bytes of the largest block that is read. Writers begin a new
@@ -71,34 +71,43 @@ type Piece struct {
 }
 
 // Make plans a new stream. points are checkpoints of the old one that Plan.Point will be asked
-// for. It fails with ErrTooMany if more than most blocks have to be encoded anew.
-func Make(ctx context.Context, s *Stream, edits []Edit, points []inflate.Point, most int) (*Plan, error) {
+// for. It fails with ErrTooMany if blocks of more than most bytes of data have to be encoded anew.
+func Make(ctx context.Context, s *Stream, edits []Edit, points []inflate.Point, most int64) (*Plan, error) {
 	if err := check(edits, s.size()); err != nil {
 		return nil, err
 	}
-	edits, err := s.trim(edits)
+	edits, err := s.trim(ctx, edits)
 	if err != nil {
 		return nil, err
 	}
 	m := newMapping(edits, s.size())
 	p := &Plan{s: s, m: m, anew: make([][]newBlock, s.count()), padded: make([]bool, s.count())}
 	touched := p.touched()
-	if len(touched) > most {
+	if p.sizeOf(touched) > most {
 		return nil, ErrTooMany
 	}
 	if err := p.encode(ctx, touched, p.behind(touched), points); err != nil {
 		return nil, err
 	}
-	for _, blocks := range p.anew {
+	var anew []int
+	for i, blocks := range p.anew {
 		if blocks != nil {
-			p.Touched++
+			anew = append(anew, i)
 		}
 	}
-	if p.Touched > most {
+	if p.Touched = len(anew); p.sizeOf(anew) > most {
 		return nil, ErrTooMany
 	}
 	p.layOut()
 	return p, nil
+}
+
+// sizeOf returns how many bytes of data some old blocks have.
+func (p *Plan) sizeOf(blocks []int) (n int64) {
+	for _, i := range blocks {
+		n += p.s.Blocks[i+1].Out - p.s.Blocks[i].Out
+	}
+	return n
 }
 
 // size returns the size of the data.
@@ -209,12 +218,12 @@ func (e *encoder) encodeBlock(i int, c inflate.Content) (err error) {
 		to = e.m.size
 	}
 	e.base = max(from-inflate.WindowSize, 0)
-	if e.data, err = e.m.data(e.base, to, e.s.Data); err != nil {
+	if e.data, err = e.m.data(e.data, e.base, to, e.s.Data); err != nil {
 		return err
 	}
 	wanted := e.wanted(i)
 	if c.Stored {
-		e.anew[i] = encodeStored(e.data[from-e.base:], from, c.Final, wanted)
+		e.anew[i] = encodeStored(slices.Clone(e.data[from-e.base:]), from, c.Final, wanted)
 		return nil
 	}
 	if err := e.block(c.Tokens, u, end, from, c.Final); err != nil {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -130,6 +131,7 @@ type sample struct {
 	data, stream []byte
 	blocks       []inflate.Block
 	points       []inflate.Point
+	every        int // the distance of the points
 }
 
 // every is the distance of the checkpoints in tests.
@@ -138,7 +140,13 @@ const every = 5000
 // scan inflates a stream.
 func scan(tb testing.TB, stream []byte, size int) *sample {
 	tb.Helper()
-	s := &sample{stream: stream}
+	return scanEvery(tb, stream, size, every)
+}
+
+// scanEvery is scan with checkpoints at another distance.
+func scanEvery(tb testing.TB, stream []byte, size, every int) *sample {
+	tb.Helper()
+	s := &sample{stream: stream, every: every}
 	dec := inflate.NewDecoder(bytes.NewReader(stream), int64(len(stream)))
 	dec.OnBlock = func(b inflate.Block) { s.blocks = append(s.blocks, b) }
 	buf := make([]byte, size+1)
@@ -180,7 +188,7 @@ func apply(data []byte, edits []Edit) []byte {
 // that moved along.
 func (s *sample) edit(tb testing.TB, edits []Edit) *sample {
 	tb.Helper()
-	p, err := Make(context.Background(), s.source(), edits, s.points, len(s.blocks))
+	p, err := Make(context.Background(), s.source(), edits, s.points, math.MaxInt64)
 	if err != nil {
 		tb.Fatalf("Make: %v", err)
 	}
@@ -195,7 +203,7 @@ func (s *sample) edit(tb testing.TB, edits []Edit) *sample {
 	if err != nil || !bytes.Equal(got, want) {
 		tb.Fatalf("%d bytes, %v; want %d", len(got), err, len(want))
 	}
-	next := scan(tb, out.Bytes(), len(want))
+	next := scanEvery(tb, out.Bytes(), len(want), s.every)
 	if !slices.Equal(p.Blocks, next.blocks) {
 		tb.Fatalf("the blocks are\n%v\nthe plan says\n%v", next.blocks, p.Blocks)
 	}
@@ -225,7 +233,7 @@ func (s *sample) resume(tb testing.TB, p inflate.Point) {
 		tb.Fatalf("%v: %v", p, err)
 	}
 	w := min(int(p.Out), inflate.WindowSize)
-	want := s.data[int(p.Out)-w : min(int(p.Out)+every, len(s.data))]
+	want := s.data[int(p.Out)-w : min(int(p.Out)+s.every, len(s.data))]
 	buf := make([]byte, len(want))
 	copy(buf, want[:w])
 	if n, err := dec.Decode(buf, w); n < len(buf)-w || !bytes.Equal(buf, want) {
@@ -322,7 +330,7 @@ func TestFewBlocks(t *testing.T) {
 		{"one byte more", Edit{Off: at, New: []byte{1}}, 2},
 		{"a tail that stays", Edit{Off: at, Len: 100, New: append([]byte{1}, data[at:at+100]...)}, 2},
 	} {
-		p, err := Make(context.Background(), s.source(), []Edit{tt.edit}, s.points, 10)
+		p, err := Make(context.Background(), s.source(), []Edit{tt.edit}, s.points, math.MaxInt64)
 		if err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
@@ -336,7 +344,7 @@ func TestFewBlocks(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Make(ctx, s.source(), []Edit{{Off: at, New: []byte{1}}}, s.points, 10); !errors.Is(err, context.Canceled) {
+	if _, err := Make(ctx, s.source(), []Edit{{Off: at, New: []byte{1}}}, s.points, math.MaxInt64); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 }
@@ -348,7 +356,7 @@ func TestBadEdits(t *testing.T) {
 	for _, edits := range [][]Edit{
 		{{Off: -1}}, {{Off: 1001}}, {{Off: 999, Len: 2}}, {{Len: -1}}, {{Off: 5, Len: 5}, {Off: 9}}, {{Off: 5}, {Off: 4}},
 	} {
-		if _, err := Make(context.Background(), s.source(), edits, s.points, 10); err == nil {
+		if _, err := Make(context.Background(), s.source(), edits, s.points, math.MaxInt64); err == nil {
 			t.Errorf("%v is taken", edits)
 		}
 	}
@@ -363,13 +371,13 @@ func TestOtherStream(t *testing.T) {
 	for _, stream := range [][]byte{s.stream[:len(s.stream)/4], reblocked(data, 1001), make([]byte, len(s.stream))} {
 		o := s.source()
 		o.Deflate, o.Size = bytes.NewReader(stream), int64(len(stream))
-		if _, err := Make(context.Background(), o, edits, s.points, 10); err == nil {
+		if _, err := Make(context.Background(), o, edits, s.points, math.MaxInt64); err == nil {
 			t.Error("another stream is taken")
 		}
 	}
 	o := s.source()
 	o.Data = func(int64, []byte) error { return io.ErrClosedPipe }
-	if _, err := Make(context.Background(), o, edits, s.points, 10); !errors.Is(err, io.ErrClosedPipe) {
+	if _, err := Make(context.Background(), o, edits, s.points, math.MaxInt64); !errors.Is(err, io.ErrClosedPipe) {
 		t.Errorf("data that can't be read: %v", err)
 	}
 }
@@ -381,7 +389,7 @@ func TestLargeBlock(t *testing.T) {
 		e := tokenEncoder{newBlock: newBlock{final: true}}
 		e.encode(tokens, nil, true)
 		s := scan(t, e.bits, 1+matches*maxMatch)
-		_, err := Make(context.Background(), s.source(), []Edit{{Off: 9, New: []byte{1}}}, nil, 1)
+		_, err := Make(context.Background(), s.source(), []Edit{{Off: 9, New: []byte{1}}}, nil, math.MaxInt64)
 		if small := len(s.data) <= maxBlock; small && err != nil || !small && !errors.Is(err, ErrTooMany) {
 			t.Errorf("a block of %d bytes: %v", len(s.data), err)
 		}

@@ -1,6 +1,15 @@
 package splice
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"lorefs/internal/cores"
+)
 
 // check returns an error if edits of size bytes are not as Edit says.
 func check(edits []Edit, size int64) error {
@@ -14,24 +23,44 @@ func check(edits []Edit, size int64) error {
 	return nil
 }
 
-// trim returns edits of only what changes, since the tokens of all other data stay.
-func (s *Stream) trim(edits []Edit) (trimmed []Edit, err error) {
-	var old []byte
-	for _, e := range edits {
-		if int64(cap(old)) < e.Len {
-			old = make([]byte, e.Len)
-		}
-		old = old[:e.Len]
-		if err := s.Data(e.Off, old); err != nil {
-			return nil, err
-		}
-		if len(old) == len(e.New) {
-			trimmed = appendChanges(trimmed, e, old)
-		} else {
-			trimmed = append(trimmed, trimEnds(e, old))
-		}
+// trim returns edits of only what changes, since the tokens of all other data stay. It reads what
+// they replace on all cores: each may be in a part of the data that has to be inflated first.
+func (s *Stream) trim(ctx context.Context, edits []Edit) ([]Edit, error) {
+	trimmed := make([][]Edit, len(edits))
+	group, ctx := errgroup.WithContext(ctx)
+	var next atomic.Int64
+	for range min(cores.Count(), len(edits)) {
+		group.Go(func() (err error) {
+			var old []byte // scratch
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(edits) {
+					return nil
+				}
+				if trimmed[i], old, err = s.trimOne(edits[i], old); err != nil {
+					return err
+				}
+			}
+			return ctx.Err()
+		})
 	}
-	return trimmed, nil
+	err := group.Wait()
+	return slices.Concat(trimmed...), err
+}
+
+// trimOne trims one edit. It returns old, with more room if that was too small.
+func (s *Stream) trimOne(e Edit, old []byte) ([]Edit, []byte, error) {
+	if int64(cap(old)) < e.Len {
+		old = make([]byte, e.Len)
+	}
+	old = old[:e.Len]
+	if err := s.Data(e.Off, old); err != nil {
+		return nil, old, err
+	}
+	if len(old) == len(e.New) {
+		return appendChanges(nil, e, old), old, nil
+	}
+	return []Edit{trimEnds(e, old)}, old, nil
 }
 
 // appendChanges splits an edit that keeps the length. It does not split it for the sake of a few

@@ -135,6 +135,13 @@ func (c *Cache) shrink(most int64) {
 	}
 }
 
+// Budget returns the most bytes that the cache of a view holds.
+func (v *View) Budget() int64 {
+	v.cache.mu.Lock()
+	defer v.cache.mu.Unlock()
+	return v.cache.budget
+}
+
 // SetBudget changes the budget, drops what exceeds it, and returns the budget before.
 func (c *Cache) SetBudget(budget int64) (before int64) {
 	c.mu.Lock()

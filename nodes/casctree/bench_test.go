@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"lorefs/casc"
-	"lorefs/casc/casctest"
+	"lorefs/internal/formats/casc/casctest"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/casctree"

@@ -22,6 +22,7 @@ type Tree struct {
 	manifests    []*manifest
 	problems     []error
 	readers      *readers
+	ahead        *readAhead
 	partial      partial
 	bytes        int64
 	described    described
@@ -45,7 +46,7 @@ func New(ctx context.Context, st *casc.Storage, opts Options) (*Tree, error) {
 		return nil, fmt.Errorf("casctree: %w", err)
 	}
 	t := &Tree{st: st, opts: opts, table: names, problems: slices.Concat(st.Problems(), problems), started: time.Now()}
-	t.readers = newReaders(t.open)
+	t.readers, t.ahead = newReaders(t.open), newReadAhead(t)
 	t.bytes = st.DiskSize()
 	for i, f := range st.Configs() {
 		t.configs = append(t.configs, nodes.Entry{

@@ -53,6 +53,12 @@
 // manifests/idx shows the local index of that moment. Once
 // somebody writes to the index files in place, it fails with [nodes.ErrChanged].
 //
+// # Reading ahead
+//
+// When a program has read the end of a file and goes on with one behind it in the listing, or
+// reads a file in pieces, the tree decodes what comes next, on the cores that are free, up to 8
+// MiB and an eighth of the cache. Of a remote storage nothing is decoded before it is asked for.
+//
 // # Updates
 //
 // The game and its updater may run meanwhile. Every few seconds, and whenever a read fails,

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"lorefs/casc"
-	"lorefs/casc/casctest"
+	"lorefs/internal/formats/casc/casctest"
 	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 	"lorefs/nodes/casctree"

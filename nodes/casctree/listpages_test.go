@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"lorefs/casc"
-	"lorefs/casc/casctest"
+	"lorefs/internal/formats/casc/casctest"
 	"lorefs/nodes"
 	"lorefs/nodes/casctree"
 )

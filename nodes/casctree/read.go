@@ -163,6 +163,9 @@ func (t *Tree) readFile(ctx context.Context, id nodes.ID, size int64, p []byte, 
 	}
 	ended := int64(len(p)) > size-off
 	p = p[:min(int64(len(p)), size-off)]
+	if k, i := splitID(id); k == kindFile {
+		t.ahead.saw(i, off, off+int64(len(p)))
+	}
 	n, was, before, err := t.tryRead(ctx, id, p, off)
 	if err != nil && ctx.Err() != nil {
 		return n, err // that says nothing of the file

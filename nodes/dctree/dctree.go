@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/treepath"
+	"lorefs/internal/formats/datacenter/treepath"
 	"lorefs/nodes"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/dctest"
+	"lorefs/internal/formats/datacenter/dctest"
 	"lorefs/nodes"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
-	"lorefs/datacenter/treepath"
+	"lorefs/internal/formats/datacenter/treepath"
 	"lorefs/nodes"
 	"lorefs/nodes/overlay"
 )

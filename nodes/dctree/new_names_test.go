@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"lorefs/datacenter/dctest"
+	"lorefs/internal/formats/datacenter/dctest"
 	"lorefs/nodes"
 )
 

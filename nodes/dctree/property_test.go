@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/dctest"
+	"lorefs/internal/formats/datacenter/dctest"
 	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 )

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"lorefs/datacenter/dctest"
+	"lorefs/internal/formats/datacenter/dctest"
 	"lorefs/nodes"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"lorefs/datacenter/dctest"
+	"lorefs/internal/formats/datacenter/dctest"
 	"lorefs/nodes"
 )
 

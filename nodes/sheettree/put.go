@@ -11,8 +11,6 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets"
-	"lorefs/datacenter/sheets/plan"
-	"lorefs/datacenter/sheets/xmltext"
 	"lorefs/datacenter/sheets/xsd"
 	"lorefs/nodes"
 	"lorefs/nodes/overlay"
@@ -20,10 +18,10 @@ import (
 
 // refusal maps the errors of texts and of edits to those of the tree.
 func refusal(err error) error {
-	if _, ok := errors.AsType[*xmltext.SyntaxError](err); ok {
+	if _, ok := errors.AsType[*sheets.SyntaxError](err); ok {
 		return nodes.Mark(err, nodes.ErrInvalid)
 	}
-	if _, ok := errors.AsType[*xmltext.ValueError](err); ok {
+	if _, ok := errors.AsType[*sheets.ValueError](err); ok {
 		return nodes.Mark(err, nodes.ErrInvalid)
 	}
 	for _, m := range []struct{ of, to error }{
@@ -115,12 +113,12 @@ func (e *edits) makeFolder(name string) nodes.ID {
 func (e *edits) putSheet(
 	ctx context.Context, target sheets.Sheet, in, name string, text []byte, hidden nodes.ID,
 ) (edit.Number, error) {
-	opts := plan.Options{}
+	opts := sheets.PlanOptions{}
 	if w := e.state(in).written; w != nil {
 		opts.Schema = w.says
 	}
 	number := target.Number
-	var made plan.Plan
+	var made sheets.Plan
 	err := e.apply(ctx, func() ([]edit.Edit, error) {
 		var err error
 		if made, err = e.src.Plan(ctx, target, in+"/"+name, text, opts); err != nil {

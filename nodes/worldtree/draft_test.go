@@ -11,7 +11,7 @@ import (
 	"testing/fstest"
 
 	"lorefs/geometry"
-	"lorefs/geometry/geomtest"
+	"lorefs/internal/formats/geometry/geomtest"
 	"lorefs/nodes"
 	"lorefs/nodes/nodetest"
 	"lorefs/nodes/overlay"

@@ -16,7 +16,8 @@ import (
 	"time"
 
 	"lorefs/geometry"
-	"lorefs/geometry/geomtest"
+	"lorefs/internal/cores"
+	"lorefs/internal/formats/geometry/geomtest"
 	"lorefs/nodes"
 	"lorefs/nodes/worldtree"
 )
@@ -88,18 +89,36 @@ func TestSizesOfThisVersion(t *testing.T) {
 	}
 }
 
-// TestNextSizes asks for the sizes of two zones, one after the other, and expects that of the
-// third to be looked for, and no other.
+// TestNextSizes asks for the sizes of zones, and expects those of the next ones to be looked for as
+// long as the zones are asked for as a list has them.
 func TestNextSizes(t *testing.T) {
-	files := &countedFS{MapFS: folder(4)}
-	tree := newTree(t, files, worldtree.Options{})
-	opened := files.opened.Load()
-	for i, want := range []int64{1, 3} {
-		find(t, tree, fmt.Sprintf("zones/x1000y100%d.json", i))
-		remember(t, tree) // which waits for it
-		if got := files.opened.Load() - opened; got != want {
-			t.Errorf("the size of zone %d took %d files to be opened, want %d", i, got, want)
-		}
+	const zones = 8
+	ahead := max(1, cores.Count()-1)
+	for _, tt := range []struct {
+		name string
+		ask  []int
+		want int // the zones that are opened
+	}{
+		{"the first", []int{0}, min(1+ahead, zones)},
+		{"the first two", []int{0, 1}, min(1+ahead, zones)}, // the second is known by then
+		{"behind what is known", []int{0, 1 + ahead}, min(2*(1+ahead), zones)},
+		{"one in the middle", []int{3}, 1},
+		{"two in the middle", []int{3, 4}, min(2+ahead, zones-3)},
+		{"every other one", []int{1, 3, 5}, 3},
+		{"one twice", []int{3, 3}, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			files := &countedFS{MapFS: folder(zones)}
+			tree := newTree(t, files, worldtree.Options{})
+			opened := files.opened.Load()
+			for _, i := range tt.ask {
+				find(t, tree, fmt.Sprintf("zones/x1000y100%d.json", min(i, zones-1)))
+				remember(t, tree) // which waits for what is looked for
+			}
+			if got := files.opened.Load() - opened; got != int64(tt.want) {
+				t.Errorf("%d files are opened, want %d", got, tt.want)
+			}
+		})
 	}
 }
 

@@ -31,9 +31,19 @@ type Options struct {
 	// Missing makes the content of missing.json in the root from the shown files. Default:
 	// there is no such file.
 	Missing func(files []File) string
+	// Named are areas that world.svg outlines even if the folder has no file of them. Default:
+	// none.
+	Named []NamedArea
 	// Logger gets messages about files that are left out or can't be decoded. Default:
 	// none.
 	Logger *slog.Logger
+}
+
+// NamedArea is an area that is known without its file.
+type NamedArea struct {
+	// Name is in lower case.
+	Name  string
+	Zones []geometry.ZonePosition
 }
 
 const defaultBudget = 64 << 20

@@ -91,6 +91,9 @@ type viewState struct {
 	size   atomic.Int64
 	failed error
 
+	// begun is set when the size begins to be found out before it is asked for.
+	begun atomic.Bool
+
 	mu sync.Mutex // held while the size is found out
 }
 

@@ -5,7 +5,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"lorefs/geometry/geomtest"
+	"lorefs/internal/formats/geometry/geomtest"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/worldtree"

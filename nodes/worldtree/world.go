@@ -67,6 +67,10 @@ func (t *Tree) layOut() {
 			names += len(s.name)
 		}
 	}
+	areas := len(t.sources) - len(zones) + len(t.unfiled)
+	for _, a := range t.unfiled {
+		names += len(a.Name)
+	}
 	if len(zones) > 0 {
 		t.mosaic = geometry.NewMosaic(zones, worldSide)
 		t.world.sizes[worldPicture] = int64(geometry.PreviewSize(t.mosaic.All.Dx(), t.mosaic.All.Dy(), t.mosaic.Notes()))
@@ -78,7 +82,7 @@ func (t *Tree) layOut() {
 		// escaped is how much longer a name may become, which is there twice.
 		escaped = 2 * 6
 	)
-	t.world.sizes[worldOutlines] = svg.MinSize + int64(zoneSize*len(zones)+areaSize*(len(t.sources)-len(zones))+escaped*names)
+	t.world.sizes[worldOutlines] = svg.MinSize + int64(zoneSize*len(zones)+areaSize*areas+escaped*names)
 }
 
 // rootFiles returns the files in the root that there are.
@@ -202,6 +206,9 @@ func (t *Tree) outlineWorld(ctx context.Context) ([]byte, error) {
 	for _, of := range in {
 		all = append(all, of...)
 	}
+	for _, a := range t.unfiled {
+		all = append(all, a.Zones...)
+	}
 	o := outlines{layout: geometry.NewMosaic(all, worldSide), labels: map[geometry.ZonePosition]int{}}
 	o.drawing = svg.New(int(t.world.sizes[worldOutlines]), float64(o.layout.All.Dx()), float64(o.layout.All.Dy()), "Zones and areas")
 	for _, s := range zones {
@@ -209,10 +216,32 @@ func (t *Tree) outlineWorld(ctx context.Context) ([]byte, error) {
 	}
 	for i, s := range areas {
 		if len(in[i]) > 0 {
-			o.area(s.name, in[i])
+			o.area(s.name, s.name, in[i])
 		}
 	}
+	for _, a := range t.unfiled {
+		o.area(a.Name, a.Name+" (no file)", a.Zones)
+	}
 	return o.drawing.Bytes(), nil
+}
+
+// maxUnfiled is how many areas without a file are drawn. It is more than any known world has.
+const maxUnfiled = 10_000
+
+// withoutFile returns those areas that have zones but no file here, each zone once: the border
+// between an area and itself would be none.
+func (t *Tree) withoutFile(named []NamedArea) (all []NamedArea) {
+	for _, a := range named {
+		if t.byName[area][a.Name] != nil || len(a.Zones) == 0 || len(all) == maxUnfiled {
+			continue
+		}
+		zones := slices.SortedFunc(slices.Values(a.Zones), func(p, q geometry.ZonePosition) int {
+			return cmp.Or(cmp.Compare(p.Y, q.Y), cmp.Compare(p.X, q.X))
+		})
+		zones = slices.Compact(zones)
+		all = append(all, NamedArea{Name: a.Name, Zones: zones[:min(len(zones), maxOutlined)]})
+	}
+	return all
 }
 
 // maxOutlined is how many zones of an area are drawn. It is more than any known area has.
@@ -283,11 +312,12 @@ func rectOf(r image.Rectangle) svg.Rect {
 // linesAZone is how many names of areas a zone has room for.
 const linesAZone = 8
 
-// area draws the outline of an area, and its name in its first zone.
-func (o *outlines) area(name string, zones []geometry.ZonePosition) {
+// area draws the outline of an area, and its name in its first zone. Viewers that point at the
+// outline show its title.
+func (o *outlines) area(name, title string, zones []geometry.ZonePosition) {
 	colour := colourOf(name)
 	first := rectOf(o.layout.Tile(zones[0]))
-	o.drawing.Path(o.border(zones), svg.Style{Stroke: colour, Width: first.Width / 60, Title: name})
+	o.drawing.Path(o.border(zones), svg.Style{Stroke: colour, Width: first.Width / 60, Title: title})
 	o.labels[zones[0]]++
 	// Letters are about half as wide as they are high.
 	line := first.Height / (linesAZone + 1)

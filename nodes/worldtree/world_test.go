@@ -12,7 +12,7 @@ import (
 	"testing/fstest"
 
 	"lorefs/geometry"
-	"lorefs/geometry/geomtest"
+	"lorefs/internal/formats/geometry/geomtest"
 	"lorefs/internal/svg/svgtest"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
@@ -145,6 +145,27 @@ func TestOutlines(t *testing.T) {
 	text := string(read(t, newTree(t, folder(2), worldtree.Options{}), "world.svg"))
 	if want := `<path d="M0 0H960M0 1920H960M0 0V1920M960 0V1920"`; !strings.Contains(text, want) {
 		t.Errorf("world.svg lacks %s:\n%s", want, strings.TrimSpace(text))
+	}
+}
+
+// TestOutlinesWithoutFile checks that areas are drawn that only somebody else knows, and that a
+// zone which such an area has twice is still in it.
+func TestOutlinesWithoutFile(t *testing.T) {
+	lower, upper := geometry.ZonePosition{X: 1000, Y: 1000}, geometry.ZonePosition{X: 1000, Y: 1001}
+	text := read(t, newTree(t, folder(2), worldtree.Options{Named: []worldtree.NamedArea{
+		{Name: "area_a_p", Zones: []geometry.ZonePosition{lower}}, // this one has a file
+		{Name: "elsewhere", Zones: []geometry.ZonePosition{upper, lower, upper}},
+		{Name: "nowhere"},
+	}}), "world.svg")
+	for name, want := range map[string]bool{
+		"area_a_p": true, "elsewhere": true, "elsewhere (no file)": true, "area_a_p (no file)": false, "nowhere": false,
+	} {
+		if slices.Contains(svgtest.Texts(t, text), name) != want {
+			t.Errorf("world.svg has %q: %v, want %v", name, !want, want)
+		}
+	}
+	if border := []byte(`<path d="M0 0H960M0 1920H960M0 0V1920M960 0V1920"`); bytes.Count(text, border) != 2 {
+		t.Errorf("%d areas have the border of both zones, want 2:\n%s", bytes.Count(text, border), bytes.TrimSpace(text))
 	}
 }
 

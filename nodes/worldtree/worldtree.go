@@ -29,6 +29,8 @@ type Tree struct {
 	missing string
 	// mosaic is where zones lie in world.png; nil without zones.
 	mosaic *geometry.Mosaic
+	// unfiled are the areas of Options.Named that have no file.
+	unfiled []NamedArea
 	// world has what is known of the pictures of the world.
 	world worldPictures
 	// decoding limits how many files are decoded at once: each takes some 10 MB beside the
@@ -72,6 +74,7 @@ func New(fsys iofs.FS, opts Options) (*Tree, error) {
 	if opts.Missing != nil {
 		t.missing = opts.Missing(t.Files())
 	}
+	t.unfiled = t.withoutFile(opts.Named)
 	t.layOut()
 	t.folders = t.makeFolders()
 	t.usage.Nodes = t.count()

@@ -111,6 +111,9 @@ type Options struct {
 	// Follow says that Grown will be called. All of the file is read for that, to notice later
 	// whether it was only appended to.
 	Follow bool
+	// Seen is called by Open for the first packet of each code, with what the log has said about
+	// itself before. What comes with the code can be looked up while Open reads on. It may be nil.
+	Seen func(so Info, code uint16)
 }
 
 const (
@@ -136,6 +139,9 @@ type Log struct {
 	read  func(l *Log, i int, buf []byte) (Packet, error)
 	// wanted returns an error when Open or Grown should stop; nil once it has returned.
 	wanted func() error
+	// seen has the codes that Seen was called for; nil if nobody wants to know, or once Open has
+	// returned.
+	seen *[1 << codeBits]bool
 
 	// labels are the names in the log for the packets of a code.
 	labels map[uint16]label
@@ -218,7 +224,10 @@ func Open(ctx context.Context, src io.ReaderAt, size int64, opts Options) (*Log,
 		opts.MaxInflated = defaultMaxInflated
 	}
 	l := &Log{src: src, size: size, opts: opts, wanted: ctx.Err}
-	defer func() { l.wanted = nil }()
+	if opts.Seen != nil {
+		l.seen = new([1 << codeBits]bool)
+	}
+	defer func() { l.wanted, l.seen = nil, nil }()
 	if size == 0 {
 		return nil, badf(0, "the file is empty")
 	}
@@ -323,18 +332,24 @@ func (l *Log) add(off int64, code uint16) error {
 		}
 	}
 	l.index = append(roomToGo(l.index, off, l.size), uint64(off)<<codeBits|uint64(code))
+	if l.seen != nil && !l.seen[code] {
+		l.seen[code] = true
+		l.opts.Seen(l.info, code)
+	}
 	return nil
 }
 
 // roomToGo makes room in a list that is full, for the entries up to the end of the data if they
 // come as they came up to off, but for at most three times as many as there are. So a list of
 // millions is copied a few times, and a file that goes on otherwise costs no more than it has.
+// There is room for a few more: without it, half of all lists would be copied again just before
+// their end.
 func roomToGo[T any](list []T, off, size int64) []T {
 	n := len(list)
 	if n < cap(list) || off <= 0 || off >= size {
 		return list
 	}
-	expected := float64(size-off) / float64(off) * float64(n)
+	expected := float64(size-off)/float64(off)*float64(n) + float64(n)/16
 	return slices.Grow(list, int(min(expected, 3*float64(n)))+1)
 }
 

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/netip"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -549,5 +550,32 @@ func TestOpenCancelled(t *testing.T) {
 	text := "0400e903\n"
 	if _, err := capture.Open(ctx, strings.NewReader(text), int64(len(text)), capture.Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestSeen is called for the first packet of each code, in every format.
+func TestSeen(t *testing.T) {
+	for _, f := range formats {
+		t.Run(f.name, func(t *testing.T) {
+			data := build(t, f.info, f.level, sessionFor(f.info, 60, f.names))
+			var seen, want []uint16
+			l, err := capture.Open(t.Context(), bytes.NewReader(data), int64(len(data)), capture.Options{Seen: func(so capture.Info, code uint16) {
+				if so.Format != f.info.Format {
+					t.Errorf("the format is %v when code %d is seen", so.Format, code)
+				}
+				seen = append(seen, code)
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range l.Len() {
+				if c := l.Code(i); !slices.Contains(want, c) {
+					want = append(want, c)
+				}
+			}
+			if !slices.Equal(seen, want) {
+				t.Errorf("got %d, want %d", seen, want)
+			}
+		})
 	}
 }

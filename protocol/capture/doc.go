@@ -2,6 +2,8 @@
 // decrypted, each with its header. A [Log] keeps 8 bytes for each packet, and reads the
 // packet itself when it is asked for.
 //
+// [Open] reads a session, and [NewWriter] writes one.
+//
 // # TeraConnectionLog, .TeraLog
 //
 // This follows TeraDamageMeter's specification. A sequence of blocks, little endian:

@@ -74,16 +74,28 @@ func NameOf(m *protocol.Map, code uint16) string {
 //
 // An error comes from reading, or from the map that names the packets.
 func New(log *capture.Log, lib *protocol.Library, opts Options) (*Recording, error) {
-	given := opts
-	if opts.Revision == "" {
-		opts.Revision = log.Info().Revision
+	r, err := named(log.Info(), lib, opts)
+	if err != nil {
+		return nil, err
 	}
-	r := &Recording{log: log, lib: lib, given: given, opts: opts}
+	return r.of(log)
+}
+
+// named returns a recording without its log, but with the map for it.
+func named(info capture.Info, lib *protocol.Library, opts Options) (*Recording, error) {
+	r := &Recording{lib: lib, given: opts, opts: opts}
+	r.opts.Revision = cmp.Or(opts.Revision, info.Revision)
 	var err error
 	if r.names, err = r.findNames(); err != nil {
 		return nil, err
 	}
-	if err = r.learn(0); err != nil {
+	return r, nil
+}
+
+// of sets the log of a recording that has none.
+func (r *Recording) of(log *capture.Log) (*Recording, error) {
+	r.log = log
+	if err := r.learn(0); err != nil {
 		return nil, err
 	}
 	return r, nil
@@ -119,11 +131,8 @@ func (r *Recording) learn(from int) error {
 	if err != nil {
 		return err
 	}
+	r.place(list)
 	for i, one := range list {
-		if one.Place = slices.Index(r.first, one.Name); one.Place < 0 {
-			one.Place = len(r.first)
-			r.first = append(slices.Clip(r.first), one.Name)
-		}
 		r.codes[found[i]] = one
 		r.sorted = append(r.sorted, found[i])
 	}
@@ -131,6 +140,25 @@ func (r *Recording) learn(from int) error {
 		return cmp.Or(strings.Compare(r.codes[a].Name, r.codes[b].Name), int(a)-int(b))
 	})
 	return nil
+}
+
+// place gives new codes the places of their names. Two codes may have one name.
+func (r *Recording) place(list []*Code) {
+	places := make(map[string]int, len(r.first)+len(list))
+	for i, name := range r.first {
+		places[name] = i
+	}
+	first := slices.Clip(r.first) // the recording that this one has grown from goes on with its own
+	for _, one := range list {
+		at, known := places[one.Name]
+		if !known {
+			at = len(first)
+			places[one.Name] = at
+			first = append(first, one.Name)
+		}
+		one.Place = at
+	}
+	r.first = first
 }
 
 // unknown returns the codes of the packets from a number on that the recording does not know,

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/xmlsheet"
 	"lorefs/datacenter/sheets/pack"
-	"lorefs/datacenter/sheets/xmlsheet"
 )
 
 // BenchmarkPack packs real sheets; bytes are those of the XML.

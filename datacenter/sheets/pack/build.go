@@ -9,7 +9,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets/internal/infer"
-	"lorefs/datacenter/sheets/xmlsheet"
+	"lorefs/datacenter/sheets/internal/xmlsheet"
 )
 
 // build passes all sheets to b, in order. Runs that nodes share are passed once.

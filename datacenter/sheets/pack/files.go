@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/sheets/internal/spell"
-	"lorefs/datacenter/sheets/xmltext"
+	"lorefs/datacenter/sheets/internal/xmltext"
+	"lorefs/internal/formats/datacenter/spell"
 )
 
 // sheetFiles are the files of a folder to pack.
@@ -77,10 +77,10 @@ func Sheets(ctx context.Context, fsys iofs.FS) ([]string, error) {
 	return paths, nil
 }
 
-// omit leaves out the sheets directly in some folders.
-func (s *sheetFiles) omit(folders map[string]string) {
+// omit leaves out some files.
+func (s *sheetFiles) omit(files map[string]string) {
 	s.files = slices.DeleteFunc(s.files, func(f sheetFile) bool {
-		_, omitted := folders[path.Dir(f.path)]
+		_, omitted := files[f.path]
 		if omitted {
 			s.size -= f.size
 		}

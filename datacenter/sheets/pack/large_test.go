@@ -11,8 +11,8 @@ import (
 	"unicode/utf16"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/xmltext"
 	"lorefs/datacenter/sheets/pack"
-	"lorefs/datacenter/sheets/xmltext"
 )
 
 // readCounter counts what is read of the files of a folder.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/sheets/internal/spell"
+	"lorefs/internal/formats/datacenter/spell"
 )
 
 // The limits of a data center; the [xmlsheet.Parser] knows the limits of a node. Pack and

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/sheets/internal/spell"
 	"lorefs/datacenter/sheets/xsd"
+	"lorefs/internal/formats/datacenter/spell"
 	"lorefs/internal/shown"
 )
 

@@ -11,7 +11,6 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets/xsd"
-	"lorefs/internal/shown"
 )
 
 // Options are the options of Pack. The zero value is right for a folder in which each sheet
@@ -26,8 +25,9 @@ type Options struct {
 	Like func(sheet string) (*xsd.Schema, error)
 	// Template is like Like, but follows a sheet's own schema.
 	Template func(sheet string) (*xsd.Schema, error)
-	// Omit are folders whose sheets are left out, with the name of these. Other sheets of the
-	// name are refused with [ErrOmitted], for their places among all of it are unknown.
+	// Omit are the files of sheets that are left out, with the names of these. The other sheets
+	// of a name have to be in the same folder, with no others, or they are refused with
+	// [ErrOmitted]: their places among all of it would be unknown.
 	Omit map[string]string
 	// Strict refuses sheets with misfits in the [Report], with [ErrMisfits].
 	Strict bool
@@ -61,8 +61,8 @@ var ErrNoSheets = errors.New("no file is called like a sheet, Name-00000.xml")
 // ErrMisfits means that there are sheets in which not all types are certain.
 var ErrMisfits = errors.New("the schemas do not fit the sheets")
 
-// ErrOmitted means that a name of omitted sheets has others, elsewhere in the folder.
-var ErrOmitted = errors.New("not all sheets of the name are omitted")
+// ErrOmitted means that the places of sheets among omitted ones of their name are unknown.
+var ErrOmitted = errors.New("omitted sheets have an unknown place")
 
 // Pack makes a data center of all sheets below a folder: files named ?*-?*.xml, in the
 // order of their paths. The name of a sheet is that of its root element. Files and folders
@@ -78,7 +78,7 @@ var ErrOmitted = errors.New("not all sheets of the name are omitted")
 // fit.
 //
 // If a sheet can't be packed, nothing is written to w, and the error is that of the first
-// such file: an [xmltext.SyntaxError], an [xmltext.ValueError], or an error that matches
+// such file: a SyntaxError or a ValueError of package sheets, or an error that matches
 // datacenter.ErrTooLarge. The sheets must not change meanwhile. Memory holds what is
 // written, what differs between the start tags and the runs of children of all sheets, and
 // a few files at a time.
@@ -96,10 +96,8 @@ func Pack(ctx context.Context, fsys iofs.FS, w io.Writer, opts Options) (Report,
 	if err != nil {
 		return report, err
 	}
-	for _, name := range opts.Omit {
-		if survey.has(name) {
-			return report, fmt.Errorf("sheets: %s: %w", shown.Quote(name), ErrOmitted)
-		}
+	if err := survey.besides(opts.Omit, src); err != nil {
+		return report, err
 	}
 	report.Nodes, report.Attributes = survey.nodes+1, survey.attributes
 	report.Inferred, report.Misfits = survey.inferred(), survey.misfits()

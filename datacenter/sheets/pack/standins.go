@@ -5,7 +5,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets/internal/intern"
-	"lorefs/datacenter/sheets/xmlsheet"
+	"lorefs/datacenter/sheets/internal/xmlsheet"
 )
 
 // A node's types and the place of its names are known only when all sheets have been read.

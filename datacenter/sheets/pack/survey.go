@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 
-	"lorefs/datacenter/sheets/xmlsheet"
+	"lorefs/datacenter/sheets/internal/xmlsheet"
 	"lorefs/datacenter/sheets/xsd"
 	"lorefs/internal/shown"
 )
@@ -187,9 +187,25 @@ func (s *survey) join(surveyors []*surveyor, found []sheetFound) {
 	}
 }
 
-// has reports whether there are sheets of a name.
-func (s *survey) has(sheet string) bool {
-	return slices.ContainsFunc(s.all, func(k *kind) bool { return k.name == sheet })
+// besides returns an error if sheets have an unknown place among the omitted ones of their
+// name: sheets of the name in another folder, and sheets of another name in the folder.
+func (s *survey) besides(omitted map[string]string, src *sheetFiles) error {
+	names, folders := map[string]string{}, map[string]string{} // by each other
+	for file, name := range omitted {
+		names[path.Dir(file)], folders[name] = name, path.Dir(file)
+	}
+	for i, f := range s.found {
+		file, name := src.files[i].path, f.key.sheet
+		folder, mixed := folders[name]
+		other, within := names[path.Dir(file)]
+		if !mixed && !within {
+			continue
+		}
+		if folder != path.Dir(file) || other != name {
+			return fmt.Errorf("sheets: %s: %w", file, ErrOmitted)
+		}
+	}
+	return nil
 }
 
 // names returns all names in the order that they get in the data center.

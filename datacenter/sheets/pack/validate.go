@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/sheets/xmlsheet"
-	"lorefs/datacenter/sheets/xmltext"
+	"lorefs/datacenter/sheets/internal/xmlsheet"
+	"lorefs/datacenter/sheets/internal/xmltext"
 	"lorefs/datacenter/sheets/xsd"
 )
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/sheets/xmlsheet"
-	"lorefs/datacenter/sheets/xmltext"
+	"lorefs/datacenter/sheets/internal/xmlsheet"
+	"lorefs/datacenter/sheets/internal/xmltext"
 	"lorefs/datacenter/sheets/xsd"
 )
 

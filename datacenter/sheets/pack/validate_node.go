@@ -5,9 +5,9 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets/internal/infer"
-	"lorefs/datacenter/sheets/internal/spell"
-	"lorefs/datacenter/sheets/xmlsheet"
+	"lorefs/datacenter/sheets/internal/xmlsheet"
 	"lorefs/datacenter/sheets/xsd"
+	"lorefs/internal/formats/datacenter/spell"
 	"lorefs/internal/shown"
 )
 

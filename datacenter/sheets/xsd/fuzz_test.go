@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"lorefs/datacenter/sheets/xmltext"
+	"lorefs/datacenter/sheets/internal/xmltext"
 	"lorefs/datacenter/sheets/xsd"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strconv"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/sheets/internal/spell"
-	"lorefs/datacenter/sheets/xmltext"
+	"lorefs/datacenter/sheets/internal/xmltext"
+	"lorefs/internal/formats/datacenter/spell"
 	"lorefs/internal/shown"
 )
 
@@ -15,7 +15,7 @@ import (
 // this package's: a flat list of named complex types with sequences of elements, attributes
 // of the types xsd:int, xsd:float, xsd:string and xsd:boolean, and one element, which is
 // the sheet. Other forms are refused, because a guess would pack wrong values. file is the
-// name for errors, which are an [xmltext.SyntaxError].
+// name for errors, which are a SyntaxError of package sheets.
 func Read(file string, data []byte) (*Schema, error) {
 	x, err := xmltext.New(file, data)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/sheets/xmltext"
+	"lorefs/datacenter/sheets/internal/xmltext"
 	"lorefs/datacenter/sheets/xsd"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/sheets/internal/spell"
+	"lorefs/internal/formats/datacenter/spell"
 	"lorefs/internal/shown"
 )
 

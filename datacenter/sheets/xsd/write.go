@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/sheets/internal/spell"
+	"lorefs/internal/formats/datacenter/spell"
 )
 
 // Common is DataCenter.xsd, to which all schemas refer for dc:keys, an attribute of

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/save"
+	"lorefs/internal/formats/datacenter/dctest"
 )
 
 // TestSavedFileIsReadThroughTheCache edits a file after a save. What the file has there is read

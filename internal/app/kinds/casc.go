@@ -222,6 +222,9 @@ func (c *cascStorage) mounts() ([]nodes.Mount, error) { return wholeRoot(c.tree)
 // Close closes the storage, after the indexes are saved.
 func (c *cascStorage) Close() error {
 	c.index.wait()
+	if c.tree != nil {
+		c.tree.StopAhead()
+	}
 	err := c.storage.Close()
 	if c.cdn != nil {
 		err = errors.Join(err, c.cdn.close())

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"lorefs/casc"
-	"lorefs/casc/cascdiff"
+	"lorefs/internal/formats/casc/cascdiff"
 	"lorefs/internal/shown"
 	"lorefs/nodes/casctree"
 )

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"lorefs/blte"
-	"lorefs/blte/bltetest"
 	"lorefs/casc"
-	"lorefs/casc/casctest/write"
+	"lorefs/internal/formats/blte/bltetest"
+	"lorefs/internal/formats/casc/casctest/write"
 )
 
 // damagedStorage writes a storage of many files. Every hundredth is damaged.

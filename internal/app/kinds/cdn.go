@@ -33,7 +33,8 @@ type CDNOptions struct {
 	Hosts, VersionHosts []string
 	// Offline means that only the cache is read.
 	Offline bool
-	// WholeFiles says that all of each file will be read.
+	// WholeFiles says that all of each file will be read once, and kept by who reads it. The
+	// cache gets nothing of them.
 	WholeFiles bool
 	// CacheDir is the folder of the cache; the default is in the user's cache folder.
 	// CacheLimit is how many bytes it may have; the default is mirror.DefaultLimit.
@@ -141,7 +142,7 @@ func openMirror(opts *CDNOptions, log *slog.Logger) *mirror.Cache {
 func (c *cdn) newClient(o opening, decrypt func(remote.Key, int64, []byte)) (*remote.Client, error) {
 	return remote.New(remote.Options{
 		Hosts: c.build.Hosts, Path: c.build.Path, ConfigPath: c.build.ConfigPath, Cache: c.cache,
-		Offline: o.CASC.CDN.Offline, Decrypt: decrypt, Logger: o.Logger,
+		Once: c.whole, Offline: o.CASC.CDN.Offline, Decrypt: decrypt, Logger: o.Logger,
 	})
 }
 

@@ -200,17 +200,48 @@ func (p *fetchPlan) addKey(ctx context.Context, of string, key []byte) error {
 	return nil
 }
 
-// run fetches everything, in rows of files that lie close to each other. What fails is left.
-func (f *fetching) run(ctx context.Context, jobs []fetchJob) error {
+// rows returns the numbers of jobs in rows of files that lie close to each other.
+func (f *fetching) rows(ctx context.Context, jobs []fetchJob) ([][]int, error) {
 	keys := make([][]byte, len(jobs))
 	for i := range jobs {
 		keys[i] = jobs[i].key
 	}
-	rows, err := f.storage.Rows(ctx, keys)
+	return f.storage.Rows(ctx, keys)
+}
+
+// missing returns the jobs of which the result is not there. It looks for encoded files before
+// anything of them is fetched, and in the order of their places, which needs each index once.
+func (f *fetching) missing(ctx context.Context, jobs []fetchJob) (left []fetchJob, err error) {
+	rows, err := f.rows(ctx, jobs)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range slices.Concat(rows...) {
+		j := &jobs[i]
+		if len(j.key) > 0 {
+			// What can't be found is missing, and fetching it says why.
+			if at, err := f.storage.Locate(ctx, j.key); err == nil && f.has(casc.ConfigPath("data", at.Key), at.Size) {
+				continue
+			}
+		}
+		left = append(left, *j)
+	}
+	return left, nil
+}
+
+// run fetches everything that is not there. What fails is left.
+func (f *fetching) run(ctx context.Context, jobs []fetchJob) error {
+	total := len(jobs)
+	jobs, err := f.missing(ctx, jobs)
+	if err != nil {
+		return err
+	}
+	rows, err := f.rows(ctx, jobs)
 	if err != nil {
 		return err
 	}
 	var next, done, inRow atomic.Int64
+	done.Store(int64(total - len(jobs)))
 	one := func(j *fetchJob) {
 		if err := j.fetch(ctx); err != nil {
 			f.fail(ctx, j.of, err)
@@ -221,7 +252,7 @@ func (f *fetching) run(ctx context.Context, jobs []fetchJob) error {
 		}
 		inRow.Store(0)
 		if n := done.Add(1); f.opts.Progress != nil {
-			f.opts.Progress(n, int64(len(jobs)))
+			f.opts.Progress(n, int64(total))
 		}
 	}
 	var wg sync.WaitGroup
@@ -238,7 +269,7 @@ func (f *fetching) run(ctx context.Context, jobs []fetchJob) error {
 		})
 	}
 	wg.Wait()
-	f.done.Left = int64(len(jobs)) - done.Load()
+	f.done.Left = int64(total) - done.Load()
 	return nil
 }
 
@@ -300,7 +331,9 @@ func (f *fetching) archive(ctx context.Context, name casc.Key) error {
 	if err != nil {
 		return err
 	}
-	err = f.fill(ctx, w, name, entries[provenEntries(w, entries):])
+	if err = f.fill(ctx, w, name, entries[provenEntries(w, entries):]); err == nil {
+		err = w.Sync()
+	}
 	if err = errors.Join(err, w.Close()); err != nil {
 		return err // the part stays for the next run
 	}
@@ -348,7 +381,7 @@ func (f *fetching) put(name string, data []byte) error {
 func (f *fetching) path(name string) string { return filepath.Join(f.dir, filepath.FromSlash(name)) }
 
 // has reports whether an object is there, with size bytes if that is not 0. A file has its name
-// only when all of it is written.
+// only when all of it is on the disk.
 func (f *fetching) has(name string, size int64) bool {
 	info, err := os.Stat(f.path(name))
 	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 || size > 0 && info.Size() != size {
@@ -377,6 +410,9 @@ func (f *fetching) write(name string, content func(w *os.File) error) error {
 	}
 	if err = w.Truncate(0); err == nil {
 		err = content(w)
+	}
+	if err == nil { // or a power cut could leave the name without the content
+		err = w.Sync()
 	}
 	info, statErr := w.Stat()
 	if err = errors.Join(err, statErr, w.Close()); err != nil {

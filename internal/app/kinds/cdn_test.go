@@ -14,10 +14,10 @@ import (
 
 	"lorefs/blte"
 	"lorefs/casc"
-	"lorefs/casc/casctest"
-	"lorefs/casc/casctest/write"
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/kinds/cdntest"
+	"lorefs/internal/formats/casc/casctest"
+	"lorefs/internal/formats/casc/casctest/write"
 	"lorefs/internal/remote/remotetest"
 	"lorefs/internal/salsa20"
 	"lorefs/internal/testneeds"

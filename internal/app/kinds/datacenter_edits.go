@@ -10,11 +10,11 @@ import (
 	"slices"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/diff"
 	"lorefs/datacenter/edit"
-	"lorefs/datacenter/identity"
 	"lorefs/datacenter/patch"
 	"lorefs/datacenter/query"
+	"lorefs/internal/formats/datacenter/diff"
+	"lorefs/internal/formats/datacenter/identity"
 )
 
 // dataCenterEdits are the edits of a draft, as users know them.

@@ -12,12 +12,11 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets"
 	"lorefs/datacenter/sheets/pack"
-	"lorefs/datacenter/sheets/same"
-	"lorefs/datacenter/sheets/xmltext"
 	"lorefs/datacenter/sheets/xsd"
 	"lorefs/internal/app/output"
 	"lorefs/internal/app/save"
 	"lorefs/internal/app/save/dcsave"
+	"lorefs/internal/formats/datacenter/same"
 	"lorefs/nodes/blockcache"
 )
 
@@ -48,7 +47,7 @@ func packSheets(ctx context.Context, dir, to string, o output.Options, opts pack
 
 // SameSheets finds the sheets that a folder holds as the bytes of the data center, see
 // [same.Find].
-func (d *DataCenter) SameSheets(ctx context.Context, dir string, progress func(done, total int64)) (found same.Folders, all bool, err error) {
+func (d *DataCenter) SameSheets(ctx context.Context, dir string, progress func(done, total int64)) (found same.Sheets, all bool, err error) {
 	found, all, err = same.Find(ctx, d.sheets, pack.Dir(dir), progress)
 	return found, all, inFolder(dir, err)
 }
@@ -58,12 +57,12 @@ func inFolder(dir string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if e, ok := errors.AsType[*xmltext.SyntaxError](err); ok {
+	if e, ok := errors.AsType[*sheets.SyntaxError](err); ok {
 		at := *e
 		at.File = filepath.Join(dir, e.File)
 		return &at
 	}
-	if e, ok := errors.AsType[*xmltext.ValueError](err); ok {
+	if e, ok := errors.AsType[*sheets.ValueError](err); ok {
 		at := *e
 		at.File = filepath.Join(dir, e.File)
 		return &at

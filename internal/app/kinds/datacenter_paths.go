@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"lorefs/datacenter/edit"
-	"lorefs/datacenter/identity"
 	"lorefs/datacenter/query"
+	"lorefs/internal/formats/datacenter/identity"
 )
 
 const (

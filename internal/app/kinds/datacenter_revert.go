@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"lorefs/datacenter/edit"
-	"lorefs/datacenter/identity"
 	"lorefs/datacenter/query"
 	"lorefs/datacenter/sheets"
-	"lorefs/datacenter/treepath"
+	"lorefs/internal/formats/datacenter/identity"
+	"lorefs/internal/formats/datacenter/treepath"
 	"lorefs/nodes"
 	"lorefs/nodes/keytree"
 	"lorefs/nodes/overlay"

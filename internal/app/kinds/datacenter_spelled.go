@@ -5,11 +5,11 @@ import (
 	"strconv"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/diff"
-	"lorefs/datacenter/identity"
 	"lorefs/datacenter/patch"
 	"lorefs/datacenter/query"
 	"lorefs/datacenter/sheets"
+	"lorefs/internal/formats/datacenter/diff"
+	"lorefs/internal/formats/datacenter/identity"
 )
 
 // patchEdits yields the changes of a patch as edits.

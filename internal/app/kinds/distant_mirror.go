@@ -62,7 +62,7 @@ func (c *cdn) mirrored(ctx context.Context, s *server, o opening) (b casc.Build,
 		return b, nil
 	}
 	if o.CASC.CDN.Offline {
-		return b, errorf("%s: offline, --build and --cdn have to say which configurations to read", s.Origin().Shown())
+		return b, errorf("%s: offline only a mirror of a CASC storage can be read, and --build and --cdn have to say which configurations", s.Origin().Shown())
 	}
 	listed, err := s.buildInfo(ctx)
 	switch {

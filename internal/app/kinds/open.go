@@ -112,6 +112,7 @@ func (k *Kind) Open(ctx context.Context, path string, opts *Options) (*Source, e
 	if err != nil {
 		return nil, errors.Join(&Error{Err: err}, s.Close())
 	}
+	s.Tree = leavable(s.Tree, s.archive)
 	return s, nil
 }
 

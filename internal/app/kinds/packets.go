@@ -175,10 +175,8 @@ func newPackets(ctx context.Context, path string, all *Options, strict bool) (*p
 		f.AllowGrowth()
 	}
 	p.since, p.size = p.file.ModTime(), p.file.Size()
-	log, err := capture.Open(ctx, guarded{p.file}, p.size, capture.Options{Follow: o.Follow})
-	if err == nil {
-		p.recording, err = dissect.New(log, p.lib, dissect.Options{Revision: o.Revision, Patch: o.Patch})
-	}
+	p.recording, err = dissect.Open(ctx, guarded{p.file}, p.size, capture.Options{Follow: o.Follow}, p.lib,
+		dissect.Options{Revision: o.Revision, Patch: o.Patch})
 	if err != nil {
 		return nil, errors.Join(err, p.Close())
 	}

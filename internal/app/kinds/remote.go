@@ -15,6 +15,8 @@ import (
 	"lorefs/internal/remote/mirror"
 	"lorefs/internal/remote/objects"
 	"lorefs/internal/source"
+	"lorefs/nodes"
+	"lorefs/nodes/leave"
 	"lorefs/protocol"
 	"lorefs/protocol/capture"
 )
@@ -273,28 +275,49 @@ func (e *listlessError) Unwrap() error { return e.err }
 // ended, as those of a mount have to. Otherwise they end with it, so that a server which sends
 // nothing keeps no command from ending.
 func (s *Source) Outlive() {
-	switch a := s.archive.(type) {
-	case *DataCenter:
-		outlive(a.file)
-		if a.world != nil && a.world.distant != nil {
-			outlive(a.world.distant)
-		}
-	case *packets:
-		outlive(a.file)
-		outlive(a.folder)
-	case *world:
-		if a.distant != nil {
-			outlive(a.distant)
-		}
+	for _, server := range serversOf(s.archive) {
+		server.Outlive()
 	}
 }
 
-// outlive does it for a file or a folder.
-func outlive(opened any) {
-	switch a := opened.(type) {
-	case *distant:
-		a.server.Outlive()
-	case *distantFolder:
-		a.server.Outlive()
+// leavable returns a tree whose callers can leave if it is read from servers, and the tree itself
+// otherwise. CASC storages on a CDN have contexts down to their requests.
+func leavable(tree nodes.Tree, a archive) nodes.Tree {
+	servers := serversOf(a)
+	if len(servers) == 0 {
+		return tree
 	}
+	return leave.New(tree, func() {
+		for _, server := range servers {
+			server.EndReads()
+		}
+	})
+}
+
+// serversOf returns the servers that an archive is read from without contexts.
+func serversOf(a archive) (all []*server) {
+	add := func(opened any) {
+		switch a := opened.(type) {
+		case *distant:
+			all = append(all, a.server)
+		case *distantFolder:
+			all = append(all, a.server)
+		}
+	}
+	addWorld := func(w *world) {
+		if w != nil && w.distant != nil {
+			all = append(all, w.distant.server)
+		}
+	}
+	switch a := a.(type) {
+	case *DataCenter:
+		add(a.file)
+		addWorld(a.world)
+	case *packets:
+		add(a.file)
+		add(a.folder)
+	case *world:
+		addWorld(a)
+	}
+	return all
 }

@@ -2,12 +2,14 @@ package kinds
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"lorefs/datacenter"
 	"lorefs/geometry"
+	"lorefs/nodes/worldtree"
 )
 
 // worldList is the part of the world that the AreaList sheets of a data center name.
@@ -20,6 +22,8 @@ type worldList struct {
 	others map[geometry.ZonePosition][]geometry.ZonePosition
 	// areas maps the names of areas in lower case to the names as they are written.
 	areas map[string]string
+	// inArea has the zones of areas, by names in lower case. A zone may be there twice.
+	inArea map[string][]geometry.ZonePosition
 }
 
 // maxWorldList limits the number of nodes and attributes that are read, since a file may
@@ -33,6 +37,7 @@ func readWorldList(dc *datacenter.File) (*worldList, error) {
 		zones:  map[geometry.ZonePosition]geometry.ZonePosition{},
 		others: map[geometry.ZonePosition][]geometry.ZonePosition{},
 		areas:  map[string]string{},
+		inArea: map[string][]geometry.ZonePosition{},
 	}
 	root, err := dc.Root()
 	if err != nil {
@@ -50,15 +55,16 @@ func readWorldList(dc *datacenter.File) (*worldList, error) {
 			return nil, fmt.Errorf("AreaList: more than %d nodes and attributes", maxWorldList)
 		}
 		left -= sheet.Entries()
-		if err := l.add(sheet, geometry.DefaultOrigin); err != nil {
+		if err := l.add(sheet, geometry.DefaultOrigin, ""); err != nil {
 			return nil, fmt.Errorf("AreaList: %w", err)
 		}
 	}
 	return l, nil
 }
 
-// add adds a node and all below it. The data center limits how deep nodes nest.
-func (l *worldList) add(n datacenter.Node, origin geometry.ZonePosition) error {
+// add adds a node and all below it, which are in an area if it has a name. The data center limits
+// how deep nodes nest.
+func (l *worldList) add(n datacenter.Node, origin geometry.ZonePosition, area string) error {
 	var err error
 	switch n.Name() {
 	case "Continent":
@@ -66,12 +72,16 @@ func (l *worldList) add(n datacenter.Node, origin geometry.ZonePosition) error {
 	case "Area":
 		var name string
 		if name, _, err = textOf(n, "name"); name != "" {
-			l.areas[strings.ToLower(name)] = name
+			area = strings.ToLower(name)
+			l.areas[area] = name
 		}
 	case "Zone":
 		var at geometry.ZonePosition
 		if at, err = positionOf(n, "x", "y", nil); err == nil {
 			l.addZone(at, origin)
+			if area != "" {
+				l.inArea[area] = append(l.inArea[area], at)
+			}
 		}
 	}
 	if err != nil {
@@ -81,11 +91,19 @@ func (l *worldList) add(n datacenter.Node, origin geometry.ZonePosition) error {
 		if err != nil {
 			return err
 		}
-		if err := l.add(child, origin); err != nil {
+		if err := l.add(child, origin, area); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// outlined returns the areas that have zones, for world.svg.
+func (l *worldList) outlined() (all []worldtree.NamedArea) {
+	for _, name := range slices.Sorted(maps.Keys(l.inArea)) {
+		all = append(all, worldtree.NamedArea{Name: name, Zones: l.inArea[name]})
+	}
+	return all
 }
 
 func (l *worldList) addZone(at, origin geometry.ZonePosition) {

@@ -37,6 +37,7 @@ func (d *DataCenter) openWorld(ctx context.Context, o opening) (*world, error) {
 		Missing: func(files []worldtree.File) string {
 			return list.missing(files).text()
 		},
+		Named: list.outlined(),
 	})
 	if err != nil {
 		return nil, &Error{Option: worldOption, Err: err}

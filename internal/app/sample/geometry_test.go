@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/dctest"
 	"lorefs/geometry"
+	"lorefs/internal/formats/datacenter/dctest"
 )
 
 func TestWorld(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 
 	"lorefs/casc"
 	"lorefs/datacenter"
-	"lorefs/datacenter/dctest"
+	"lorefs/internal/formats/datacenter/dctest"
 )
 
 func mustDataCenter(t *testing.T, layout datacenter.Layout) []byte {

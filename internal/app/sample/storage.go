@@ -9,7 +9,7 @@ import (
 
 	"lorefs/blte"
 	"lorefs/casc"
-	"lorefs/casc/casctest/write"
+	"lorefs/internal/formats/casc/casctest/write"
 )
 
 const (

@@ -299,15 +299,24 @@ func (c *Cache) try(n int64, write func() error) bool {
 			c.log.Warn("nothing is kept in the cache: what is needed again is fetched again", "folder", c.dir, "error", err)
 		}
 		c.trouble, c.until = err, time.Now().Add(pause)
+		if diskspace.IsFull(err) {
+			c.trim()
+		}
 		return false
 	}
 	c.trouble = nil
-	c.written += n
-	if c.written >= c.limit/trims && !c.trimmer {
+	if c.written += n; c.written >= c.limit/trims {
+		c.trim()
+	}
+	return true
+}
+
+// trim has the cache trimmed in the background. The caller holds mu.
+func (c *Cache) trim() {
+	if !c.trimmer {
 		c.written, c.trimmer = 0, true
 		c.trimming.Go(c.trimOnce)
 	}
-	return true
 }
 
 // trimOnce trims the cache in the background.

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"lorefs/internal/diskspace"
 	"lorefs/internal/filelock"
 )
 
@@ -23,7 +24,7 @@ const (
 	// left is the age at which a temporary file, or a hold that nobody locks, is taken as left
 	// behind. A process needs far less between making one and locking or renaming it.
 	left = time.Hour
-	// spare is the part of the limit that is freed beyond it, so that not every file that
+	// spare is the part of what may stay that is freed beyond it, so that not every file that
 	// comes makes another one go.
 	spare = 16
 )
@@ -103,8 +104,8 @@ type entry struct {
 	own  bool
 }
 
-// Trim removes files until the cache is below its limit. If another process does that just
-// now, it does nothing.
+// Trim removes files until the cache is below its limit, and until the disk has the room that is
+// left for others. If another process does that just now, it does nothing.
 func (c *Cache) Trim() error {
 	lock, err := filelock.Acquire(filepath.Join(c.dir, holdsDir, "trim"), "trimming the cache")
 	if errors.Is(err, filelock.ErrLocked) {
@@ -118,7 +119,8 @@ func (c *Cache) Trim() error {
 	}
 	c.sweep()
 	all, total, err := c.list(c.owned())
-	if err != nil || total <= c.limit {
+	most := c.most(total)
+	if err != nil || total <= most {
 		return err
 	}
 	slices.SortFunc(all, func(a, b entry) int {
@@ -132,7 +134,7 @@ func (c *Cache) Trim() error {
 	})
 	var failed error
 	for _, e := range all {
-		if total <= c.limit-c.limit/spare {
+		if total <= most-most/spare {
 			break
 		}
 		if e.own {
@@ -146,6 +148,16 @@ func (c *Cache) Trim() error {
 		_ = os.Remove(filepath.Dir(e.path)) // unless it has other files
 	}
 	return failed
+}
+
+// most returns how much of total bytes may stay. On a disk that is nearly full it is less than the
+// limit, or the cache would keep what nobody reads any more, and get nothing new.
+func (c *Cache) most(total int64) int64 {
+	space, err := diskspace.Of(c.dir)
+	if err != nil { // then nobody knows
+		return c.limit
+	}
+	return max(0, min(c.limit, total+space.Free-space.Reserve()-total/spare))
 }
 
 // sweep removes what killed processes have left.

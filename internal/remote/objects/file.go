@@ -107,7 +107,7 @@ func (f *File) Close() error {
 
 // ReadAt implements [io.ReaderAt]. It ends when the store is told to end: see [Open].
 func (f *File) ReadAt(p []byte, off int64) (int, error) {
-	return f.ReadAtContext(f.store.life, p, off)
+	return f.ReadAtContext(f.store.reading(), p, off)
 }
 
 // ReadAtContext is ReadAt, and ends with an error when ctx ends.

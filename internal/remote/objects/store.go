@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -63,6 +64,11 @@ type Store struct {
 	life   context.Context //nolint:containedctx // io.ReaderAt takes none
 	end    context.CancelFunc
 	unbind func() bool
+
+	mu sync.Mutex // guards the rest
+	// reads is the part of life that lasts until EndReads is called, which endReads ends.
+	reads    context.Context //nolint:containedctx // io.ReaderAt takes none
+	endReads context.CancelFunc
 }
 
 // Open returns the store of a source. It asks no web server, but for an object store it may
@@ -96,6 +102,7 @@ func Open(ctx context.Context, o origin.Origin, opts Options) (*Store, error) {
 	}
 	s.life, s.end = context.WithCancel(context.WithoutCancel(ctx))
 	s.unbind = context.AfterFunc(ctx, s.end)
+	s.reads, s.endReads = context.WithCancel(s.life)
 	return s, nil
 }
 
@@ -115,6 +122,22 @@ func (s *Store) ModTime(ctx context.Context, name string) (time.Time, error) {
 
 // Outlive has reads go on after the context of Open has ended.
 func (s *Store) Outlive() { s.unbind() }
+
+// EndReads ends the reads without a context of their own that are going on, with errors that
+// match [context.Canceled].
+func (s *Store) EndReads() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.endReads()
+	s.reads, s.endReads = context.WithCancel(s.life)
+}
+
+// reading returns the context of a read without one of its own.
+func (s *Store) reading() context.Context {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reads
+}
 
 // Close ends what is going on, and closes connections that are not used.
 func (s *Store) Close() error {

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/sheets/internal/spell"
+	"lorefs/internal/formats/datacenter/spell"
 )
 
 // NameID is the index of a name in the file, or a higher number for a name that only a draft

@@ -7,8 +7,8 @@ import (
 	"path"
 	"strings"
 
-	"lorefs/casc/casctest/write"
 	"lorefs/internal/app/kinds"
+	"lorefs/internal/formats/casc/casctest/write"
 	"lorefs/internal/remote/remotetest"
 )
 

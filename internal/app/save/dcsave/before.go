@@ -8,9 +8,9 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
-	"lorefs/datacenter/identity"
 	"lorefs/datacenter/sheets"
 	"lorefs/internal/cursor"
+	"lorefs/internal/formats/datacenter/identity"
 )
 
 // A note describes the file that the edits of a journal belong to, so that the edits can be

@@ -8,7 +8,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
-	"lorefs/datacenter/identity"
+	"lorefs/internal/formats/datacenter/identity"
 )
 
 const (

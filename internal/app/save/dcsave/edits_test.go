@@ -10,11 +10,11 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
-	"lorefs/datacenter/identity"
 	"lorefs/datacenter/query"
 	"lorefs/internal/disk"
+	"lorefs/internal/formats/datacenter/dctest"
+	"lorefs/internal/formats/datacenter/identity"
 	"lorefs/internal/journal"
 )
 

@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/dctest"
-	"lorefs/datacenter/diff"
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/patch"
 	"lorefs/internal/app/save"
+	"lorefs/internal/formats/datacenter/dctest"
+	"lorefs/internal/formats/datacenter/diff"
 )
 
 // savedDraft returns what a draft is written as.

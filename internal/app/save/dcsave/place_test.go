@@ -14,10 +14,10 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
-	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
 	"lorefs/internal/app/save"
 	"lorefs/internal/app/save/savetest"
+	"lorefs/internal/formats/datacenter/dctest"
 	"lorefs/internal/source"
 )
 

@@ -7,8 +7,8 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
-	"lorefs/datacenter/identity"
 	"lorefs/datacenter/query"
+	"lorefs/internal/formats/datacenter/identity"
 )
 
 // sketcher describes edited nodes at once, before an edit is acknowledged, for the case that the process

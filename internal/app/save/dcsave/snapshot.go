@@ -203,7 +203,7 @@ func (w *snapshot) checkSpliced(ctx context.Context, id save.Identity) error {
 			return err
 		}
 	}
-	return w.written.CompareSpliced(ctx, w.to.file)
+	return w.written.CompareSpliced(ctx, w.spliced.Checked(w.to.file))
 }
 
 // reopen opens the new file.

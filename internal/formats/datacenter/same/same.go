@@ -1,0 +1,314 @@
+// Package same finds the sheets of a data center that a folder holds byte for byte, so that
+// nobody has to parse them.
+package same
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	iofs "io/fs"
+	"path"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/pack"
+	"lorefs/internal/cores"
+	"lorefs/internal/formats/datacenter/spell"
+)
+
+// Sheets are sheets of a data center by the paths of the files that hold them, and nothing
+// else, as the data center's own bytes.
+type Sheets map[string]sheets.Sheet
+
+// Names returns the names of the sheets by the paths of their files.
+func (s Sheets) Names() map[string]string {
+	names := make(map[string]string, len(s))
+	for file, sheet := range s {
+		names[file] = sheet.Name
+	}
+	return names
+}
+
+// Places returns the ascending places of the sheets among those of their name.
+func (s Sheets) Places() map[string][]int {
+	places := map[string][]int{}
+	for _, sheet := range s {
+		places[sheet.Name] = append(places[sheet.Name], int(sheet.Ordinal))
+	}
+	for _, list := range places {
+		slices.Sort(list)
+	}
+	return places
+}
+
+// Find compares the sheets of a data center with a folder that [pack.Pack] could pack. What
+// it returns would be packed to sheets equal to those of the data center, since a schema
+// beside them has the data center's own bytes. Without a schema they are equal only if
+// [pack.Options.Template] knows those of the data center. For a name of which the folder has
+// more or fewer files than the data center has sheets it returns none. all is true if the
+// folder holds all sheets of the data center so, and no others.
+//
+// An error means that the folder can't be looked through, or that ctx has ended. Sheets that
+// can't be read, from either side, are not the same. progress may be nil. It is called with
+// the number of sheets done and the total; not in parallel.
+func Find(ctx context.Context, src *sheets.Source, fsys iofs.FS, progress func(done, total int64)) (found Sheets, all bool, err error) {
+	paths, err := pack.Sheets(ctx, fsys)
+	if err != nil {
+		return nil, false, err
+	}
+	s := &search{src: src, fsys: fsys, progress: progress}
+	s.list(paths)
+	if err := s.schemas(ctx); err != nil {
+		return nil, false, err
+	}
+	if err := s.sheets(ctx); err != nil {
+		return nil, false, err
+	}
+	found, n := Sheets{}, 0
+	for _, c := range s.candidates {
+		for i := range c.files {
+			if f := &c.files[i]; !c.differs.Load() && !f.differs {
+				found[f.path] = f.sheet
+			}
+		}
+	}
+	for _, f := range src.Families() {
+		n += f.Count()
+	}
+	return found, len(found) == len(paths) && len(found) == n, nil
+}
+
+// search compares sheets.
+type search struct {
+	src        *sheets.Source
+	fsys       iofs.FS
+	candidates []*candidate
+
+	progress func(done, total int64)
+	mu       sync.Mutex
+	done     int64 // guarded by mu
+	total    int64
+}
+
+// candidate is a family of which the folder has files of the same names.
+type candidate struct {
+	family *sheets.Family
+	files  []sheetFile
+	size   int64 // of all files
+	// differs is set once something is found that is not the same for all sheets.
+	differs atomic.Bool
+}
+
+// sheetFile is a sheet and its file.
+type sheetFile struct {
+	sheet sheets.Sheet
+	path  string
+	size  int64
+	// differs is set once something is found that is not the same.
+	differs bool
+}
+
+// list finds the candidates.
+func (s *search) list(paths []string) {
+	in := map[string][]string{} // the files by their folders
+	for _, p := range paths {
+		dir := path.Dir(p)
+		in[dir] = append(in[dir], p)
+	}
+	for _, family := range s.src.Families() {
+		c := &candidate{family: family}
+		for sheet := range family.Sheets(0) {
+			c.files = append(c.files, sheetFile{sheet: sheet, path: path.Join(family.File, family.SheetFile(sheet.Ordinal))})
+		}
+		slices.SortFunc(c.files, func(a, b sheetFile) int { return spell.Compare(a.path, b.path) })
+		there := in[family.File]
+		if len(there) == 0 || !slices.EqualFunc(c.files, there, func(f sheetFile, p string) bool { return f.path == p }) {
+			continue
+		}
+		s.candidates = append(s.candidates, c)
+		s.total += int64(len(c.files))
+	}
+}
+
+// schemas compares the schemas. It begins with the largest families, which keep a core busy
+// for longest.
+func (s *search) schemas(ctx context.Context) error {
+	err := onAllCores(ctx, s.candidates, func(c *candidate) error {
+		for i := range c.files {
+			f := &c.files[i]
+			info, err := regular(s.fsys, f.path)
+			if err != nil {
+				f.differ()
+				continue
+			}
+			f.size = info.Size()
+			c.size += f.size
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(s.candidates, func(a, b *candidate) int { return cmp.Compare(b.size, a.size) })
+	return onAllCores(ctx, s.candidates, func(c *candidate) error { return s.schema(ctx, c) })
+}
+
+// errDiffers means that something is not the same.
+var errDiffers = errors.New("not the same")
+
+// schema compares the schema of a family with those that pack would take for it, if there
+// are any.
+func (s *search) schema(ctx context.Context, c *candidate) error {
+	schema, err := c.family.Schema(ctx)
+	if err != nil {
+		return err
+	}
+	var want []byte
+	for _, name := range []string{spell.EscapeName(c.family.Name) + ".xsd", c.family.SchemaFile()} {
+		name = path.Join(c.family.File, name)
+		_, err := regular(s.fsys, name)
+		if errors.Is(err, iofs.ErrNotExist) {
+			if _, err := iofs.Lstat(s.fsys, name); errors.Is(err, iofs.ErrNotExist) {
+				continue
+			}
+			return errDiffers // a link that leads to nothing
+		}
+		if err != nil {
+			return err
+		}
+		got, err := iofs.ReadFile(s.fsys, name)
+		if err != nil {
+			return err
+		}
+		if want == nil {
+			want = schema.AppendXSD(nil)
+		}
+		if !bytes.Equal(got, want) {
+			return errDiffers
+		}
+	}
+	return nil
+}
+
+// regular looks at a file. Anything but a regular file is not opened, since that may block
+// forever.
+func regular(fsys iofs.FS, name string) (iofs.FileInfo, error) {
+	info, err := iofs.Stat(fsys, name)
+	if err == nil && !info.Mode().IsRegular() {
+		return nil, errDiffers
+	}
+	return info, err
+}
+
+// sheets compares the sheets of the families whose schemas are the same.
+func (s *search) sheets(ctx context.Context) error {
+	var files []*sheetFile
+	for _, c := range s.candidates {
+		if c.differs.Load() {
+			s.add(len(c.files))
+			continue
+		}
+		for i := range c.files {
+			files = append(files, &c.files[i])
+		}
+	}
+	return onAllCores(ctx, files, func(f *sheetFile) error {
+		defer s.add(1)
+		if f.differs {
+			return nil
+		}
+		return s.sheet(ctx, f)
+	})
+}
+
+// add counts sheets that are done.
+func (s *search) add(n int) {
+	if s.progress == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.done += int64(n)
+	s.progress(s.done, s.total)
+}
+
+// sheet compares a sheet with its file while it is written.
+func (s *search) sheet(ctx context.Context, f *sheetFile) (err error) {
+	size, err := s.src.Size(ctx, f.sheet)
+	if err != nil {
+		return err
+	}
+	if size != f.size {
+		return errDiffers
+	}
+	file, err := s.fsys.Open(f.path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	w := &comparer{file: file}
+	if _, err := s.src.WriteSheet(ctx, w, f.sheet); err != nil {
+		return err
+	}
+	return w.end()
+}
+
+// comparer is a writer that compares what is written with a file.
+type comparer struct {
+	file io.Reader
+	buf  []byte
+}
+
+// Write implements [io.Writer].
+func (c *comparer) Write(p []byte) (int, error) {
+	c.buf = slices.Grow(c.buf[:0], len(p))[:len(p)]
+	if _, err := io.ReadFull(c.file, c.buf); err != nil {
+		return 0, err
+	}
+	if !bytes.Equal(p, c.buf) {
+		return 0, errDiffers
+	}
+	return len(p), nil
+}
+
+// end returns an error if the file has more than was written.
+func (c *comparer) end() error {
+	n, err := c.file.Read(make([]byte, 1))
+	if n > 0 {
+		return errDiffers
+	}
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}
+
+// part is a candidate or a file of one.
+type part interface{ differ() }
+
+func (c *candidate) differ() { c.differs.Store(true) }
+func (f *sheetFile) differ() { f.differs = true }
+
+// onAllCores calls work for all parts. If it fails for one, that differs: whoever reads it
+// next finds out why. The error is that of ctx.
+func onAllCores[P part](ctx context.Context, parts []P, work func(P) error) error {
+	var (
+		wg   sync.WaitGroup
+		next atomic.Int64
+	)
+	for range min(cores.Count(), len(parts)) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(parts) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				if work(parts[i]) != nil {
+					parts[i].differ()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return ctx.Err()
+}

@@ -1,0 +1,248 @@
+package same_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"testing"
+	"testing/fstest"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/sheets/pack"
+	"lorefs/datacenter/sheets/xsd"
+	"lorefs/internal/formats/datacenter/dctest"
+	"lorefs/internal/formats/datacenter/diff"
+	"lorefs/internal/formats/datacenter/same"
+)
+
+// exported returns a data center and its sheets with their schemas.
+func exported(t *testing.T) (*datacenter.File, *sheets.Source, fstest.MapFS) {
+	t.Helper()
+	sheet := func(name string, id int) *dctest.Node {
+		return &dctest.Node{Name: name, Children: []*dctest.Node{
+			{Name: "Item", Keys: []string{"id"}, Attrs: []dctest.Attr{{Name: "id", Value: id}, {Name: "name", Value: "x"}}},
+		}}
+	}
+	root := dctest.Root(sheet("A", 1), sheet("B", 2), sheet("A", 3), sheet("C", 4))
+	for i := range 5 {
+		root.Children = append(root.Children, sheet("E", 10+i))
+	}
+	for i := range 3 {
+		root.Children = append(root.Children, &dctest.Node{Name: "K", Keys: []string{"id"}, Attrs: []dctest.Attr{{Name: "id", Value: 2 * i}, {Name: "name", Value: "x"}}})
+	}
+	for i := range 4 { // three of them have equal keys
+		root.Children = append(root.Children, &dctest.Node{Name: "L", Keys: []string{"id"}, Attrs: []dctest.Attr{{Name: "id", Value: i / 3}, {Name: "name", Value: i}}})
+	}
+	for i := range 4 {
+		root.Children = append(root.Children, &dctest.Node{Name: "F", Attrs: []dctest.Attr{{Name: "id", Value: i}, {Name: "name", Value: fmt.Sprint("x", i)}}})
+	}
+	f := dctest.Open(t, dctest.Build(dctest.Doc{Root: root}, dctest.Options{}))
+	src, err := sheets.New(f, nil, sheets.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fsys := fstest.MapFS{}
+	for _, family := range src.Families() {
+		schema, err := family.Schema(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		fsys[path.Join(family.File, family.SchemaFile())] = &fstest.MapFile{Data: schema.AppendXSD(nil)}
+		for s := range family.Sheets(0) {
+			var out bytes.Buffer
+			if _, err := src.WriteSheet(t.Context(), &out, s); err != nil {
+				t.Fatal(err)
+			}
+			fsys[path.Join(family.File, family.SheetFile(s.Ordinal))] = &fstest.MapFile{Data: out.Bytes()}
+		}
+	}
+	return f, src, fsys
+}
+
+// edits are what can be done to a folder, with the files that are not the same any more.
+var edits = []struct {
+	name    string
+	edit    func(fsys fstest.MapFS)
+	differs []string
+}{
+	{"nothing", func(fstest.MapFS) {}, nil},
+	{"a value", replace("A/A-00001.xml", `"3"`, `"5"`), []string{"A/A-00001.xml"}},
+	{"a value of another size", replace("A/A-00001.xml", `"3"`, `"55"`), []string{"A/A-00001.xml"}},
+	{"a new attribute", replace("A/A-00001.xml", `id="3"`, `id="3" fresh="4.5"`), []string{"A/A-00001.xml"}},
+	{"keys of a sheet", replace("A/A-00001.xml", `<A `, `<A xmlns:k="urn:lorefs:dc" k:keys="id" id="5" `), []string{"A/A-00001.xml"}},
+	{"another root element", func(fsys fstest.MapFS) {
+		fsys["A/A-00001.xml"] = &fstest.MapFile{Data: []byte("<B><Item id=\"7\"/></B>")}
+	}, []string{"A/A-00001.xml"}},
+	{"a sheet elsewhere", func(fsys fstest.MapFS) {
+		fsys["A/A-00001.xml"].Data = append(fsys["A/A-00001.xml"].Data, '\n')
+		fsys["D/A-00002.xml"] = &fstest.MapFile{Data: []byte("<A><Item id=\"7\"/></A>")}
+	}, []string{"A/A-00001.xml", "D/A-00002.xml"}},
+	{"two sheets swapped", swap("E/E-00001.xml", "E/E-00003.xml"), []string{"E/E-00001.xml", "E/E-00003.xml"}},
+	{"two sheets with a content in turn", swap("E/E-00001.xml", "E/E-00004.xml"), []string{"E/E-00001.xml", "E/E-00004.xml"}},
+	{"values of sheets with keys", func(fsys fstest.MapFS) {
+		replace("K/K-00000.xml", `"x"`, `"y"`)(fsys)
+		replace("K/K-00002.xml", `"x"`, `"yz"`)(fsys)
+	}, []string{"K/K-00000.xml", "K/K-00002.xml"}},
+	{"a key by which another sheet comes first", replace("K/K-00000.xml", `id="0"`, `id="3"`), []string{"K/K-00000.xml"}},
+	{"sheets swapped with their keys", swap("K/K-00000.xml", "K/K-00002.xml"), []string{"K/K-00000.xml", "K/K-00002.xml"}},
+	{"a sheet with keys that another has, too", replace("L/L-00001.xml", `name="1"`, `name="5"`), []string{"L/L-00001.xml"}},
+	{"a sheet beside those with equal keys", replace("L/L-00003.xml", `name="3"`, `name="5"`), []string{"L/L-00003.xml"}},
+	{"two sheets around another", func(fsys fstest.MapFS) {
+		replace("E/E-00001.xml", `id="11"`, `id="21"`)(fsys)
+		replace("E/E-00004.xml", `id="14"`, `id="24"`)(fsys)
+	}, []string{"E/E-00001.xml", "E/E-00004.xml"}},
+	{"sheets with other ids", func(fsys fstest.MapFS) {
+		replace("F/F-00000.xml", `id="0"`, `id="10"`)(fsys)
+		replace("F/F-00002.xml", `id="2"`, `id="12"`)(fsys)
+	}, []string{"F/F-00000.xml", "F/F-00002.xml"}},
+	{"a sheet with the id of another", func(fsys fstest.MapFS) {
+		replace("F/F-00000.xml", `id="0"`, `id="1"`)(fsys)
+		replace("F/F-00003.xml", `"x3"`, `"y"`)(fsys)
+	}, []string{"F/F-00000.xml", "F/F-00003.xml"}},
+	{"a copy of another sheet", func(fsys fstest.MapFS) {
+		replace("E/E-00004.xml", `id="14"`, `id="24"`)(fsys)
+		fsys["E/E-00000.xml"] = fsys["E/E-00003.xml"]
+	}, []string{"E/E-00000.xml", "E/E-00004.xml"}},
+	{"a type", replace("B/B.xsd", `xsd:int`, `xsd:string`), []string{"B/B-00000.xml"}},
+	{"a key", replace("B/B.xsd", `dc:keys="id"`, ``), []string{"B/B-00000.xml"}},
+	{"white space", func(fsys fstest.MapFS) { fsys["C/C-00000.xml"].Data = append(fsys["C/C-00000.xml"].Data, '\n') }, []string{"C/C-00000.xml"}},
+	{"nonsense", replace("C/C-00000.xml", `name=`, `name `), []string{"C/C-00000.xml"}},
+	{"a sheet less", func(fsys fstest.MapFS) { delete(fsys, "A/A-00000.xml") }, []string{"A/A-00001.xml"}},
+	{"a sheet more", func(fsys fstest.MapFS) { fsys["A/A-00002.xml"] = fsys["A/A-00001.xml"] }, []string{"A/A-00000.xml", "A/A-00001.xml", "A/A-00002.xml"}},
+	{"no sheets", func(fsys fstest.MapFS) { delete(fsys, "C/C-00000.xml") }, nil},
+	{"no schema", func(fsys fstest.MapFS) { delete(fsys, "C/C.xsd") }, nil},
+	{"another place", func(fsys fstest.MapFS) {
+		fsys["D/C-00000.xml"] = fsys["C/C-00000.xml"]
+		delete(fsys, "C/C-00000.xml")
+	}, []string{"D/C-00000.xml"}},
+	{"a folder that is no schema", func(fsys fstest.MapFS) {
+		delete(fsys, "C/C.xsd")
+		fsys["C/C.xsd/x"] = &fstest.MapFile{}
+	}, []string{"C/C-00000.xml"}},
+}
+
+// swap returns an edit by which two files change their places.
+func swap(a, b string) func(fsys fstest.MapFS) {
+	return func(fsys fstest.MapFS) { fsys[a], fsys[b] = fsys[b], fsys[a] }
+}
+
+func replace(name, from, to string) func(fsys fstest.MapFS) {
+	return func(fsys fstest.MapFS) {
+		now := bytes.Replace(fsys[name].Data, []byte(from), []byte(to), 1)
+		if bytes.Equal(now, fsys[name].Data) {
+			panic(name + " has no " + from)
+		}
+		fsys[name].Data = now
+	}
+}
+
+func TestFind(t *testing.T) {
+	for _, tt := range edits {
+		t.Run(tt.name, func(t *testing.T) {
+			_, src, fsys := exported(t)
+			tt.edit(fsys)
+			var done, total int64
+			found, all, err := same.Find(t.Context(), src, fsys, func(d, n int64) { done, total = d, n })
+			if err != nil {
+				t.Fatal(err)
+			}
+			paths, err := pack.Sheets(t.Context(), fsys)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := slices.DeleteFunc(paths, func(path string) bool { return slices.Contains(tt.differs, path) })
+			got := slices.Sorted(maps.Keys(found))
+			if !slices.Equal(got, want) || all != (len(tt.differs) == 0 && tt.name != "no sheets") {
+				t.Errorf("%v, all: %v, want %v", got, all, want)
+			}
+			if done != total {
+				t.Errorf("%d of %d sheets are done", done, total)
+			}
+		})
+	}
+}
+
+func TestFindEnds(t *testing.T) {
+	_, src, fsys := exported(t)
+	if _, _, err := same.Find(t.Context(), src, fstest.MapFS{"x": {}}, nil); err == nil {
+		t.Error("a folder without sheets is no error")
+	}
+	more := maps.Clone(fsys)
+	more["D/D-00000.xml"] = &fstest.MapFile{Data: []byte("<D/>")}
+	found, all, err := same.Find(t.Context(), src, more, nil)
+	if err != nil || all || len(found) != 20 {
+		t.Errorf("with sheets of another name: %v, all: %v, %v", found, all, err)
+	}
+}
+
+// refused are the edits after which omitted sheets count.
+var refused = []string{
+	"keys of a sheet", "another root element", "a sheet elsewhere", "two sheets swapped", "two sheets with a content in turn",
+	"a key by which another sheet comes first", "a sheet with keys that another has, too",
+}
+
+// TestOmitted checks that what differs is the same whether all sheets are packed or only
+// those that are not the same.
+func TestOmitted(t *testing.T) {
+	for _, tt := range edits {
+		t.Run(tt.name, func(t *testing.T) {
+			f, src, fsys := exported(t)
+			tt.edit(fsys)
+			found, _, err := same.Find(t.Context(), src, fsys, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			whole, wholeErr := differences(t, f, src, fsys, nil)
+			part, partErr := differences(t, f, src, fsys, found)
+			matters, ok := errors.AsType[*diff.SameError](partErr)
+			if ok || errors.Is(partErr, pack.ErrOmitted) {
+				if !slices.Contains(refused, tt.name) {
+					t.Fatalf("%v, where %d sheets can be omitted", partErr, len(found))
+				}
+				if !ok {
+					return
+				}
+				maps.DeleteFunc(found, func(_ string, s sheets.Sheet) bool { return slices.Contains(matters.Names, s.Name) })
+				if part, partErr = differences(t, f, src, fsys, found); part != whole || partErr != nil || len(found) == 0 {
+					t.Errorf("with all sheets that matter: %s%v, want\n%s", part, partErr, whole)
+				}
+				return
+			}
+			if slices.Contains(refused, tt.name) {
+				t.Errorf("want no differences, because those of the omitted sheets count: %s%v", part, partErr)
+			}
+			if whole != part || (wholeErr == nil) != (partErr == nil) || wholeErr != nil && wholeErr.Error() != partErr.Error() {
+				t.Errorf("%s%v, want\n%s%v", part, partErr, whole, wholeErr)
+			}
+		})
+	}
+}
+
+// differences returns what differs between a data center and a folder.
+func differences(t *testing.T, f *datacenter.File, src *sheets.Source, fsys fstest.MapFS, omit same.Sheets) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	_, err := pack.Pack(t.Context(), fsys, &out, pack.Options{Omit: omit.Names(), Template: func(name string) (*xsd.Schema, error) {
+		for _, family := range src.Families() {
+			if family.Name == name {
+				return family.Schema(t.Context())
+			}
+		}
+		return nil, nil
+	}})
+	if err != nil {
+		return "", err
+	}
+	var text []byte
+	for d, err := range diff.CompareOthers(t.Context(), f, dctest.Open(t, out.Bytes()), omit.Places(), diff.Options{}) {
+		if err != nil {
+			return "", err
+		}
+		text = d.Append(text)
+	}
+	return string(text), nil
+}

@@ -1,0 +1,189 @@
+package casctree
+
+import (
+	"context"
+	"sync"
+
+	"lorefs/internal/cores"
+)
+
+const (
+	// aheadBytes and aheadFiles bound how far is read ahead of a program. A part of the cache
+	// bounds it too: what is dropped from there before it is read would be decoded twice.
+	aheadBytes = 8 << 20
+	aheadFiles = 32
+	aheadShare = 8
+	// aheadPiece is how much of a file one goroutine decodes: two chunks of the usual size.
+	aheadPiece = 512 << 10
+	// aheadStreams is how many programs may read at once and be read ahead for.
+	aheadStreams = 8
+	// aheadSlack is how far off the order reads may come: the kernel sends several at once.
+	aheadSlack = 2 << 20
+	// aheadSkip is how many files may lie between two that are read one after the other. A
+	// mount doesn't ask for small files that it has put into the kernel's cache.
+	aheadSkip = 64
+)
+
+// readAhead decodes what programs will read next: the rest of a file, and the files behind it in
+// the order of the table, in which they are listed. A program reads, computes and waits by turns,
+// so that otherwise only one core would be busy.
+type readAhead struct {
+	t *Tree
+	// slots has room for what may be decoded at once. If there is none nothing waits for it:
+	// the next read tries again.
+	slots chan struct{}
+
+	mu      sync.Mutex // guards the fields below; never held while something is read
+	streams [aheadStreams]stream
+	// reads counts reads, to find the stream that was used least recently.
+	reads   uint64
+	stopped bool
+	work    sync.WaitGroup
+}
+
+// stream is where a program reads one file after the other, from front to back.
+type stream struct {
+	// read is behind what was read, begun behind what is or was decoded.
+	read, begun position
+	// used is when it was last read from, 0 for a free stream.
+	used uint64
+}
+
+// position is a byte of a file of the table.
+type position struct {
+	file int
+	off  int64
+}
+
+func (p position) before(other position) bool {
+	return p.file < other.file || p.file == other.file && p.off < other.off
+}
+
+func newReadAhead(t *Tree) *readAhead {
+	// One core is left for requests.
+	return &readAhead{t: t, slots: make(chan struct{}, max(1, cores.Count()-1))}
+}
+
+// saw is called before a file is read from one offset to another.
+func (a *readAhead) saw(file int, from, to int64) {
+	most := min(aheadBytes, a.t.opts.Blocks.Budget()/aheadShare)
+	if most == 0 || a.t.st.IsRemote() { // a remote storage reads ahead by itself
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.reads++
+	s := a.following(file, from)
+	if s == nil {
+		// The first read may as well be the only one.
+		s = a.oldest()
+		*s = stream{read: position{file, to}, begun: position{file, to}, used: a.reads}
+		return
+	}
+	s.used = a.reads
+	if now := (position{file, to}); s.read.before(now) {
+		s.read = now
+	}
+	if s.begun.before(s.read) {
+		s.begun = s.read
+	}
+	a.begin(s, most)
+}
+
+// following returns the stream that a read goes on with, or nil.
+func (a *readAhead) following(file int, from int64) (nearest *stream) {
+	least := aheadSkip + 1
+	for i := range a.streams {
+		s := &a.streams[i]
+		if d := file - s.read.file; s.used > 0 && d >= 0 && d < least && a.goesOn(s, file, from) {
+			nearest, least = s, d
+		}
+	}
+	return nearest
+}
+
+// goesOn reports whether a read is what comes behind what a stream has read. Programs that look
+// into the beginning of each file are no streams.
+func (a *readAhead) goesOn(s *stream, file int, from int64) bool {
+	if file == s.read.file {
+		return from <= s.read.off+aheadSlack && from >= s.read.off-aheadSlack
+	}
+	return from == 0 && s.read.off >= a.t.table.entry(s.read.file).size()
+}
+
+func (a *readAhead) oldest() *stream {
+	old := &a.streams[0]
+	for i := range a.streams {
+		if s := &a.streams[i]; s.used < old.used {
+			old = s
+		}
+	}
+	return old
+}
+
+// begin begins to decode what a stream will read, up to most bytes of it.
+func (a *readAhead) begin(s *stream, most int64) {
+	ahead := a.between(s.read, s.begun)
+	for !a.stopped && ahead < most {
+		from, ok := a.next(s)
+		if !ok {
+			return
+		}
+		select {
+		case a.slots <- struct{}{}:
+		default:
+			return
+		}
+		to := min(from.off+aheadPiece, a.t.table.entry(from.file).size())
+		a.work.Go(func() {
+			defer func() { <-a.slots }()
+			a.t.preload(from.file, from.off, to)
+		})
+		s.begun = position{from.file, to}
+		ahead += to - from.off
+	}
+}
+
+// between returns how many bytes are between two positions.
+func (a *readAhead) between(from, to position) (n int64) {
+	for file := from.file; file <= to.file; file++ {
+		end := a.t.table.entry(file).size()
+		if file == to.file {
+			end = to.off
+		}
+		n += end
+	}
+	return n - from.off
+}
+
+// next returns the position from which a stream is to be read ahead.
+func (a *readAhead) next(s *stream) (from position, ok bool) {
+	from = s.begun
+	for from.off >= a.t.table.entry(from.file).size() || !a.t.local(from.file) {
+		from = position{file: from.file + 1}
+		if from.file == a.t.table.nFiles || from.file > s.read.file+aheadFiles {
+			return from, false
+		}
+	}
+	return from, true
+}
+
+// stop waits until nothing more is read ahead.
+func (a *readAhead) stop() {
+	a.mu.Lock()
+	a.stopped = true
+	a.mu.Unlock()
+	a.work.Wait()
+}
+
+// preload decodes a part of a file. Errors are left to whoever reads it.
+func (t *Tree) preload(file int, from, to int64) {
+	ctx := context.Background()
+	if f, _, err := t.readers.get(ctx, makeID(kindFile, file)); err == nil {
+		f.Preload(ctx, from, to)
+	}
+}
+
+// StopAhead ends what the tree does beside answering. It must be called before the storage is
+// closed.
+func (t *Tree) StopAhead() { t.ahead.stop() }
