@@ -110,7 +110,8 @@ func TestGrowsWithDistantDefinitions(t *testing.T) {
 		}
 		reads <- err
 	}()
-	for name := ""; name != other; name = <-server.came {
+	for waitsFor := ""; waitsFor != other; {
+		waitsFor = <-server.came
 	}
 	leave()
 	if err := <-reads; !errors.Is(err, context.Canceled) {
