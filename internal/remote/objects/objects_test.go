@@ -276,6 +276,7 @@ func TestRequests(t *testing.T) {
 
 // TestFaults has the server fail once, and for good.
 func TestFaults(t *testing.T) {
+	t.Parallel() // it waits, too
 	data := noise(large)
 	reset := func(w http.ResponseWriter) {
 		conn, _, err := w.(http.Hijacker).Hijack()
