@@ -173,3 +173,26 @@ func TestCancelledWhileReadingAhead(t *testing.T) {
 		cancel()
 	}
 }
+
+// TestKeepBlocks checks that a file whose blocks are kept is not read again.
+func TestKeepBlocks(t *testing.T) {
+	data := aheadData()
+	for _, keep := range []bool{false, true} {
+		w := &watched{read: bytes.NewReader(data).ReadAt}
+		f, err := datacenter.Open(t.Context(), w, int64(len(data)), datacenter.Options{BlockSize: 64 << 10, KeepBlocks: keep})
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := w.reads.Load()
+		root, err := f.Root()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := walk(root, 1<<30); err != nil {
+			t.Fatal(err)
+		}
+		if again := w.reads.Load() > before; again == keep {
+			t.Errorf("with KeepBlocks %v, the file is read again: %v", keep, again)
+		}
+	}
+}

@@ -75,9 +75,10 @@ func openDataCenter(ctx context.Context, path string, o opening) (archive, error
 
 // options returns the options that all uses of the datacenter package share.
 func (d *DataCenter) options(o opening) datacenter.Options {
+	_, far := d.file.(*distant)
 	return datacenter.Options{
 		Layout: o.DataCenter.Layout, Keys: o.DataCenter.Keys, Blocks: o.blocks.View(), ModTime: d.file.ModTime(),
-		Logger: o.Logger, Progress: o.Progress,
+		Logger: o.Logger, Progress: o.Progress, KeepBlocks: far,
 	}
 }
 
