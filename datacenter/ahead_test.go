@@ -196,3 +196,21 @@ func TestKeepBlocks(t *testing.T) {
 		}
 	}
 }
+
+// TestLater checks that Open leaves the index for later, and that it is of use then.
+func TestLater(t *testing.T) {
+	data := aheadData()
+	store := memoryIndex{}
+	var later []func()
+	opts := datacenter.Options{Index: store, Later: func(work func()) { later = append(later, work) }}
+	mustOpen(t, data, opts)
+	if len(store) > 0 || len(later) != 1 {
+		t.Fatalf("after Open, %d indexes are saved and %d pieces of work are left, want 0 and 1", len(store), len(later))
+	}
+	later[0]()
+	opts.Progress = func(int64, int64) { t.Error("the file is inflated, although there is an index") }
+	mustOpen(t, data, opts)
+	if len(later) > 1 {
+		t.Error("Open with an index makes another one")
+	}
+}

@@ -35,6 +35,9 @@ type Options struct {
 	KeepBlocks bool
 	// Index remembers the result of the first pass. Default: nothing is remembered.
 	Index IndexStore
+	// Later is called with what need not be done before Open returns, which is to make the index
+	// for Index. It may run that at any time, once. Default: it is run at once.
+	Later func(work func())
 	// ModTime is the modification time of the file. An index of a file with another ModTime
 	// is ignored.
 	ModTime time.Time
@@ -130,6 +133,9 @@ func setDefaults(o *Options) {
 	o.BlockSize = min(o.BlockSize, maxBlockSize)
 	if o.Progress == nil {
 		o.Progress = func(int64, int64) {}
+	}
+	if o.Later == nil {
+		o.Later = func(work func()) { work() }
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -61,7 +61,7 @@ func openDataCenter(ctx context.Context, path string, o opening) (archive, error
 	d := &DataCenter{file: file, blocks: o.blocks, log: o.Logger}
 	opts := d.options(o)
 	if d.index = o.storeFor(file); d.index != nil {
-		opts.Index = d.index
+		opts.Index, opts.Later = d.index, d.index.saving.Go
 	}
 	d.dc, err = datacenter.Open(ctx, d.reader(), file.Size(), opts)
 	if err == nil && o.DataCenter.World != "" {
