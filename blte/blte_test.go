@@ -427,6 +427,45 @@ func TestDecrypted(t *testing.T) {
 	}
 }
 
+// TestPreload preloads all of files with encrypted chunks. What is read later is there, but a large
+// file is not read through to prove it for somebody who may not come.
+func TestPreload(t *testing.T) {
+	secret := &blte.Encryption{Name: bltetest.KeyName, IV: []byte{1, 2, 3, 4}, Cipher: blte.CipherSalsa20}
+	for _, size := range []int{1 << 10, 3 << 20} {
+		content := bltetest.Noise(size, 1)
+		plain := blte.Chunk{Content: content}
+		file, err := blte.Append(nil, []blte.Chunk{plain, {Content: content, Key: bltetest.Key(), Encrypt: secret}}, blte.WriteOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked, blocks := 0, countingBlocks{}
+		r, err := blte.NewReader(t.Context(), bytes.NewReader(file), int64(len(file)), blte.Options{
+			Keys: bltetest.Keys(), Blocks: blocks,
+			Decrypted: func(context.Context, *blte.Reader) error { asked++; return nil },
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Preload(t.Context(), 0, r.Size())
+		want := 2
+		if size > 1<<20 {
+			want = 1
+		}
+		if len(blocks) != want || asked != want-1 {
+			t.Errorf("of 2 chunks of %d bytes %d are there, asked %d times", size, len(blocks), asked)
+		}
+		got := make([]byte, r.Size())
+		if _, err := r.ReadAt(got, 0); err != nil || !bytes.Equal(got, append(bytes.Clone(content), content...)) || asked != 1 {
+			t.Errorf("%v, asked %d times", err, asked)
+		}
+		delete(blocks, 1)
+		r.Preload(t.Context(), 0, r.Size()) // it is proven by now
+		if len(blocks) != 2 {
+			t.Errorf("%d of 2 chunks of %d bytes are there at last", len(blocks), size)
+		}
+	}
+}
+
 // failing is a source that can't be read from some offset on.
 type failing struct {
 	io.ReaderAt

@@ -195,24 +195,39 @@ func (r *Reader) ReadPlainAt(ctx context.Context, p []byte, off int64) bool {
 	return readat.Full(src, p, c.Off+1+at) == nil
 }
 
-// maxPreload is the largest chunk that is preloaded, in bytes: nobody may want it after all.
+// maxPreload is the largest chunk that is preloaded, and the largest file that is proven for that,
+// in bytes: nobody may want it after all.
 const maxPreload = 4 << 20
 
 // Preload loads the chunks with bytes between two places into Options.Blocks, for reads that will
-// follow. It leaves out large chunks, and errors to those reads. Without Options.Blocks it does
-// nothing.
+// follow. It leaves out large chunks, and encrypted ones before which Options.Decrypted would have
+// to read a large file. It leaves errors to those reads. Without Options.Blocks it does nothing.
 func (r *Reader) Preload(ctx context.Context, from, to int64) {
 	if _, single := r.opts.Blocks.(*lastBlock); single {
 		return
 	}
 	for i := r.find(from); i < len(r.head.Chunks) && r.head.Chunks[i].DecodedOff < to; i++ {
-		if c := &r.head.Chunks[i]; max(c.EncodedSize, c.DecodedSize) > maxPreload {
+		if c := &r.head.Chunks[i]; max(c.EncodedSize, c.DecodedSize) > maxPreload || r.provesMuch(ctx, i) {
 			continue
 		}
 		if _, err := r.chunk(ctx, i); err != nil {
 			return
 		}
 	}
+}
+
+// provesMuch reports whether Options.Decrypted would read a large file before chunk i is loaded,
+// which nobody could interrupt.
+func (r *Reader) provesMuch(ctx context.Context, i int) bool {
+	if r.size <= maxPreload || r.opts.Decrypted == nil || r.head.Long {
+		return false
+	}
+	if done, _ := r.asked.answer(); done {
+		return false
+	}
+	var mode [1]byte
+	err := readat.Full(readat.Bound(ctx, r.src), mode[:], r.head.Chunks[i].Off)
+	return err != nil || mode[0] == ModeEncrypted || mode[0] == ModeFrame
 }
 
 // find returns the number of the chunk with byte off, or the number of chunks.

@@ -54,7 +54,7 @@ func newRemoteArchives(r *remoteObjects, cdn *Config, opts archiveOptions) (*rem
 	if x.parsed, err = lru.New[Key, *ArchiveIndex](maxParsed); err != nil {
 		panic(fmt.Sprintf("casc: BUG: %v", err))
 	}
-	return &remoteArchives{from: r.from, indexes: x, chunks: newChunkCache(r.atOnce()), named: map[ShortKey]namedFile{}}, nil
+	return &remoteArchives{from: r.from, indexes: x, chunks: newChunkCache(r.atOnce(), r.whole), named: map[ShortKey]namedFile{}}, nil
 }
 
 // find opens the file, too, since only that tells whether it is there.

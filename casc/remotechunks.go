@@ -21,6 +21,8 @@ type chunkCache struct {
 
 	// atOnce is the size, in bytes, of the largest file that is fetched as a whole.
 	atOnce int64
+	// once says that nothing of what was fetched is on the disk: see RemoteOptions.WholeFiles.
+	once bool
 }
 
 type chunkID struct {
@@ -28,13 +30,13 @@ type chunkID struct {
 	chunk int
 }
 
-func newChunkCache(atOnce int64) *chunkCache {
+func newChunkCache(atOnce int64, once bool) *chunkCache {
 	const many = 1 << 20 // the bytes are what counts
 	kept, err := simplelru.NewLRU[chunkID, []byte](many, nil)
 	if err != nil {
 		panic(fmt.Sprintf("casc: BUG: %v", err))
 	}
-	return &chunkCache{kept: kept, atOnce: atOnce}
+	return &chunkCache{kept: kept, atOnce: atOnce, once: once}
 }
 
 func (c *chunkCache) get(key Key, chunk int) ([]byte, bool) {

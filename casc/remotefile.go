@@ -250,20 +250,45 @@ func (r *remoteFile) ReadAtContext(ctx context.Context, p []byte, off int64) (in
 }
 
 // used lets go of a piece when all bytes before end were read: whoever reads a piece keeps
-// what it becomes. Larger ones are read in parts, and again.
+// what it becomes. Larger ones are read in parts, and again. So are those of encrypted files, all of
+// which are read once to prove them, and which would come twice if they are not on the disk.
 func (r *remoteFile) used(end int64) {
 	if r.head == nil {
 		if end == r.Size && r.Size <= r.chunks.atOnce {
-			r.chunks.drop(r.Key, whole)
+			r.drop(whole)
 		}
 		return
 	}
 	i := sort.Search(len(r.head.Chunks), func(i int) bool { return r.head.Chunks[i].Off >= end }) - 1
 	if i >= 0 {
 		if c := &r.head.Chunks[i]; c.Off+c.EncodedSize == end && c.EncodedSize <= maxDropped {
-			r.chunks.drop(r.Key, i)
+			r.drop(i)
 		}
 	}
+}
+
+// drop lets go of a piece unless it is encrypted and nowhere else.
+func (r *remoteFile) drop(piece int) {
+	if r.chunks.once {
+		if b, ok := r.chunks.get(r.Key, piece); ok && (piece == whole && anyEncrypted(b) || piece != whole && isEncrypted(b)) {
+			return
+		}
+	}
+	r.chunks.drop(r.Key, piece)
+}
+
+// isEncrypted reports whether an encoded chunk is encrypted, or may have chunks that are.
+func isEncrypted(chunk []byte) bool {
+	return len(chunk) > 0 && (chunk[0] == blte.ModeEncrypted || chunk[0] == blte.ModeFrame)
+}
+
+// anyEncrypted reports whether a proven file has a chunk that isEncrypted.
+func anyEncrypted(file []byte) bool {
+	head, err := blte.ReadHeader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(head.Chunks, func(c blte.ChunkInfo) bool { return isEncrypted(file[c.Off:]) })
 }
 
 // maxDropped is the size of the largest chunk that its reader decodes as a whole.

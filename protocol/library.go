@@ -279,9 +279,18 @@ func ReadDefinition(fsys iofs.FS, name string) (*Definition, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Parse(path.Base(name), src, ParseOptions{Include: func(file string) ([]byte, error) {
-		return readFile(fsys, path.Join(path.Dir(name), file))
+	var unread error // that of a file which could be read another time
+	d, err := Parse(path.Base(name), src, ParseOptions{Include: func(file string) ([]byte, error) {
+		src, err := readFile(fsys, path.Join(path.Dir(name), file))
+		if _, wrong := errors.AsType[*SyntaxError](ofFile(file, err)); err != nil && !wrong {
+			unread = err
+		}
+		return src, err
 	}})
+	if unread != nil {
+		return nil, unread
+	}
+	return d, err
 }
 
 // Map reads map i of [Library.Maps]. Its errors are as for [Library.Definition].
@@ -336,7 +345,14 @@ func (l *Library) Choose(name, version string, patch Patch) (int, error) {
 			continue
 		}
 		// A definition for the platform comes behind the one for all.
-		if strconv.Itoa(d.Version) == version || version == "*" && l.allowed(i, patch) {
+		wanted := strconv.Itoa(d.Version) == version
+		if !wanted && version == "*" {
+			var err error
+			if wanted, err = l.allowed(i, patch); err != nil {
+				return 0, err
+			}
+		}
+		if wanted {
 			best = i
 		}
 	}
@@ -347,16 +363,17 @@ func (l *Library) Choose(name, version string, patch Patch) (int, error) {
 }
 
 // allowed reports whether a definition is good for a patch. It returns true for one that
-// can't be read, so that its user gets the error.
-func (l *Library) allowed(i int, patch Patch) bool {
+// is wrong, so that its user gets the error.
+func (l *Library) allowed(i int, patch Patch) (bool, error) {
 	d := l.defs[i]
 	if patch == 0 {
-		return true // the highest version, whatever it is for
+		return true, nil // the highest version, whatever it is for
 	}
 	if !l.Deprecated.Allows(d.Name, d.Version, patch) {
-		return false
+		return false, nil
 	}
-	return l.patchesOf(i).Contains(patch)
+	good, err := l.patchesOf(i)
+	return good.Contains(patch), err
 }
 
 // Writable returns nil if packets of a patch may be written by definition i, or an error
@@ -372,24 +389,26 @@ func (l *Library) Writable(i int, patch Patch) error {
 }
 
 // patchesOf returns the patches that definition i says it is good for: all of them if it
-// can't be read.
-func (l *Library) patchesOf(i int) PatchRange {
+// is wrong. If it can't be read now, nobody may take another one instead of it, or it instead of
+// another one: that is an error.
+func (l *Library) patchesOf(i int) (PatchRange, error) {
 	l.mu.Lock()
 	r, known := l.patches[i]
 	l.mu.Unlock()
 	if known {
-		return r
+		return r, nil
 	}
 	def, err := l.definition(i)
+	if _, wrong := errors.AsType[*SyntaxError](err); err != nil && !wrong {
+		return r, err
+	}
 	if err == nil {
 		r = def.Patches
 	}
-	if _, wrong := errors.AsType[*SyntaxError](err); err == nil || wrong {
-		l.mu.Lock()
-		l.patches[i] = r
-		l.mu.Unlock()
-	}
-	return r
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.patches[i] = r
+	return r, nil
 }
 
 // Padded reports whether packets of a name have a counter and a checksum at a patch: the

@@ -262,3 +262,49 @@ func TestRealLibrary(t *testing.T) {
 		t.Errorf("another table: %v", err)
 	}
 }
+
+// failingFS fails to open one file, for a while.
+type failingFS struct {
+	files iofs.FS
+	fail  string
+}
+
+var errDisk = errors.New("the disk is broken")
+
+func (f *failingFS) Open(name string) (iofs.File, error) {
+	if name == f.fail {
+		return nil, errDisk
+	}
+	return f.files.Open(name)
+}
+
+// TestReadLater fails to read a file that a packet depends on: that is an error, and says nothing of
+// what is read later.
+func TestReadLater(t *testing.T) {
+	files := fstest.MapFS{
+		"S_A.1.def":    {Data: []byte("# majorPatchVersion < 90\nint32 old\n")},
+		"S_A.2.def":    {Data: []byte("# majorPatchVersion >= 90\n@include S_PART.1.def\n")},
+		"S_PART.1.def": {Data: []byte("int32 new\n")},
+	}
+	for _, file := range []string{"S_A.2.def", "S_PART.1.def"} {
+		fsys := &failingFS{files: files}
+		lib, err := protocol.OpenLibrary(fsys, protocol.LibraryOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		fsys.fail = file
+		if _, err := lib.Choose("S_A", "*", 8000); !errors.Is(err, errDisk) {
+			t.Errorf("%s can't be read: %v", file, err)
+		}
+		if _, err := lib.Table(1, 9000); !errors.Is(err, errDisk) {
+			t.Errorf("%s can't be read: %v", file, err)
+		}
+		fsys.fail = ""
+		if i, err := lib.Choose("S_A", "*", 8000); i != 0 || err != nil {
+			t.Errorf("%s can be read: definition %d, %v", file, i, err)
+		}
+		if _, err := lib.Table(1, 9000); err != nil {
+			t.Errorf("%s can be read: %v", file, err)
+		}
+	}
+}

@@ -68,8 +68,8 @@ func shownName(name string, nested bool) string {
 
 // TestCASCTools checks that ordinary tools copy storages with every kind of root unchanged.
 func TestCASCTools(t *testing.T) {
+	t.Parallel()
 	testneeds.FUSE(t)
-	ownFolders(t)
 	for _, root := range slices.Sorted(maps.Keys(casctest.Roots)) {
 		t.Run(root, func(t *testing.T) {
 			if testneeds.Quick() && root != "tvfs" && root != "wow 3" {
@@ -145,8 +145,8 @@ func sameFiles(t *testing.T, dir string, want map[string][]byte) {
 
 // TestCASCSynthetic reads storages that others made, through a mount.
 func TestCASCSynthetic(t *testing.T) {
+	t.Parallel()
 	testneeds.FUSE(t)
-	ownFolders(t)
 	for _, kind := range casctest.Synthetics {
 		t.Run(kind, func(t *testing.T) {
 			if testneeds.Quick() && kind != "tvfs_mixedidx" && kind != "wow3" {
@@ -189,8 +189,8 @@ func TestCASCSynthetic(t *testing.T) {
 // TestCASCUpdate checks that the mounted build stays readable if an updater moves all data
 // and installs another build, and that status and the log say so.
 func TestCASCUpdate(t *testing.T) {
+	t.Parallel()
 	testneeds.FUSE(t)
-	ownFolders(t)
 	g, dir, flags := writeGame(t, "text", "install")
 	log := filepath.Join(t.TempDir(), "log")
 	mnt := mountCASC(t, dir, append(flags, "--cache-size=0", "--log-file="+log)...)
@@ -258,8 +258,8 @@ func readStorage(t *testing.T, dir string) write.Files {
 // TestCASCSixteenReaders reads a mount with sixteen processes at once, which the race
 // detector checks.
 func TestCASCSixteenReaders(t *testing.T) {
+	t.Parallel()
 	testneeds.FUSE(t)
-	ownFolders(t)
 	dir := t.TempDir()
 	runTool(t, dir, "lorefs", "sample", "s")
 	s := filepath.Join(dir, "s")

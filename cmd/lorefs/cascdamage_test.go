@@ -29,7 +29,7 @@ func tool(t *testing.T, args ...string) (stdout, stderr string, code int) {
 // TestCASCDamagedRoot checks that every command reports that names are missing if the root
 // is damaged.
 func TestCASCDamagedRoot(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Parallel()
 	g := casctest.New()
 	g.Fill(t)
 	g.Ref("install", g.Add(write.Install(1, []casc.InstallEntry{{Name: "Read Me.txt", CKey: g.ByName["readme.txt"].CKey}})))
@@ -71,7 +71,7 @@ func TestCASCDamagedRoot(t *testing.T) {
 // TestCASCBuilds checks that a mirror with two builds needs the key of one, and that the
 // error lists the keys.
 func TestCASCBuilds(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Parallel()
 	game := filepath.Join(t.TempDir(), "game")
 	var keys []string
 	for _, name := range []string{"first", "second"} {

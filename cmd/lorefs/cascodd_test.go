@@ -232,7 +232,7 @@ func eachOdd(t *testing.T, run func(t *testing.T, o oddStorage)) {
 
 // TestCASCOdd checks what every command does with odd storages.
 func TestCASCOdd(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Parallel()
 	eachOdd(t, func(t *testing.T, o oddStorage) {
 		dir, flags := o.write(t)
 		with := func(args ...string) []string { return append(args, flags...) }

@@ -42,9 +42,6 @@ func newCDNRun(t *testing.T, n, archives int) *cdnRun {
 	}
 	r := &cdnRun{t: t, large: l, server: cdntest.Start(2, c, "1.0.0.1"), cdn: c, dir: t.TempDir(), n: n}
 	t.Cleanup(r.server.Close)
-	for name, dir := range map[string]string{"XDG_CACHE_HOME": "cache", "XDG_STATE_HOME": "state", "XDG_CONFIG_HOME": "config"} {
-		t.Setenv(name, filepath.Join(r.dir, dir))
-	}
 	if err := os.WriteFile(filepath.Join(r.dir, "list.csv"), []byte(l.List), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +54,9 @@ func (r *cdnRun) command(cache, name string, args ...string) *exec.Cmd {
 	for _, h := range r.server.Hosts() {
 		all = append(all, "--host", h)
 	}
-	return exec.CommandContext(r.t.Context(), "lorefs", append(append(all, "cdn:"+cdntest.Product), args...)...)
+	c := exec.CommandContext(r.t.Context(), "lorefs", append(append(all, "cdn:"+cdntest.Product), args...)...)
+	c.Env = append(os.Environ(), "XDG_CACHE_HOME="+filepath.Join(r.dir, "cache")) // the same storage is read elsewhere
+	return c
 }
 
 // checkTree compares exported files with what they should be.
@@ -87,6 +86,7 @@ func (r *cdnRun) checkTree(dir string) {
 // TestCDNKilled kills processes while they write to the folder of what is fetched, and while they
 // trim it: what is read then is right, and so is a mirror.
 func TestCDNKilled(t *testing.T) {
+	t.Parallel()
 	r := newCDNRun(t, 800, 3)
 	cache, part := filepath.Join(r.dir, "fetched"), filepath.Join(r.dir, "mirror")
 	random := rand.New(rand.NewPCG(18, 1))
@@ -119,6 +119,7 @@ func TestCDNKilled(t *testing.T) {
 // TestCDNProcesses has eight processes use one folder of what is fetched, which is too small for
 // them.
 func TestCDNProcesses(t *testing.T) {
+	t.Parallel()
 	r := newCDNRun(t, 400, 3)
 	var all sync.WaitGroup
 	for i := range 8 {

@@ -44,6 +44,7 @@ func rangeSize(text string) int64 {
 
 // TestCDNTogether exports and fetches many small files, which lie in a few archives.
 func TestCDNTogether(t *testing.T) {
+	t.Parallel()
 	for _, how := range [][]string{{"export"}, {"fetch"}} {
 		t.Run(how[0], func(t *testing.T) {
 			r := newCDNRun(t, 1000, 3)
@@ -66,6 +67,7 @@ func TestCDNTogether(t *testing.T) {
 // TestCDNTogetherWrong has a host send a wrong byte in a part of an archive: only the file that has
 // it is asked for again, of another host.
 func TestCDNTogetherWrong(t *testing.T) {
+	t.Parallel()
 	r := newCDNRun(t, 1000, 3)
 	var wrong atomic.Bool
 	var spoiled string

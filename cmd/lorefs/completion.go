@@ -29,14 +29,17 @@ func addCompletions(root *cobra.Command) {
 	if complete := completeArgs(c.CommandPath()); complete != nil {
 		c.ValidArgsFunction = complete
 	}
-	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+	offerWords := func(f *pflag.Flag) {
 		words := f.Annotations[wordsAnnotation]
 		if words == nil {
 			return
 		}
 		// It fails only if there is one already.
 		_ = c.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
-	})
+	}
+	// LocalFlags would sort and copy what parents have, for each command at each start.
+	c.Flags().VisitAll(offerWords)
+	c.PersistentFlags().VisitAll(offerWords)
 }
 
 // completeArgs returns the completer of a command's arguments, or nil.

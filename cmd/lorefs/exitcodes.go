@@ -43,15 +43,15 @@ type exitMeaning struct {
 func exitMeanings() []exitMeaning {
 	return []exitMeaning{
 		{exitOK, "done"},
-		{exitFailure, "not all was done, or the output could not be written. It also means that `verify`\n" +
-			"or `validate` found something, that `diff` found a difference, that `query` found\n" +
-			"nothing, that a patch conflicts (`apply`), or that nothing is edited (`revert`)"},
+		{exitFailure, "lorefs could not do everything, or could not write the output. It also means that\n" +
+			"`verify` or `validate` found something, that `diff` found a difference, that `query`\n" +
+			"found nothing, that a patch conflicts (`apply`), or that nothing is edited (`revert`)"},
 		{exitUsage, "a wrong flag or argument; `diff` also where other commands exit with 1"},
 		{exitSource, "the source is not there, or is damaged"},
 		{exitUnknown, "no key opens the source, or it is nothing that lorefs knows"},
 		{exitMountpoint, "the mount point can't be used"},
 		{exitBusy, "the mount is in use, or somebody else edits the source"},
-		{exitUnsaved, "something was not saved; the message says where it is kept"},
+		{exitUnsaved, "something was not saved; the message says where it is"},
 		{exitInterrupted, "interrupted by SIGINT, SIGTERM or SIGHUP; a mount that is up ends with 0 or 7\nthen"},
 	}
 }

@@ -55,7 +55,7 @@ const outDir = "OUT"
 // TestHostileInput checks that no command panics, hangs, or takes too much memory, whatever
 // is in a file.
 func TestHostileInput(t *testing.T) {
-	ownFolders(t)
+	t.Parallel()
 	h := &hostile{t: t, dir: t.TempDir(), exits: make(map[int]int)}
 	h.sessions()
 	h.definitions()
@@ -91,7 +91,7 @@ func TestHostileInput(t *testing.T) {
 // TestHostileMaps checks that maps are read quickly, whatever names and numbers they have,
 // for example one name with every number.
 func TestHostileMaps(t *testing.T) {
-	ownFolders(t)
+	t.Parallel()
 	h := &hostile{t: t, dir: t.TempDir(), exits: make(map[int]int)}
 	dir := t.TempDir()
 	path := filepath.Join(dir, "protocol.7.map")

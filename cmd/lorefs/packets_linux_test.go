@@ -78,8 +78,8 @@ func writeDefinitions(t *testing.T) string {
 // TestPacketsFormats checks that recordings in all forms are recognized, and that their
 // mounts show the same.
 func TestPacketsFormats(t *testing.T) {
+	t.Parallel()
 	testneeds.FUSE(t)
-	ownFolders(t)
 	packets, err := prototest.Session(1, 90)
 	if err != nil {
 		t.Fatal(err)

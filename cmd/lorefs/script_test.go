@@ -45,11 +45,25 @@ type cleaning struct{ m *testing.M }
 // Run implements testscript.TestingM.
 func (c cleaning) Run() int {
 	manyAtOnce()
+	home := noHome()
 	code := c.m.Run()
-	if atEnd != "" {
-		_ = os.RemoveAll(atEnd) // it is in the temporary folder anyway
+	for _, dir := range []string{home, atEnd} {
+		_ = os.RemoveAll(dir) // it is in the temporary folder anyway
 	}
 	return code
+}
+
+// noHome keeps tests out of the user's own folders, and returns the one that they share instead.
+// Tests that run in parallel can't set variables each for itself.
+func noHome() string {
+	dir, err := os.MkdirTemp("", "lorefs-home-")
+	for _, name := range []string{"CONFIG", "CACHE", "STATE"} {
+		err = errors.Join(err, os.Setenv("XDG_"+name+"_HOME", filepath.Join(dir, strings.ToLower(name))))
+	}
+	if err != nil {
+		panic("no folder for tests: " + err.Error())
+	}
+	return dir
 }
 
 // manyAtOnce has twice as many scripts run at a time as there are processors, unless -parallel says
@@ -68,10 +82,14 @@ func manyAtOnce() {
 }
 
 // TestScript runs the scripts that need no mount.
-func TestScript(t *testing.T) { runScripts(t, "testdata/script") }
+func TestScript(t *testing.T) {
+	t.Parallel()
+	runScripts(t, "testdata/script")
+}
 
 // TestMountScript runs the scripts that mount.
 func TestMountScript(t *testing.T) {
+	t.Parallel()
 	testneeds.FUSE(t)
 	runScripts(t, "testdata/mountscript")
 }

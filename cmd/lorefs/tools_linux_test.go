@@ -46,7 +46,8 @@ func mountFile(t *testing.T, path string) string {
 	return dir
 }
 
-// ownFolders keeps tests out of the user's own cache and state folders.
+// ownFolders gives a test cache and state folders that it shares with no other test. It can't be
+// used in parallel tests.
 func ownFolders(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
@@ -180,9 +181,9 @@ func (p *part) with(args ...string) []string { return append(args, p.names...) }
 
 // TestTools runs ordinary tools on a mount of real data.
 func TestTools(t *testing.T) {
+	t.Parallel()
 	testneeds.FUSE(t)
 	path := testneeds.Fixture(t, smallX64)
-	ownFolders(t)
 	limit := int64(30_000)
 	if testneeds.Quick() {
 		limit = 3_000
@@ -364,9 +365,9 @@ func toolGetfattr(t *testing.T, p *part, tree string) {
 
 // TestSizes compares the size of every file before any read with the size that a read finds.
 func TestSizes(t *testing.T) {
+	t.Parallel()
 	testneeds.FUSE(t)
 	path := testneeds.Fixture(t, smallX64)
-	ownFolders(t)
 	limit := int64(60_000)
 	if testneeds.Quick() {
 		limit = 10_000
@@ -388,9 +389,9 @@ func TestSizes(t *testing.T) {
 
 // TestTwoMounts compares the inode numbers in two mounts, of one layout and of another.
 func TestTwoMounts(t *testing.T) {
+	t.Parallel()
 	testneeds.FUSE(t)
 	path, other := testneeds.Fixture(t, smallX64), testneeds.Fixture(t, smallX86)
-	ownFolders(t)
 	limit := int64(30_000)
 	if testneeds.Quick() {
 		limit = 3_000
@@ -510,8 +511,8 @@ func installHelper(t *testing.T, name string) {
 // TestSixteenReaders reads a mount with sixteen processes at once, which the race detector
 // checks.
 func TestSixteenReaders(t *testing.T) {
+	t.Parallel()
 	testneeds.FUSE(t)
-	ownFolders(t)
 	what := []string{"."}
 	if testneeds.Quick() {
 		what = []string{"ItemData", "ItemData.1"}

@@ -88,7 +88,7 @@ func writeIndex(t *testing.T, dir string) {
 
 // TestWebSources compares what commands say of sources on a web server and on this machine.
 func TestWebSources(t *testing.T) {
-	ownFolders(t)
+	t.Parallel()
 	dir := t.TempDir()
 	runTool(t, dir, "lorefs", "sample", "s")
 	dir = filepath.Join(dir, "s")
@@ -143,7 +143,7 @@ func outputOf(args []string) string {
 
 // TestLocalNames opens files that are called as sources elsewhere are.
 func TestLocalNames(t *testing.T) {
-	ownFolders(t)
+	t.Parallel()
 	dir := t.TempDir()
 	runTool(t, dir, "lorefs", "sample", "s")
 	if err := os.Rename(filepath.Join(dir, "s", "DataCenter_Final_Sample.dat"), filepath.Join(dir, "s3:a")); err != nil {
@@ -159,8 +159,8 @@ func TestLocalNames(t *testing.T) {
 
 // TestMirrorOnWeb mounts a mirror of a web server, which goes away for a time.
 func TestMirrorOnWeb(t *testing.T) {
+	t.Parallel()
 	testneeds.FUSE(t)
-	ownFolders(t)
 	files := storedFiles()
 	mirror := makeMirror(t, files)
 	dir := t.TempDir()
@@ -246,8 +246,8 @@ func configKeys(t *testing.T, mirror write.Files) (build, cdn string) {
 // password where every user of the machine can see it: in the arguments of the process that
 // serves the mount, and in the table of mounts.
 func TestMountedURL(t *testing.T) {
+	t.Parallel()
 	testneeds.FUSE(t)
-	ownFolders(t)
 	dir := t.TempDir()
 	runTool(t, dir, "lorefs", "sample", "s")
 	dir = filepath.Join(dir, "s")
@@ -315,8 +315,8 @@ func serveStalling(t *testing.T, dir string) *stallingServer {
 // TestInterruptedRead interrupts a program that reads a mounted data center from a server that
 // sends nothing: it ends, its request does, and what is read later is right.
 func TestInterruptedRead(t *testing.T) {
+	t.Parallel()
 	testneeds.FUSE(t)
-	ownFolders(t)
 	dir := t.TempDir()
 	var sheets []*dctest.Node
 	for i := range 8 {

@@ -10,6 +10,7 @@ import (
 	"embed"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/cpuguy83/go-md2man/v2/md2man"
@@ -29,8 +30,11 @@ type Guide struct {
 	Markdown string
 }
 
-// Guides returns all guides.
-func Guides() []Guide {
+// Guides returns all guides, which callers must not change. They are read once, as every command
+// needs their names.
+var Guides = sync.OnceValue(readGuides)
+
+func readGuides() []Guide {
 	guides := make([]Guide, 0, len(names))
 	for _, name := range names {
 		text, err := files.ReadFile(name + ".md")

@@ -43,6 +43,7 @@ var (
 	_ nodes.Xattrer  = (*Tree)(nil)
 	_ nodes.Linker   = (*Tree)(nil)
 	_ nodes.Streamer = (*Tree)(nil)
+	_ nodes.Changing = (*Tree)(nil)
 	_ nodes.Capable  = (*Tree)(nil)
 )
 
@@ -56,11 +57,21 @@ func New(under nodes.Tree, end func()) *Tree {
 	if _, ok := nodes.Links(under); ok {
 		t.caps |= nodes.CapLink
 	}
+	if _, ok := nodes.Changes(under); ok {
+		t.caps |= nodes.CapChange
+	}
 	return t
 }
 
 // Caps implements [nodes.Capable].
 func (t *Tree) Caps() nodes.Caps { return t.caps }
+
+// Watch implements [nodes.Changing].
+func (t *Tree) Watch(f func(nodes.Change)) {
+	if c, ok := nodes.Changes(t.under); ok {
+		c.Watch(f)
+	}
+}
 
 // Usage implements [nodes.Tree].
 func (t *Tree) Usage() nodes.Usage { return t.under.Usage() }
@@ -79,6 +90,7 @@ func call[T any](ctx context.Context, t *Tree, work func(context.Context) (T, er
 func callOnce[T any](ctx context.Context, t *Tree, work func(context.Context) (T, error)) (T, error) {
 	number := t.enter()
 	state := new(progress)
+	defer t.exit(state) // also if the call panics
 	got, err := t.calls.Do(ctx, number, func(ctx context.Context) (any, error) {
 		if !t.begin(state) {
 			return nil, context.Canceled
@@ -86,7 +98,6 @@ func callOnce[T any](ctx context.Context, t *Tree, work func(context.Context) (T
 		defer t.finish(state)
 		return work(ctx)
 	})
-	t.exit(state)
 	value, _ := got.(T) // nothing if the caller has left
 	return value, err
 }

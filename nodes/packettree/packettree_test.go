@@ -392,6 +392,7 @@ func TestGrowing(t *testing.T) {
 		t.Fatal(err)
 	}
 	size, looked := make(chan int), 0
+	told := make(chan nodes.Change, 100)
 	grown := func(ctx context.Context) (*dissect.Recording, time.Time, error) {
 		if looked++; looked == 1 {
 			return nil, time.Time{}, nil
@@ -399,6 +400,9 @@ func TestGrowing(t *testing.T) {
 		log, err := recording.Log().Grown(ctx, int64(<-size))
 		if err == nil {
 			recording, err = recording.Grown(log)
+		}
+		if err != nil {
+			close(told) // the tree looks no more
 		}
 		return recording, mounted.Add(time.Hour), err
 	}
@@ -415,20 +419,26 @@ func TestGrowing(t *testing.T) {
 			ids[dir+"/"+name] = find(t, tree, dir+"/"+name).ID
 		}
 	}
-	told := make(chan nodes.Change, 100)
 	tree.Watch(func(c nodes.Change) { told <- c })
+	lines := find(t, tree, "packets.jsonl").ID
+	// grownFrom waits until the tree tells that packets.jsonl has grown. Close ends a look that is
+	// under way, so that the tree would not have what it has not told.
+	grownFrom := func() int64 {
+		for c := range told {
+			if c.ID == lines {
+				return c.From
+			}
+		}
+		return -1
+	}
 	size <- len(data) - 3
+	if from := grownFrom(); from != int64(len(before)) {
+		t.Errorf("it tells that packets.jsonl has grown from %d, want %d", from, len(before))
+	}
 	size <- len(data)
-	lines, seen := find(t, tree, "packets.jsonl").ID, false
+	grownFrom()
 	close(size)
 	tree.Close()
-	close(told)
-	for c := range told {
-		seen = seen || c.ID == lines && c.From == int64(len(before))
-	}
-	if !seen {
-		t.Error("it does not tell that packets.jsonl has grown")
-	}
 	for _, path := range []string{"packets.jsonl", "summary.json", "session.svg", "by-name/C_PLAYER_LOCATION.jsonl"} {
 		if got, want := read(t, tree, path), read(t, whole, path); got != want {
 			t.Errorf("%s is %s\nwant %s", path, got, want)

@@ -79,7 +79,9 @@ func (t *Tree) measureAhead(s *version, v view) {
 		return
 	}
 	t.listing.ahead.Go(func() {
-		// An error is kept for whoever asks for this size.
-		_, _ = t.size(context.Background(), s, v)
+		// A failure is kept for whoever asks for this size.
+		if _, err := t.size(context.Background(), s, v); err != nil {
+			s.made.views[v].begun.Store(false)
+		}
 	})
 }

@@ -139,7 +139,8 @@ func decodeFile(k kind, data []byte) (image []byte, sum totals, err error) {
 	return a.Image(), totalsOfArea(a), nil
 }
 
-// size returns the size of a view's file. The error is only ctx's: see viewState.
+// size returns the size of a view's file. The error only says that the search for it was ended:
+// see viewState.
 func (t *Tree) size(ctx context.Context, s *version, v view) (int64, error) {
 	if size := forms[v].size; size != nil {
 		return int64(size(t, s.source)), nil
@@ -156,6 +157,9 @@ func (t *Tree) size(ctx context.Context, s *version, v view) (int64, error) {
 	n, err := t.measure(ctx, s, v)
 	if ctx.Err() != nil {
 		return 0, ctx.Err()
+	}
+	if errors.Is(err, context.Canceled) {
+		return 0, err // reads from a server were ended for others, which says nothing of the file
 	}
 	if err != nil {
 		state.failed, n = err, max(s.size, 1)

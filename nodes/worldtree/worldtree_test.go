@@ -507,6 +507,43 @@ func TestFailureStays(t *testing.T) {
 	}
 }
 
+// endedFS is a folder on a server whose reads are ended for somebody who does not wait any more,
+// for a while.
+type endedFS struct {
+	fstest.MapFS
+	ended atomic.Bool
+}
+
+func (f *endedFS) Open(name string) (iofs.File, error) {
+	if f.ended.Load() && strings.HasSuffix(name, ".zgd") {
+		return nil, fmt.Errorf("%s: %w", name, context.Canceled)
+	}
+	return f.MapFS.Open(name)
+}
+
+// TestReadsEnded has reads end for others while sizes are asked for, and while those of the next
+// zones are looked for. Both can be read later.
+func TestReadsEnded(t *testing.T) {
+	fsys := &endedFS{MapFS: folder(2)}
+	tree := newTree(t, fsys, worldtree.Options{})
+	id := find(t, tree, "zones").ID
+	e, err := tree.Lookup(t.Context(), id, "x1000y1000.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fsys.ended.Store(true)
+	if _, err := tree.Attr(t.Context(), e.ID); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	remember(t, tree) // which waits for the next zone
+	fsys.ended.Store(false)
+	for _, name := range []string{"zones/x1000y1000.json", "zones/x1000y1001.json"} {
+		if got := read(t, tree, name); len(got) == 0 {
+			t.Errorf("nothing is read of %s", name)
+		}
+	}
+}
+
 func TestCanceled(t *testing.T) {
 	tree := newTree(t, folder(1), worldtree.Options{})
 	dir := find(t, tree, "zones").ID

@@ -219,6 +219,9 @@ func (p *packets) grown(ctx context.Context) (*dissect.Recording, time.Time, err
 	if err == nil {
 		now, err = was.Grown(log)
 	}
+	if errors.Is(err, context.Canceled) && ctx.Err() == nil {
+		return nil, time.Time{}, nil // definitions on a server were left by others: look again later
+	}
 	if err != nil {
 		if err = UnreadablePackets(p.file.Path(), err); ctx.Err() == nil {
 			p.broken.Store(&err)

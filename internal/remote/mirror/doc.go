@@ -15,9 +15,9 @@
 // it can be fetched again: after a power cut a file may have lost its content. Therefore
 // what is read is checked each time, and removed if it is wrong.
 //
-// Trim keeps the folder below its limit, and makes room if the disk is nearly full. It removes what was not used for longest, first
-// files and pieces, then configurations and indexes, and nothing that a running process holds.
-// Files that have no name of the cache's are left alone.
+// Trim keeps the folder below its limit, and makes room if the disk is nearly full. It removes
+// what was not used for longest, first files and pieces, then configurations and indexes, and
+// nothing that a running process holds. Files that have no name of the cache's are left alone.
 //
 // A disk that is full, or a folder that can't be written to, does not keep anybody from
 // reading: the cache says so once, makes room as far as it can, and tries again a minute later.
