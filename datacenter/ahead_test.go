@@ -173,3 +173,44 @@ func TestCancelledWhileReadingAhead(t *testing.T) {
 		cancel()
 	}
 }
+
+// TestKeepBlocks checks that a file whose blocks are kept is not read again.
+func TestKeepBlocks(t *testing.T) {
+	data := aheadData()
+	for _, keep := range []bool{false, true} {
+		w := &watched{read: bytes.NewReader(data).ReadAt}
+		f, err := datacenter.Open(t.Context(), w, int64(len(data)), datacenter.Options{BlockSize: 64 << 10, KeepBlocks: keep})
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := w.reads.Load()
+		root, err := f.Root()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := walk(root, 1<<30); err != nil {
+			t.Fatal(err)
+		}
+		if again := w.reads.Load() > before; again == keep {
+			t.Errorf("with KeepBlocks %v, the file is read again: %v", keep, again)
+		}
+	}
+}
+
+// TestLater checks that Open leaves the index for later, and that it is of use then.
+func TestLater(t *testing.T) {
+	data := aheadData()
+	store := memoryIndex{}
+	var later []func()
+	opts := datacenter.Options{Index: store, Later: func(work func()) { later = append(later, work) }}
+	mustOpen(t, data, opts)
+	if len(store) > 0 || len(later) != 1 {
+		t.Fatalf("after Open, %d indexes are saved and %d pieces of work are left, want 0 and 1", len(store), len(later))
+	}
+	later[0]()
+	opts.Progress = func(int64, int64) { t.Error("the file is inflated, although there is an index") }
+	mustOpen(t, data, opts)
+	if len(later) > 1 {
+		t.Error("Open with an index makes another one")
+	}
+}

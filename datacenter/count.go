@@ -161,14 +161,38 @@ func (t *nodeTable) at(addr Address) int64 {
 	return t.off[addr.Segment] + int64(addr.Element)*t.layout.NodeSize()
 }
 
-// enter pushes the node at addr on the stack.
-func (c *counting) enter(addr Address) error {
-	n := &c.segments[addr.Segment][addr.Element]
+// look checks what does not depend on the children of the node at addr, and notes it.
+func (c *counting) look(addr Address, n *tabledNode) error {
 	if n.attrCount > 0 {
 		if _, err := run(c.attributes, n.attrAddr, int(n.attrCount), 0); err != nil {
 			return c.bad(addr, "attributes: %w", err)
 		}
 		c.attributeMarks.claim(n.attrAddr, n.attrCount)
+	}
+	if len(c.stack) > MaxDepth {
+		return c.bad(addr, "nested deeper than %d", MaxDepth)
+	}
+	if n.name > c.maxName {
+		c.maxName, c.maxNameNode = n.name, addr
+	}
+	return nil
+}
+
+// leaf counts the node at addr, which has no children and is number i. Most nodes are leaves, so
+// they don't go over the stack.
+func (c *counting) leaf(addr Address, n *tabledNode, i uint32) error {
+	if err := c.look(addr, n); err != nil {
+		return err
+	}
+	c.entries[i], c.nodesOf[i] = 1+uint32(n.attrCount), 1
+	return nil
+}
+
+// enter pushes the node at addr on the stack.
+func (c *counting) enter(addr Address) error {
+	n := &c.segments[addr.Segment][addr.Element]
+	if err := c.look(addr, n); err != nil {
+		return err
 	}
 	if n.childCount > 0 {
 		if _, err := run(c.nodes, n.childAddr, int(n.childCount), 0); err != nil {
@@ -178,12 +202,6 @@ func (c *counting) enter(addr Address) error {
 			return c.bad(addr, "more than %d children are announced in all", maxSteps)
 		}
 		c.nodeMarks.claim(n.childAddr, n.childCount)
-	}
-	if len(c.stack) > MaxDepth {
-		return c.bad(addr, "nested deeper than %d", MaxDepth)
-	}
-	if n.name > c.maxName {
-		c.maxName, c.maxNameNode = n.name, addr
 	}
 	c.entries[c.number(addr)] = visiting
 	c.stack = append(c.stack, frame{addr: addr, sum: 1 + uint64(n.attrCount), nodes: 1})
@@ -195,26 +213,28 @@ func (c *counting) enter(addr Address) error {
 func (c *counting) step() error {
 	top := &c.stack[len(c.stack)-1]
 	n := &c.segments[top.addr.Segment][top.addr.Element]
-	for int(top.next) < int(n.childCount) {
-		addr := n.childAddr
-		addr.Element += uint16(top.next)
-		below := &c.segments[addr.Segment][addr.Element]
+	if n.childCount == 0 { // its address may be anything
+		c.leave(*top)
+		return nil
+	}
+	addr, first := n.childAddr, c.number(n.childAddr)
+	children := c.segments[addr.Segment][addr.Element:][:n.childCount]
+	for int(top.next) < len(children) {
+		below, child := &children[top.next], first+uint32(top.next)
 		if below.name == 0 {
 			c.placeholders = true
 			top.next++
 			continue
 		}
-		child := c.number(addr)
+		addr.Element = n.childAddr.Element + uint16(top.next)
 		switch c.entries[child] {
 		case 0:
-			if err := c.enter(addr); err != nil {
+			if below.childCount > 0 {
+				return c.enter(addr) // step returns to this child once it is counted
+			}
+			if err := c.leaf(addr, below, child); err != nil {
 				return err
 			}
-			if below.childCount > 0 {
-				return nil // returns to this child once it is counted
-			}
-			c.leave(c.stack[len(c.stack)-1])
-			top = &c.stack[len(c.stack)-1] // the stack may have moved
 		case visiting:
 			return c.bad(top.addr, "its child %v is its own ancestor: a cycle", addr)
 		}

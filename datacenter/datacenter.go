@@ -29,8 +29,15 @@ type Options struct {
 	Keys []Key
 	// Blocks keeps inflated blocks. Default: all are kept.
 	Blocks BlockCache
+	// KeepBlocks keeps what the first pass inflates in Blocks. It is for a caller that reads all of
+	// the file next, or from a slow source. For others, memory for so much costs more than
+	// inflating a few blocks again.
+	KeepBlocks bool
 	// Index remembers the result of the first pass. Default: nothing is remembered.
 	Index IndexStore
+	// Later is called with what need not be done before Open returns, which is to make the index
+	// for Index. It may run that at any time, once. Default: it is run at once.
+	Later func(work func())
 	// ModTime is the modification time of the file. An index of a file with another ModTime
 	// is ignored.
 	ModTime time.Time
@@ -127,6 +134,9 @@ func setDefaults(o *Options) {
 	if o.Progress == nil {
 		o.Progress = func(int64, int64) {}
 	}
+	if o.Later == nil {
+		o.Later = func(work func()) { work() }
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
@@ -134,12 +144,12 @@ func setDefaults(o *Options) {
 
 // build makes the index by inflating the file.
 func (f *File) build(ctx context.Context, opts Options) error {
-	p := &pass{
-		container: f.container, progress: opts.Progress, blockSize: opts.BlockSize,
-		keep: func(n uint64, buf []byte) {
+	p := &pass{container: f.container, progress: opts.Progress, blockSize: opts.BlockSize}
+	if opts.KeepBlocks {
+		p.keep = func(n uint64, buf []byte) {
 			// An error does not matter: a block that the cache can't keep is loaded again.
 			_, _ = f.blocks.Block(context.Background(), n, func(context.Context, uint64) ([]byte, error) { return buf, nil })
-		},
+		}
 	}
 	if err := p.run(ctx, f.layouts(opts.Layout)); err != nil {
 		return err

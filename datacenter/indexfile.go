@@ -81,10 +81,14 @@ func (f *File) checkIndex() error {
 	return f.countErr
 }
 
+// remember has the index saved. Nothing changes an index any more, so that may happen later.
 func (f *File) remember(opts Options) {
-	if opts.Index == nil || f.countErr != nil || f.adlerErr != nil {
-		return
+	if opts.Index != nil && f.countErr == nil && f.adlerErr == nil {
+		opts.Later(func() { f.save(opts) })
 	}
+}
+
+func (f *File) save(opts Options) {
 	const rest = 1 << 20 // roughly the size of the other parts
 	marks := 8 * (len(f.sharedAttributes.many) + len(f.sharedNodes.many))
 	data := f.appendIndex(f.identity.Begin(len(f.windows) + 4*len(f.entries) + marks + rest))

@@ -9,6 +9,7 @@ import (
 	"hash/adler32"
 	"hash/crc32"
 	"io"
+	"slices"
 	"sync"
 
 	"lorefs/internal/inflate"
@@ -19,10 +20,11 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // ahead is how many blocks inflating may be ahead of the goroutines that read them.
 const ahead = 3
 
-// pass inflates the whole file once and builds its index. Each block is also passed to
-// keep.
+// pass inflates the whole file once and builds its index.
 type pass struct {
 	*container
+	// keep is called for each block, with the history that it needs in front. If it is nil, the
+	// memory of a block is used again.
 	keep     func(n uint64, buf []byte)
 	progress func(done, total int64)
 	// blockSize is the size of a block.
@@ -39,7 +41,7 @@ type pass struct {
 // layoutScan tries to read the data in one layout.
 type layoutScan struct {
 	layout Layout
-	blocks chan []byte
+	blocks chan *passing
 	done   chan struct{} // closed when the scan wants no more blocks
 
 	header  Header
@@ -60,18 +62,18 @@ func (p *pass) run(ctx context.Context, layouts []Layout) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var wg sync.WaitGroup
-	sums := make(chan []byte, ahead)
+	sums := make(chan *passing, ahead)
 	wg.Go(func() { p.sum(sums) })
 	for _, l := range layouts {
 		s := &layoutScan{
-			layout: l, blocks: make(chan []byte, ahead),
+			layout: l, blocks: make(chan *passing, ahead),
 			done: make(chan struct{}), counted: make(chan struct{}),
 		}
 		s.nodes.layout = l
 		p.scans = append(p.scans, s)
 		wg.Go(func() { s.run(p.stated) })
 	}
-	err := p.inflate(ctx, func(b []byte) error {
+	err := p.inflate(ctx, func(b *passing) error {
 		sums <- b
 		return p.feed(b)
 	})
@@ -90,13 +92,14 @@ func (p *pass) run(ctx context.Context, layouts []Layout) error {
 var errNobodyReads = errors.New("no layout fits")
 
 // feed passes a block to each scan that still reads.
-func (p *pass) feed(b []byte) error {
+func (p *pass) feed(b *passing) error {
 	reading := false
 	for _, s := range p.scans {
 		select {
 		case s.blocks <- b:
 			reading = true
 		case <-s.done:
+			b.release()
 		}
 	}
 	if !reading {
@@ -106,32 +109,38 @@ func (p *pass) feed(b []byte) error {
 }
 
 // inflate inflates block by block and takes a checkpoint before each.
-func (p *pass) inflate(ctx context.Context, show func([]byte) error) error {
+func (p *pass) inflate(ctx context.Context, show func(*passing) error) error {
 	dec, stop := p.aheadDecoder()
 	defer stop()
-	var prev []byte
 	p.reserve((p.stated + p.blockSize - 1) / p.blockSize)
 	dec.OnBlock = p.addDeflateBlock
+	blocks := newPassings(min(p.blockSize, p.stated), p.keep != nil)
+	readers := len(p.scans) + 2 // the checksums, and the next block for its history
+	var prev *passing
 	for out := int64(0); out < p.stated; out += p.blockSize {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		p.addBlock(dec.Point(), prev)
-		w := min(len(prev), windowSize)
-		buf := make([]byte, w+int(min(p.blockSize, p.stated-out)))
-		copy(buf, prev[len(prev)-w:])
-		n, err := dec.Decode(buf, w)
-		if w+n < len(buf) {
+		p.addBlock(dec.Point(), prev.history())
+		b := blocks.take(prev.history(), int(min(p.blockSize, p.stated-out)), readers)
+		if prev != nil {
+			prev.release()
+		}
+		w := len(b.buf) - len(b.data)
+		n, err := dec.Decode(b.buf, w)
+		if n < len(b.data) {
 			return p.shortErr(out+int64(n), dec, err)
 		}
-		p.keep(uint64(len(p.points)-1), buf)
-		if err := show(buf[w:]); err != nil {
+		if p.keep != nil {
+			p.keep(uint64(len(p.points)-1), b.buf)
+		}
+		if err := show(b); err != nil {
 			return err
 		}
-		prev = buf
+		prev = b
 		p.progress(min(out+p.blockSize, p.stated), p.stated)
 	}
-	return p.finish(dec, prev)
+	return p.finish(dec, prev.history())
 }
 
 // shortErr says why there is less than the stated size.
@@ -145,11 +154,8 @@ func (p *pass) shortErr(got int64, dec *inflate.Decoder, err error) error {
 // finish checks that the stream ends where the data does, and reads the
 // checksum behind it. The format's description knows of no checksum, so a file
 // may end without one; but if anything follows, it is taken for one.
-func (p *pass) finish(dec *inflate.Decoder, prev []byte) error {
-	w := min(len(prev), windowSize)
-	buf := make([]byte, w+1)
-	copy(buf, prev[len(prev)-w:])
-	n, err := dec.Decode(buf, w)
+func (p *pass) finish(dec *inflate.Decoder, history []byte) error {
+	n, err := dec.Decode(append(slices.Clone(history), 0), len(history))
 	if n > 0 {
 		return badFile(0, "inflates to more than the %d bytes that the compression header states", p.stated)
 	}
@@ -172,10 +178,11 @@ func (p *pass) finish(dec *inflate.Decoder, prev []byte) error {
 }
 
 // sum computes the checksums of the blocks.
-func (p *pass) sum(blocks <-chan []byte) {
+func (p *pass) sum(blocks <-chan *passing) {
 	for b := range blocks {
-		p.sums = append(p.sums, crc32.Checksum(b, castagnoli))
-		p.adlers = append(p.adlers, adler32.Checksum(b))
+		p.sums = append(p.sums, crc32.Checksum(b.data, castagnoli))
+		p.adlers = append(p.adlers, adler32.Checksum(b.data))
+		b.release()
 	}
 }
 

@@ -8,11 +8,12 @@ import (
 // stream is the inflated data, as the first pass produces it, for one reader that only
 // moves forward. It holds one block at a time.
 type stream struct {
-	blocks <-chan []byte
+	blocks <-chan *passing
 	size   int64 // of the whole data
 
-	cur     []byte // the rest of the current block
-	passed  int64  // bytes of the blocks up to and including the current one
+	now     *passing // the current block
+	cur     []byte   // the rest of it
+	passed  int64    // bytes of the blocks up to and including the current one
 	scratch [64]byte
 }
 
@@ -22,18 +23,27 @@ func (s *stream) off() int64 { return s.passed - int64(len(s.cur)) }
 // fill gets the next block when the current one is used up.
 func (s *stream) fill() error {
 	for len(s.cur) == 0 {
+		s.drop()
 		b, ok := <-s.blocks
 		if !ok {
 			return &FormatError{Off: s.passed, What: "the data ends here", Err: io.ErrUnexpectedEOF}
 		}
-		s.cur = b
-		s.passed += int64(len(b))
+		s.now, s.cur = b, b.data
+		s.passed += int64(len(b.data))
 	}
 	return nil
 }
 
+// drop lets go of the current block.
+func (s *stream) drop() {
+	if s.now != nil {
+		s.now.release()
+	}
+	s.now, s.cur = nil, nil
+}
+
 // next returns the next n bytes, at most len(s.scratch). They are valid until the next
-// call.
+// call of any method.
 func (s *stream) next(n int) ([]byte, error) {
 	if n <= len(s.cur) {
 		b := s.cur[:n]
@@ -101,7 +111,8 @@ func (s *stream) each(count, size int, visit func(first int, b []byte)) error {
 
 // drain reads to the end, so that no sender blocks.
 func (s *stream) drain() {
-	s.cur = nil
-	for range s.blocks {
+	s.drop()
+	for b := range s.blocks {
+		b.release()
 	}
 }

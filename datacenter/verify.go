@@ -54,7 +54,7 @@ func VerifyStrict(ctx context.Context, r io.ReaderAt, size int64, opts Options) 
 
 func verify(ctx context.Context, r io.ReaderAt, size int64, opts Options, strict bool) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
-		opts.Index = nil
+		opts.Index, opts.KeepBlocks = nil, true
 		progress := opts.Progress
 		if progress != nil { // reading is the first half
 			opts.Progress = func(done, total int64) { progress(done, 2*total) }

@@ -61,7 +61,7 @@ func openDataCenter(ctx context.Context, path string, o opening) (archive, error
 	d := &DataCenter{file: file, blocks: o.blocks, log: o.Logger}
 	opts := d.options(o)
 	if d.index = o.storeFor(file); d.index != nil {
-		opts.Index = d.index
+		opts.Index, opts.Later = d.index, d.index.saving.Go
 	}
 	d.dc, err = datacenter.Open(ctx, d.reader(), file.Size(), opts)
 	if err == nil && o.DataCenter.World != "" {
@@ -75,9 +75,10 @@ func openDataCenter(ctx context.Context, path string, o opening) (archive, error
 
 // options returns the options that all uses of the datacenter package share.
 func (d *DataCenter) options(o opening) datacenter.Options {
+	_, far := d.file.(*distant)
 	return datacenter.Options{
 		Layout: o.DataCenter.Layout, Keys: o.DataCenter.Keys, Blocks: o.blocks.View(), ModTime: d.file.ModTime(),
-		Logger: o.Logger, Progress: o.Progress,
+		Logger: o.Logger, Progress: o.Progress, KeepBlocks: far,
 	}
 }
 
