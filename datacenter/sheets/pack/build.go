@@ -31,28 +31,48 @@ func build(ctx context.Context, src *sheetFiles, s *survey, b *datacenter.Builde
 		case err != nil:
 			return fmt.Errorf("sheets: %s: %w", src.files[i].path, err)
 		}
+		if !l.refused {
+			stored[f.read].forget(f)
+		}
 		bar.add(src.files[i].size)
 	}
 	return nil
 }
 
-// storedSheets says where the Builder has stored what stand-ins stand for: by the numbers of
-// start tags their attributes, by those of runs the children.
+// storedSheets says where the Builder has stored what stand-ins stand for, by the numbers of
+// start tags and of runs of children.
 type storedSheets struct {
 	*standIns
-	attributes, children []datacenter.StoredRun
+	stored   []storedTag
+	children []datacenter.StoredRun
+}
+
+// storedTag is a start tag whose attributes are known once they have been stored without a text.
+type storedTag struct {
+	attributes datacenter.StoredRun
+	flags      datacenter.KeyFlags
+	ownKeys    bool
 }
 
 func newStoredSheets(s *standIns) *storedSheets {
 	return &storedSheets{
-		standIns:   s,
-		attributes: make([]datacenter.StoredRun, s.tags.Len()), children: make([]datacenter.StoredRun, s.runs.Len()),
+		standIns: s,
+		stored:   make([]storedTag, s.tags.Len()), children: make([]datacenter.StoredRun, s.runs.Len()),
 	}
+}
+
+// forget frees what is not needed after a sheet that has been passed to the Builder. A surveyor
+// reads its sheets in their order, so all that it had read by then has been passed as well.
+func (s *storedSheets) forget(f *sheetFound) {
+	s.tags.Forget(f.tags)
+	s.runs.Forget(f.runs)
 }
 
 // layer passes nodes to the Builder.
 type layer struct {
 	b *datacenter.Builder
+	// refused is set once the Builder stores nothing more because of an error.
+	refused bool
 	// definitions are all key definitions in use. known says whether that of a kind is
 	// among them.
 	definitions definitions
@@ -66,13 +86,7 @@ var errWrongValue = errors.New("BUG: wrong value")
 // the same place, so only new runs are passed in full.
 func (l *layer) node(s *storedSheets, n record) error {
 	read := s.kinds[s.tags.Group(n.tag)]
-	head, attributes := parseHead(s.tags.At(n.tag))
-	if err := l.begin(read.joined, head); err != nil {
-		return err
-	}
-	if same := s.attributes[n.tag]; n.text == 0 && same.Known() {
-		l.b.SameAttributes(same)
-	} else if err := l.attributes(read, attributes); err != nil {
+	if err := l.tag(s, read, n); err != nil {
 		return err
 	}
 	if err := l.children(s, n); err != nil {
@@ -82,13 +96,32 @@ func (l *layer) node(s *storedSheets, n record) error {
 		l.b.Text(string(s.texts.At(n.text - 1)))
 	}
 	own, children := l.b.End()
+	l.refused = l.refused || !own.Known()
 	if n.text == 0 {
-		s.attributes[n.tag] = own
+		s.stored[n.tag].attributes = own
 	}
 	if n.children > 0 {
 		s.children[n.children-1] = children
 	}
 	return nil
+}
+
+// tag begins a node, and passes its attributes.
+func (l *layer) tag(s *storedSheets, read *kind, n record) error {
+	of := &s.stored[n.tag]
+	if known := n.text == 0 && of.attributes.Known(); known && !of.ownKeys { // it may be forgotten
+		if err := l.begin(read.joined, tagHead{flags: of.flags}); err != nil {
+			return err
+		}
+		l.b.SameAttributes(of.attributes)
+		return nil
+	}
+	head, attributes := parseHead(s.tags.At(n.tag))
+	of.flags, of.ownKeys = head.flags, head.keys != nil
+	if err := l.begin(read.joined, head); err != nil {
+		return err
+	}
+	return l.attributes(read, attributes)
 }
 
 // children passes those of a node.

@@ -23,8 +23,13 @@ type standIns struct {
 	texts, runs intern.Table
 }
 
-// tagUse says how many nodes have a start tag, and how many attributes it has.
-type tagUse struct{ nodes, attributes int64 }
+// tagUse says how many nodes have a start tag, how many attributes it has, and whether one of
+// the nodes has a text.
+type tagUse struct {
+	nodes      int64
+	attributes int32
+	text       bool
+}
 
 // record is a node in a run: the number of its start tag, and one more than those of its
 // text and of the run of its children, or 0 if it has none.
@@ -66,10 +71,21 @@ func (s *standIns) countValues() {
 	}
 }
 
+// pinTags pins the start tags that [storedSheets.forget] must leave: they are needed again for
+// each node with a text, whose attributes include it, and for each with keys of its own.
+func (s *standIns) pinTags() {
+	for i, use := range s.uses {
+		if use.text || hasOwnKeys(s.tags.At(uint32(i))) {
+			s.tags.Pin(uint32(i))
+		}
+	}
+}
+
 // close frees what only reading needs, and counts how often the attributes of each kind
 // occur.
 func (s *standIns) close() {
 	s.countValues()
+	s.pinTags()
 	s.uses = nil
 	for _, t := range []*intern.Table{&s.tags, &s.texts, &s.runs} {
 		t.Close()
@@ -99,10 +115,12 @@ func appendHead(dst []byte, n *xmlsheet.Node) []byte {
 	return dst
 }
 
+func hasOwnKeys(tag []byte) bool { return tag[0]&ownKeys != 0 }
+
 // parseHead is the inverse of appendHead.
 func parseHead(b []byte) (h tagHead, rest []byte) {
 	h.flags, rest = datacenter.KeyFlags(b[0]&^ownKeys), b[1:]
-	if b[0]&ownKeys == 0 {
+	if !hasOwnKeys(b) {
 		return h, rest
 	}
 	h.keys = make(datacenter.KeyDefinition, rest[0])
@@ -156,7 +174,7 @@ type recentTags struct {
 }
 
 // mostRecentTags is how many bytes of tags are kept. Then they are forgotten.
-const mostRecentTags = 32 << 20
+const mostRecentTags = 16 << 20
 
 func (r *recentTags) find(group uint32, tag []byte) bool {
 	n, ok := r.table.Find(group, tag)

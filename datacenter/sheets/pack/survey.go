@@ -66,6 +66,8 @@ type sheetFound struct {
 	// read has the stand-ins, and root is that of the sheet.
 	read *standIns
 	root record
+	// tags and runs are how many of these stand-ins there were when the sheet had been read.
+	tags, runs uint32
 }
 
 // elsewhere is a function's knowledge of sheets, asked once for each name.
@@ -236,6 +238,7 @@ func (v *surveyor) file(i int) error {
 		event, err := p.Next()
 		switch {
 		case errors.Is(err, io.EOF):
+			v.found[i].tags, v.found[i].runs = uint32(v.tags.Len()), uint32(v.runs.Len())
 			return nil
 		case err != nil:
 			return err
@@ -270,7 +273,7 @@ func (v *surveyor) begin(p *xmlsheet.Parser, file string, found *sheetFound) err
 		at.meet(v.open[len(v.open)-1].kind.nodes)
 	}
 	v.uses[tag].nodes++
-	found.attributes += v.uses[tag].attributes
+	found.attributes += int64(v.uses[tag].attributes)
 	v.open = append(v.open, surveyed{at, tag, len(v.stack)})
 	return nil
 }
@@ -299,7 +302,7 @@ func (v *surveyor) read(p *xmlsheet.Parser, at *kind) uint32 {
 	}
 	tag, isNew := v.tags.Add(at.number, v.code)
 	if isNew {
-		v.uses = append(v.uses, tagUse{attributes: int64(len(n.Attributes))})
+		v.uses = append(v.uses, tagUse{attributes: int32(len(n.Attributes))})
 	}
 	if plain := p.Plain(); plain != nil && len(v.open) > 0 {
 		v.recent.add(v.open[len(v.open)-1].kind.number, plain, tag)
@@ -361,6 +364,7 @@ func (v *surveyor) end(p *xmlsheet.Parser, found *sheetFound) {
 		}
 		number, _ := v.texts.Add(0, text)
 		n.text = number + 1
+		v.uses[top.tag].text = true
 	}
 	if children := v.stack[top.from:]; len(children) > 0 {
 		number, _ := v.runs.Add(0, children)

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets"
@@ -38,7 +37,7 @@ func PackForNow(ctx context.Context, dir, to string, opts pack.Options) error {
 }
 
 func packSheets(ctx context.Context, dir, to string, o output.Options, opts pack.Options, r *pack.Report, check func(*os.File) error) error {
-	defer debug.SetGCPercent(debug.SetGCPercent(sparingGarbage))
+	defer lessGarbage()()
 	return output.Write(ctx, to, o, func(out io.Writer) (err error) {
 		*r, err = pack.Pack(ctx, pack.Dir(dir), out, opts)
 		return inFolder(dir, err)

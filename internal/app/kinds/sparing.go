@@ -9,8 +9,8 @@ import (
 const (
 	// savingCache is the size of the cache of decoded blocks while a file is packed or read back.
 	savingCache = 64 << 20
-	// savingMemory is the memory limit of the process meanwhile: for the inflated new file, where
-	// each part of it went, and garbage.
+	// savingMemory is the memory limit of the process meanwhile, and while a command packs or
+	// compares whole files: for the inflated new file, where each part of it went, and garbage.
 	savingMemory = 540 << 20
 	// sparingGarbage is how much garbage may lie in memory while a command packs or compares
 	// whole files, as a part of what is in use, in percent. Nearly all of that has no pointers,
@@ -25,11 +25,28 @@ func (s *Source) Spare(cache int64) (end func()) {
 	if budget < cache {
 		s.Blocks.SetBudget(budget)
 	}
-	garbage := debug.SetGCPercent(sparingGarbage)
+	more := lessGarbage()
 	return func() {
-		debug.SetGCPercent(garbage)
+		more()
 		s.Blocks.SetBudget(budget)
 	}
+}
+
+// lessGarbage keeps less garbage in memory until end is called.
+func lessGarbage() (end func()) {
+	garbage := debug.SetGCPercent(sparingGarbage)
+	limited := limitMemory()
+	return func() {
+		limited()
+		debug.SetGCPercent(garbage)
+	}
+}
+
+// limitMemory sets savingMemory until end is called, unless the limit is lower already.
+func limitMemory() (end func()) {
+	limit := debug.SetMemoryLimit(-1) // asks for it
+	debug.SetMemoryLimit(min(limit, savingMemory))
+	return func() { debug.SetMemoryLimit(limit) }
 }
 
 // SpareForSaving is Spare for a command that writes a source anew.
@@ -44,9 +61,9 @@ func sparing(blocks *blockcache.Cache) (spare func() (end func())) {
 		if budget < savingCache {
 			blocks.SetBudget(budget)
 		}
-		limit := debug.SetMemoryLimit(savingMemory)
+		limited := limitMemory()
 		return func() {
-			debug.SetMemoryLimit(limit)
+			limited()
 			blocks.SetBudget(budget)
 		}
 	}

@@ -19,6 +19,10 @@ type Table struct {
 	kept   []place // by number
 	chunks [][]byte
 	size   int
+	// forgotten is how many of the first chunks Forget has been through. pinned says which
+	// chunks it must leave, as far as it reaches.
+	forgotten uint32
+	pinned    []bool
 }
 
 // slot refers to a string. Part of its hash saves looking at most of the others.
@@ -80,6 +84,28 @@ func (t *Table) Size() int { return t.size }
 // Close frees the memory that is needed only to find strings. What was added can still be
 // read by its number.
 func (t *Table) Close() { t.slots = nil }
+
+// Pin keeps a string that has been added from being forgotten by Forget.
+func (t *Table) Pin(number uint32) {
+	if t.pinned == nil {
+		t.pinned = make([]bool, len(t.chunks))
+	}
+	t.pinned[t.kept[number].chunk] = true
+}
+
+// Forget allows to free the first n strings, but for those that are pinned. They must not be
+// read any more. It must be called after Close, and Pin before it.
+func (t *Table) Forget(n uint32) {
+	end := uint32(len(t.chunks))
+	if int(n) < len(t.kept) {
+		end = t.kept[n].chunk
+	}
+	for ; t.forgotten < end; t.forgotten++ {
+		if t.pinned == nil || !t.pinned[t.forgotten] {
+			t.chunks[t.forgotten] = nil
+		}
+	}
+}
 
 // Reset forgets all strings.
 func (t *Table) Reset() {

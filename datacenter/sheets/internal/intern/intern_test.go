@@ -3,6 +3,7 @@ package intern_test
 import (
 	"bytes"
 	"fmt"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -59,4 +60,40 @@ func TestStringsAreKeptOnce(t *testing.T) {
 	if table.Close(); string(table.At(n)) != "kept" || table.Group(n) != 1 {
 		t.Errorf("a closed table has %q of group %d", table.At(n), table.Group(n))
 	}
+}
+
+// TestForget checks that a table frees the memory of the strings that it may forget, and keeps
+// the others and what is pinned.
+func TestForget(t *testing.T) {
+	const size, many, pinned, forgotten = 1 << 16, 1000, 100, 900
+	var table intern.Table
+	text := func(i int) []byte { return bytes.Repeat([]byte{byte(i), byte(i >> 8)}, size/2) }
+	for i := range many {
+		table.Add(0, text(i))
+	}
+	table.Close()
+	table.Pin(pinned)
+	before := heap()
+	for n := range uint32(forgotten + 1) {
+		table.Forget(n)
+	}
+	if freed := before - heap(); freed < size*(forgotten-100) {
+		t.Errorf("%d bytes were freed, of %d", freed, size*forgotten)
+	}
+	for i := range many {
+		if (i == pinned || i >= forgotten) && !bytes.Equal(table.At(uint32(i)), text(i)) {
+			t.Fatalf("string %d is gone", i)
+		}
+	}
+	table.Forget(many)
+	if !bytes.Equal(table.At(pinned), text(pinned)) {
+		t.Error("the string that was pinned is gone")
+	}
+}
+
+func heap() int {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc)
 }
