@@ -14,7 +14,7 @@ type Format struct {
 	Detect func(r io.ReaderAt, size int64) (bool, error)
 	// Open reads which files a file holds.
 	Open func(r io.ReaderAt, size int64) (Files, error)
-	// CheckName returns why a file can't have a name, or nil.
+	// CheckName returns why a file can't have a name, or nil. No file has an empty one.
 	CheckName func(name string) error
 	// Write writes a file that holds others, in their order. It reads each of them to its end,
 	// once, and returns an error if one has another size than it says.

@@ -18,8 +18,8 @@ var toy = &bundle.Format{
 	Name: "toy", Noun: "toys",
 	Open: func(r io.ReaderAt, size int64) (bundle.Files, error) { return openToy(r, size) },
 	CheckName: func(name string) error {
-		if strings.Contains(name, "!") {
-			return errors.New("a name with an exclamation mark")
+		if name == "" || strings.Contains(name, "!") {
+			return errors.New("no name, or one with an exclamation mark")
 		}
 		return nil
 	},
