@@ -72,12 +72,13 @@ func distanceCode(dist int) lengthCode {
 	return lengthCode{symbol: uint16(s), extra: uint8(extra), base: uint16(d >> extra << extra)}
 }
 
-// encodeStored makes stored blocks of data, at least one.
+// encodeStored makes stored blocks of data, at least one. It copies data. Without any the block's
+// stored is empty but not nil, which would make it a compressed one.
 func encodeStored(data []byte, out int64, final bool, wanted []int64) (blocks []newBlock) {
 	for first := true; first || len(data) > 0; first = false {
 		part := data[:min(len(data), maxStored)]
 		data = data[len(part):]
-		b := newBlock{out: out, stored: part, final: final && len(data) == 0}
+		b := newBlock{out: out, stored: append([]byte{}, part...), final: final && len(data) == 0}
 		out += int64(len(part))
 		for len(wanted) > 0 && (wanted[0] < out || len(data) == 0) {
 			b.points = append(b.points, inflate.Point{Out: wanted[0], In: (wanted[0] - b.out) * 8})

@@ -223,7 +223,7 @@ func (e *encoder) encodeBlock(i int, c inflate.Content) (err error) {
 	}
 	wanted := e.wanted(i)
 	if c.Stored {
-		e.anew[i] = encodeStored(slices.Clone(e.data[from-e.base:]), from, c.Final, wanted)
+		e.anew[i] = encodeStored(e.data[from-e.base:], from, c.Final, wanted)
 		return nil
 	}
 	if err := e.block(c.Tokens, u, end, from, c.Final); err != nil {

@@ -80,7 +80,8 @@ func TestHuge(t *testing.T) {
 		}
 		touched += (off+int64(n)-1)/hugeChunk - off/hugeChunk + 1
 		st := cache.Stats()
-		if st.Loads-start.Loads > touched || st.Bytes > budget {
+		// Reads that happen to lie near each other look like one program's, which is read ahead for.
+		if st.Loads-start.Loads > touched+touched/8+4 || st.Bytes > budget {
 			t.Fatalf("%d chunks are decoded where %d were asked for, %d bytes are kept", st.Loads-start.Loads, touched, st.Bytes)
 		}
 	}
