@@ -54,10 +54,10 @@ type sending struct {
 	sent *atomic.Int64
 }
 
+// Write counts first: who has read all may ask for the count before Write returns.
 func (s *sending) Write(p []byte) (int, error) {
-	n, err := s.ResponseWriter.Write(p)
-	s.sent.Add(int64(n))
-	return n, err
+	s.sent.Add(int64(len(p)))
+	return s.ResponseWriter.Write(p)
 }
 
 // took returns how many requests and bytes there were since it was called last.

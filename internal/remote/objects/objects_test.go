@@ -95,26 +95,25 @@ func (s *web) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("ETag", o.etag)
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
-	out := &counting{ResponseWriter: w}
+	out := &counting{ResponseWriter: w, s: s}
 	if o.plain {
 		_, _ = out.Write(o.data)
 	} else {
 		http.ServeContent(out, r, "", o.modified, bytes.NewReader(o.data))
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.bytes += out.n
 }
 
 type counting struct {
 	http.ResponseWriter
-	n int64
+	s *web
 }
 
+// Write counts first: who has read all may ask for the count before Write returns.
 func (c *counting) Write(p []byte) (int, error) {
-	n, err := c.ResponseWriter.Write(p)
-	c.n += int64(n)
-	return n, err
+	c.s.mu.Lock()
+	c.s.bytes += int64(len(p))
+	c.s.mu.Unlock()
+	return c.ResponseWriter.Write(p)
 }
 
 // quick are times that a test can wait for.
