@@ -259,7 +259,7 @@ func (e *benchEditing) addAttribute(p *benchPlace, i int) []edit.Edit {
 
 func (e *benchEditing) addChild(p *benchPlace, i int) []edit.Edit {
 	child := e.Draft().NewNumber()
-	edits := []edit.Edit{{Op: edit.AddNode, Node: child, Parent: p.number, Name: p.child, Ordinal: 1 << 20}}
+	edits := []edit.Edit{{Op: edit.AddNode, Node: child, Parent: p.number, Name: p.child, Ordinal: uint32(child)}}
 	for _, name := range []string{"id", "name", "x", "y"} {
 		edits = append(edits, edit.Edit{Op: edit.SetAttribute, Node: child, Name: name, Value: datacenter.IntValue(int32(i))})
 	}
