@@ -2,6 +2,7 @@ package splice
 
 import (
 	"bytes"
+	stdflate "compress/flate"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -281,6 +282,27 @@ func TestOddEdits(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestEmptiedStoredBlock removes all that the first block holds. Nothing was encoded before it.
+func TestEmptiedStoredBlock(t *testing.T) {
+	data := noise(rand.New(rand.NewPCG(1, 1)), 100_000)
+	var stream bytes.Buffer
+	w := must(stdflate.NewWriter(&stream, stdflate.NoCompression))
+	if _, err := w.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := scan(t, stream.Bytes(), len(data))
+	if len(s.blocks) < 3 || !s.blocks[0].Stored {
+		t.Fatalf("the blocks are %v", s.blocks)
+	}
+	next := s.edit(t, []Edit{{Len: s.blocks[1].Out}})
+	if !next.blocks[0].Stored || next.blocks[1].Out != 0 {
+		t.Errorf("the blocks are %v", next.blocks)
 	}
 }
 
