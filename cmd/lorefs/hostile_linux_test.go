@@ -8,13 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	iofs "io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"syscall"
 	"testing"
 	"time"
 
@@ -237,6 +237,8 @@ func (h *hostile) run(f *hostileFile, data []byte, command []string) int {
 	ctx, cancel := context.WithTimeout(h.t.Context(), hostileWait)
 	defer cancel()
 	c := exec.CommandContext(ctx, "lorefs", args...)
+	peak := filepath.Join(h.dir, "peak")
+	c.Env = append(os.Environ(), peakFile+"="+peak)
 	var stderr tail
 	c.Stderr = &stderr
 	err := c.Run()
@@ -248,7 +250,7 @@ func (h *hostile) run(f *hostileFile, data []byte, command []string) int {
 	}
 	code := c.ProcessState.ExitCode()
 	h.exits[code]++
-	memory := c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10
+	memory := h.peak(peak)
 	cpu := c.ProcessState.UserTime() + c.ProcessState.SystemTime()
 	h.memory, h.cpu = max(h.memory, memory), max(h.cpu, cpu)
 	// exitUsage is also the exit code of a panic, and the arguments are correct.
@@ -257,6 +259,21 @@ func (h *hostile) run(f *hostileFile, data []byte, command []string) int {
 			f.name, h.keep(f, data), args, code, memory>>20, cpu, err, stderr)
 	}
 	return code
+}
+
+// peak returns the number in a file, and removes it. A program that panicked left none.
+func (h *hostile) peak(path string) (bytes int64) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return 0
+	}
+	if err == nil {
+		_, err = fmt.Sscan(string(text), &bytes)
+	}
+	if err := errors.Join(err, os.RemoveAll(path)); err != nil {
+		h.t.Fatal(err)
+	}
+	return bytes
 }
 
 // keep writes a file that is not removed.

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -18,6 +20,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"lorefs/datacenter"
+	"lorefs/internal/app/daemon"
 	"lorefs/internal/app/kinds/cdntest"
 	"lorefs/internal/app/sample"
 	"lorefs/internal/formats/datacenter/dctest"
@@ -27,7 +30,7 @@ import (
 var update = flag.Bool("update", false, "write what the scripts' cmp commands see into the scripts")
 
 func TestMain(m *testing.M) {
-	program := main
+	program := tellingPeak
 	if os.Getenv(wineProgram) != "" {
 		program = underWine
 	}
@@ -37,6 +40,21 @@ func TestMain(m *testing.M) {
 		"mount.lorefs":      main,
 		"mount.fuse.lorefs": main,
 	})
+}
+
+// peakFile is a variable with the path of a file to which the program writes its peak memory
+// when it ends. What the system tells of a child that has ended is at least what its parent held
+// when it was started, and that is a process with many tests at once.
+const peakFile = "LOREFS_TEST_PEAK"
+
+func tellingPeak() {
+	code := run(context.Background(), daemon.Args())
+	if path := os.Getenv(peakFile); path != "" {
+		if err := os.WriteFile(path, fmt.Append(nil, ownPeak()), 0o600); err != nil {
+			panic("no peak: " + err.Error())
+		}
+	}
+	os.Exit(code)
 }
 
 // cleaning runs tests, and removes what they share.
