@@ -15,14 +15,14 @@ func newRoot() *cobra.Command {
 	logging := newLogging()
 	log := logging.log
 	root := &cobra.Command{
-		Use:   "lorefs",
+		Use:   "lorefs COMMAND",
 		Short: "mount game archives as directories",
 		Long: `lorefs mounts game archives as ordinary directories, so that ls, grep, find,
-rsync, editors and scripts work on them. It knows TERA data centers
-(DataCenter_Final_*.dat), which can be edited as well, world geometry, recorded
-sessions and packet definitions, and CASC storages.
+rsync, editors and scripts work on them.
 
-` + exitHelp(),
+It knows the data centers (DataCenter_Final_*.dat), world geometry and resource
+containers of TERA, which can be edited as well. It also knows recorded sessions,
+packet definitions, and CASC storages.`,
 		Version:       version() + " " + runtime.Version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -58,7 +58,8 @@ sessions and packet definitions, and CASC storages.
 }
 
 // refuseUnknown makes cobra's own commands refuse what they do not know, instead of printing
-// help. It comes after SetOut: cobra gives completion the output of that moment.
+// help, and describes completion as the other commands are. It comes after SetOut: cobra gives
+// completion the output of that moment.
 func refuseUnknown(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -67,7 +68,7 @@ func refuseUnknown(root *cobra.Command) {
 		case "help":
 			c.RunE = runHelp
 		case "completion":
-			c.Args, c.RunE = cobra.ArbitraryArgs, runParent
+			c.Short, c.Args, c.RunE = "print completions for a shell", cobra.ArbitraryArgs, runParent
 		}
 	}
 }
