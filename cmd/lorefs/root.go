@@ -20,9 +20,9 @@ func newRoot() *cobra.Command {
 		Long: `lorefs mounts game archives as ordinary directories, so that ls, grep, find,
 rsync, editors and scripts work on them.
 
-It knows the data centers (DataCenter_Final_*.dat), world geometry and resource
-containers of TERA, which can be edited as well. It also knows recorded sessions,
-packet definitions, and CASC storages.`,
+It knows the archives of TERA, such as DataCenter_Final_*.dat, most of which you can
+edit, and CASC storages, in which games of Blizzard keep their files. The guides tell
+about each kind.`,
 		Version:       version() + " " + runtime.Version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
