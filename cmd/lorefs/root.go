@@ -68,7 +68,9 @@ func refuseUnknown(root *cobra.Command) {
 		case "help":
 			c.RunE = runHelp
 		case "completion":
-			c.Short, c.Args, c.RunE = "print completions for a shell", cobra.ArbitraryArgs, runParent
+			c.Short = "print completions for a shell"
+			c.Long = "completion prints a script by which a shell completes the arguments of lorefs. The help of each\nshell's command says where to put it."
+			c.Args, c.RunE = cobra.ArbitraryArgs, runParent
 		}
 	}
 }
