@@ -318,6 +318,7 @@ func TestInodesAreBounded(t *testing.T) {
 	}
 
 	copied := t.TempDir()
+	defer func() { run(t, "chmod", "-R", "u+w", copied) }() // or only root could remove it
 	for _, args := range [][]string{
 		{"find", dir},
 		{"ls", "-lR", dir},
