@@ -119,7 +119,7 @@ func (e *encoder) open(dst []byte, n item, el *element, known *runSizes, skip in
 	f := frame{item: n, el: el, first: groups}
 	var text []byte
 	if e.cached(n) && n.node.ChildCount() > 0 {
-		text = e.texts.get(n.node.ChildRun(), depth)
+		text = e.texts.get(e.textKey(n.node.ChildRun(), depth, el))
 	}
 	parent, err := text != nil, error(nil)
 	if text == nil {
@@ -154,12 +154,21 @@ func (e *encoder) cached(n item) bool {
 	return e.texts.used && !e.tag.extras && n.draft == nil && !e.tag.root
 }
 
+// textKey returns the key of the text of a run at a depth, in an element.
+func (e *encoder) textKey(run datacenter.Run, depth int, el *element) textKey {
+	key := textKey{run: run, depth: depth}
+	if e.tag.plain {
+		key.elem = el.id
+	}
+	return key
+}
+
 // closeTag appends the end tag of the current node, and returns to its parent.
 func (e *encoder) closeTag(dst []byte) []byte {
 	depth := len(e.stack) - 1
 	f := &e.stack[depth]
 	if depth > 0 && e.cached(f.item) && f.flushed == e.texts.flushed {
-		e.texts.keep(f.node.ChildRun(), depth, dst[f.textAt:])
+		e.texts.keep(e.textKey(f.node.ChildRun(), depth, f.el), dst[f.textAt:])
 	}
 	dst = e.appendEndTag(dst, depth, f.name)
 	e.groups = e.groups[:f.first]

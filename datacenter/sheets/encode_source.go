@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
@@ -34,6 +35,8 @@ type Source struct {
 	sheets    []Sheet
 	waypoints waypoints
 	encoders  encoders
+	// outlined is how many elements outlines have.
+	outlined atomic.Int64
 
 	mu       sync.RWMutex // guards the fields below
 	families []*Family

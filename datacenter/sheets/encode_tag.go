@@ -14,6 +14,8 @@ type tagWriter struct {
 	root bool
 	// extras says that the tag may need attributes of the extra namespace.
 	extras bool
+	// plain says that a tag which would need them is an error.
+	plain bool
 	// learner learns the schema from the tags; it may be nil.
 	learner *learner
 	// found collects what tags need of their sheet, since it was last set to 0.
@@ -45,6 +47,9 @@ func (e *encoder) startTag(dst []byte, n item, el *element, parent bool) ([]byte
 	if t.extras && name.Escaped {
 		t.found |= foundNames
 	}
+	if t.plain && (name.Escaped || n.node.Flags() != 0 || e.voc.StoredKeys(n.node) != el.keys) {
+		return dst, ErrNotPlain
+	}
 	dst = append(dst, '<')
 	dst = append(dst, name.Element...)
 	if t.root {
@@ -56,8 +61,14 @@ func (e *encoder) startTag(dst []byte, n item, el *element, parent bool) ([]byte
 	}
 	inTag := false // whether the value is in the tag
 	if t.hasValue {
+		if t.plain && (parent || blank(t.value) || !el.text) {
+			return dst, ErrNotPlain
+		}
 		inTag = t.extras && (parent || blank(t.value))
 		t.valueText(e, inTag)
+	}
+	if t.plain && len(t.escaped) > 0 {
+		return dst, ErrNotPlain
 	}
 	if t.root && t.found&foundNames != 0 {
 		dst = t.append(dst, "names", []byte("escaped"))
@@ -93,13 +104,14 @@ func (e *encoder) attributes(dst []byte, n item, el *element) ([]byte, error) {
 	if e.tag.extras || run.Count == 0 {
 		return e.storedTag(dst, n, el)
 	}
-	if text := e.tags.get(run, 0); text != nil {
+	key := e.textKey(run, 0, el)
+	if text := e.tags.get(key); text != nil {
 		return append(dst, text...), nil
 	}
 	from := len(dst)
 	dst, err := e.storedTag(dst, n, el)
-	if err == nil && !e.tag.hasValue {
-		e.tags.keep(run, 0, dst[from:])
+	if err == nil && !e.tag.hasValue && len(e.tag.escaped) == 0 {
+		e.tags.keep(key, dst[from:])
 	}
 	return dst, err
 }
@@ -120,6 +132,9 @@ func (e *encoder) storedTag(dst []byte, n item, el *element) ([]byte, error) {
 			}
 			continue
 		}
+		if e.tag.plain && !e.knows(el, name, a.Type()) {
+			return dst, ErrNotPlain
+		}
 		dst = e.attributeStart(dst, name, a.Type(), el)
 		from := len(dst)
 		if dst, err = a.AppendText(dst); err != nil {
@@ -131,6 +146,14 @@ func (e *encoder) storedTag(dst []byte, n item, el *element) ([]byte, error) {
 		dst = append(dst, '"')
 	}
 	return dst, nil
+}
+
+// knows reports whether an attribute is in its element with a type, and its name is not escaped.
+func (e *encoder) knows(el *element, name vocab.NameID, typ datacenter.Type) bool {
+	i, ok := el.attribute(name, e.tag.hint)
+	e.tag.hint = i + 1
+	_, escaped := e.voc.Spelling(name).Attribute()
+	return ok && el.attrs[i].typ == typ && !escaped
 }
 
 // draftTag appends the attributes of a node of a draft.
