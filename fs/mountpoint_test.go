@@ -163,6 +163,7 @@ func TestCheckMountpointDetachesDeadMount(t *testing.T) {
 // answer of its own mount. It would never end by itself, and any request to the mount would
 // wait too.
 func TestCheckMountpointAbortsSilentMount(t *testing.T) {
+	t.Parallel() // it waits for a server that says nothing
 	dir := t.TempDir()
 	server := startServer(t, dir, hangEnv+"=1")
 	_ = server.Process.Kill()
