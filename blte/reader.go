@@ -11,13 +11,17 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"lorefs/internal/cache"
 	"lorefs/internal/flight"
 	"lorefs/internal/readat"
 )
 
 // BlockCache keeps decoded chunks. Package nodes/blockcache has one with a budget.
-type BlockCache = cache.Blocks
+type BlockCache interface {
+	// Block returns block n, from memory or from load. It calls load once however many callers wait,
+	// and load may ask for other blocks. A caller leaves when its ctx ends, and the context of load
+	// ends when all have left. Callers must not change the block.
+	Block(ctx context.Context, n uint64, load func(ctx context.Context, n uint64) ([]byte, error)) ([]byte, error)
+}
 
 // Options are the options of NewReader. The zero value is right for a file without
 // encrypted chunks that is read from front to back.

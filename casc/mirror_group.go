@@ -15,7 +15,12 @@ import (
 // IndexStore keeps what takes long to compute for the next run. What it loads is checked;
 // its errors are logged and otherwise ignored. It must not change the data that it saves,
 // which stays in use.
-type IndexStore = cache.Store
+type IndexStore interface {
+	// Load returns what was saved under key, or an error that matches [iofs.ErrNotExist].
+	Load(key string) ([]byte, error)
+	// Save may keep data and write it later, so data must not be changed any more.
+	Save(key string, data []byte) error
+}
 
 // indexFile is a file KEY.index.
 type indexFile struct {

@@ -15,11 +15,21 @@ import (
 )
 
 // BlockCache keeps inflated blocks. Package nodes/blockcache has one with a budget.
-type BlockCache = cache.Blocks
+type BlockCache interface {
+	// Block returns block n, from memory or from load. It calls load once however many callers wait,
+	// and load may ask for other blocks. A caller leaves when its ctx ends, and the context of load
+	// ends when all have left. Callers must not change the block.
+	Block(ctx context.Context, n uint64, load func(ctx context.Context, n uint64) ([]byte, error)) ([]byte, error)
+}
 
 // IndexStore keeps the result of the first pass over a file, so that the next Open inflates
 // nothing. What it returns is verified. Its errors are logged and otherwise ignored.
-type IndexStore = cache.Store
+type IndexStore interface {
+	// Load returns what was saved under key, or an error that matches io/fs.ErrNotExist.
+	Load(key string) ([]byte, error)
+	// Save may keep data and write it later, so data must not be changed any more.
+	Save(key string, data []byte) error
+}
 
 // Options are the options of Open. The zero value is right for a file that is opened once.
 type Options struct {

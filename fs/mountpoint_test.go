@@ -169,6 +169,7 @@ func TestCheckMountpointAbortsSilentMount(t *testing.T) {
 	if os.Geteuid() != 0 && (err != nil || at.Type != fusectl) {
 		t.Skip("the kernel's list of connections is not mounted, and without it only root can end one")
 	}
+	t.Parallel() // it waits for a server that says nothing
 	dir := t.TempDir()
 	server := startServer(t, dir, hangEnv+"=1")
 	_ = server.Process.Kill()

@@ -8,11 +8,14 @@
 package internal_test
 
 import (
+	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -62,24 +65,52 @@ func of(pkg, format string) bool {
 	return under(pkg, module+format) || under(pkg, module+inner+format)
 }
 
-// deps lists everything that the packages of patterns import, however far down,
-// without tests.
-func deps(t *testing.T, patterns ...string) []string {
-	t.Helper()
-	args := []string{"list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}"}
-	for _, p := range patterns {
-		args = append(args, module+p)
-	}
-	cmd := exec.CommandContext(t.Context(), "go", args...)
+// imported returns what each of our packages imports, however far down, without tests and the
+// standard library.
+var imported = sync.OnceValues(func() (map[string][]string, error) {
+	cmd := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Deps " "}}`, "./...")
 	cmd.Dir = ".."
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("go list: %v", err)
+		return nil, fmt.Errorf("go list: %w", err)
 	}
-	if len(out) == 0 {
+	all := map[string][]string{}
+	for line := range strings.Lines(string(out)) {
+		words := strings.Fields(line)
+		all[words[0]] = slices.DeleteFunc(words[1:], func(pkg string) bool {
+			host, _, _ := strings.Cut(pkg, "/")
+			return !strings.HasPrefix(pkg, module) && !strings.Contains(host, ".")
+		})
+	}
+	return all, nil
+})
+
+// deps lists the packages of patterns, and everything that they import.
+func deps(t *testing.T, patterns ...string) []string {
+	t.Helper()
+	known, err := imported()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]bool{}
+	for pkg, imports := range known {
+		if slices.ContainsFunc(patterns, func(p string) bool { return matches(pkg, module+p) }) {
+			all[pkg] = true
+			for _, dep := range imports {
+				all[dep] = true
+			}
+		}
+	}
+	if len(all) == 0 {
 		t.Fatalf("no package is called %v", patterns)
 	}
-	return strings.Fields(string(out))
+	return slices.Sorted(maps.Keys(all))
+}
+
+// matches tells whether a pattern of the go command names a package.
+func matches(pkg, pattern string) bool {
+	folder, below := strings.CutSuffix(pattern, "/...")
+	return pkg == folder || below && under(pkg, folder)
 }
 
 // all are the patterns of the packages in folders.

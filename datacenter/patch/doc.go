@@ -64,8 +64,8 @@
 //
 // If all siblings are as they were before or after the patch, the place is right. Otherwise the
 // node is the one whose hash, and the hashes of whose neighbours, fit. At least one neighbour must
-// still be beside it. A patch that was made without the file ([Guarded]) has no hashes of what
-// is after it, so its places are right only if all siblings are as before.
+// still be beside it. A patch that was made without the file has no hashes of what is after it, so
+// its places are right only if all siblings are as before.
 //
 // A place without a guard is taken as it is: to overrule a guard, delete its line in the rejects,
 // correct the place and the values, and apply them.

@@ -16,8 +16,7 @@ import (
 
 // What a patch can have at most.
 const (
-	// MaxBytes is how long it can be: twice the longest text that a data center holds is a
-	// line, and a patch of that many is none that anybody reads.
+	// MaxBytes is the largest size of the text.
 	MaxBytes  = 1 << 30
 	maxLine   = 32 << 20
 	maxBlocks = 1 << 20

@@ -158,3 +158,13 @@ type Value struct {
 	Keys      datacenter.KeyDefinition
 	Flags     datacenter.KeyFlags
 }
+
+// Parent returns the path without its last step, and the sibling that this step is, so that
+// a node can be added behind it.
+func (p *Path) Parent() (parent Path, sibling Beside) {
+	last := p.Steps[len(p.Steps)-1]
+	last.Nth, last.NthOfAll = placeOf(&last), 0
+	b := Block{Path: Path{Steps: p.Steps[:len(p.Steps)-1]}, Beside: Beside{Text: "?", Step: last}}
+	b.respell()
+	return b.Path, b.Beside
+}

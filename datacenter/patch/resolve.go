@@ -354,7 +354,7 @@ func (r *resolver) step(at found, s *query.PlainStep) (*group, []row, error) {
 	return g, rows, err
 }
 
-// HashOf returns the hash of a patch that stands for one of package identity.
+// HashOf returns the part of a hash of 64 bits that patches have, which is never 0.
 func HashOf(h uint64) Hash {
 	if h &= hashMask; h == 0 {
 		return 1 // 0 is unknown

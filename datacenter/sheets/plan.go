@@ -7,10 +7,13 @@ import (
 	"lorefs/datacenter/sheets/xsd"
 )
 
-// Plan is what makes a sheet equal to a text, see [Source.Plan].
+// Plan is what makes a sheet equal to a text, see [Source.Plan]: Edits for [edit.Draft.Apply], none if they
+// are equal. Comments and Spellings say that the text has something that is not stored: comments, or
+// numbers in another spelling than a sheet's.
 type Plan = plan.Plan
 
-// PlanOptions are the options of [Source.Plan]. The zero value is right for most uses.
+// PlanOptions are the options of [Source.Plan]. A Schema has types and keys that the data center does not
+// have. By default they are inferred from the text.
 type PlanOptions = plan.Options
 
 // Plan returns the edits that make a sheet of the draft equal to a text. A Sheet without

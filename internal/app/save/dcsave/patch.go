@@ -10,8 +10,10 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/patch"
+	"lorefs/datacenter/query"
 	"lorefs/datacenter/sheets"
 	"lorefs/internal/app/save"
+	"lorefs/internal/formats/datacenter/identity"
 )
 
 // PatchOf makes a patch of the unsaved edits of a journal from its notes, without the file
@@ -188,7 +190,7 @@ func (m *notedPatch) blocks(n *notedNode) error {
 		m.lost(n, "what it held is not known")
 		return nil
 	}
-	path, guards, err := patch.Guarded(n.base.Path, n.base.Guards)
+	path, guards, err := guarded(n.base.Path, n.base.Guards)
 	if err != nil {
 		return err
 	}
@@ -224,7 +226,7 @@ func (m *notedPatch) change(n *notedNode) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	path, guards, err := patch.Guarded(n.base.Path, n.base.Guards)
+	path, guards, err := guarded(n.base.Path, n.base.Guards)
 	m.p.Blocks = append(m.p.Blocks, patch.Block{Kind: patch.Change, Path: path, Guards: guards, Lines: lines})
 	return err
 }
@@ -241,11 +243,11 @@ func (m *notedPatch) adds(n *notedNode) error {
 		var err error
 		if k.behind != nil && k.behind.Path != "" && !m.leaves(k.behind) {
 			var sibling patch.Path
-			if sibling, b.Guards, err = patch.Guarded(k.behind.Path, k.behind.Guards); err != nil {
+			if sibling, b.Guards, err = guarded(k.behind.Path, k.behind.Guards); err != nil {
 				return err
 			}
 			b.Path, b.Beside = sibling.Parent()
-		} else if b.Path, b.Guards, err = patch.Guarded(n.base.Path, n.base.Guards); err != nil {
+		} else if b.Path, b.Guards, err = guarded(n.base.Path, n.base.Guards); err != nil {
 			return err
 		}
 		m.p.Blocks = append(m.p.Blocks, b)
@@ -384,4 +386,31 @@ func (m *notedPatch) comment(n *notedNode, what string) {
 		at += " called " + n.name
 	}
 	m.p.Notes = append(m.p.Notes, "# not in the patch: "+oneLine(at+": "+what))
+}
+
+// guarded returns a path with guards of its places, for places of which only is known what was there
+// before the patch. Such a guard is good as long as all siblings are as they were.
+func guarded(expr string, places []identity.Place) (patch.Path, []patch.Guard, error) {
+	path, err := patch.ParsePath(expr)
+	if err != nil {
+		return path, nil, err
+	}
+	known := func(h uint64) patch.Hash {
+		if h == 0 {
+			return 0
+		}
+		return patch.HashOf(h)
+	}
+	var guards []patch.Guard
+	for _, p := range places {
+		if p.Step >= len(path.Steps) {
+			break
+		}
+		bare := query.PlainStep{Name: path.Steps[p.Step].Name, Conditions: path.Steps[p.Step].Conditions}
+		guards = append(guards, patch.Guard{
+			Step: string(bare.Append(nil)), N: p.N, Of: p.Of, NewN: p.N, NewOf: p.Of,
+			Old: known(p.Group), Self: known(p.Self), Before: known(p.Before), After: known(p.After), Alone: patch.ByGroup,
+		})
+	}
+	return path, guards, nil
 }

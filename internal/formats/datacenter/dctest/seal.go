@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"hash/adler32"
+	"sync"
 )
 
 // DefaultKey and DefaultIV are novadrop's defaults, those of a client that its makers
@@ -57,6 +58,9 @@ func Seal(data []byte, o SealOptions) []byte {
 	return sealStream(int64(len(data)), deflate(data, o), adler32.Checksum(data), o)
 }
 
+// deflaters are writers that can be used again, by their levels. A new one takes a megabyte.
+var deflaters [1 + flate.BestCompression - flate.HuffmanOnly]sync.Pool
+
 func deflate(data []byte, o SealOptions) []byte {
 	if o.Deflate != nil {
 		return o.Deflate(data)
@@ -66,11 +70,16 @@ func deflate(data []byte, o SealOptions) []byte {
 		level = flate.NoCompression
 	}
 	var buf bytes.Buffer
-	w, err := flate.NewWriter(&buf, level)
-	if err != nil {
-		panic("dctest: BUG: " + err.Error())
+	w, ok := deflaters[level-flate.HuffmanOnly].Get().(*flate.Writer)
+	if !ok {
+		var err error
+		if w, err = flate.NewWriter(&buf, level); err != nil {
+			panic("dctest: BUG: " + err.Error())
+		}
 	}
-	_, err = w.Write(data)
+	defer deflaters[level-flate.HuffmanOnly].Put(w)
+	w.Reset(&buf)
+	_, err := w.Write(data)
 	if err := cmp.Or(err, w.Close()); err != nil {
 		panic("dctest: BUG: " + err.Error())
 	}
