@@ -159,6 +159,9 @@ func checkUserMayMount(dir string) error {
 	if err := unix.Access(fuseDevice, unix.R_OK|unix.W_OK); err != nil {
 		return fmt.Errorf("users cannot mount on this system: %s: %w; ask an administrator to allow it, or to mount; lorefs ls, cat and export need no mount", fuseDevice, err)
 	}
+	if !installed("fusermount3") && !installed("fusermount") {
+		return errors.New("users mount by fusermount3, which is missing; install the package fuse3")
+	}
 	if err := unix.Access(dir, unix.W_OK); err != nil {
 		return fmt.Errorf("users can mount only on directories that they may write to: %w", err)
 	}
@@ -170,6 +173,15 @@ func checkUserMayMount(dir string) error {
 		return errors.New("users cannot mount on a sticky directory of somebody else; create a directory in it")
 	}
 	return nil
+}
+
+// installed reports whether go-fuse finds a program.
+func installed(name string) bool {
+	_, err := exec.LookPath(name)
+	if err != nil {
+		_, err = os.Stat(filepath.Join("/bin", name))
+	}
+	return err == nil
 }
 
 const (
