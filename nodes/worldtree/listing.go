@@ -9,8 +9,9 @@ import (
 	"lorefs/nodes"
 )
 
-// listing finds out sizes before they are asked for. A program that lists a directory asks for
-// one size after the other, and waits for each, so only one core would be used.
+// listing finds out sizes, and what is needed to list squares, before they are asked for. A program
+// that lists a directory asks for one after the other, and waits for each, so only one core would be
+// used.
 type listing struct {
 	// last is the source whose size was asked for last, nil before the first. inOrder says
 	// whether that was what a program asks for that lists a directory.
@@ -30,11 +31,13 @@ func (l *listing) wait() {
 
 // listed reports whether a program that lists a directory asks for the size of a view of s: of the
 // first source, of another view of the one that it asked for last, or of the first behind that
-// whose size was not known. It does not ask for those that are.
+// whose size was not known. It does not ask for those that are. The first source alone is not
+// enough to fetch others.
 func (t *Tree) listed(s *source, v view) bool {
 	last := t.listing.last.Swap(s)
 	if last != s {
-		t.listing.inOrder.Store(t.firstOfKind(s) || last != nil && t.allKnown(last.index+1, s.index, v))
+		first := t.firstOfKind(s) && !t.opts.Fetched
+		t.listing.inOrder.Store(first || last != nil && t.allKnown(last.index+1, s.index, v))
 	}
 	return t.listing.inOrder.Load()
 }
@@ -75,13 +78,24 @@ func (t *Tree) measureNext(s *version, v view) {
 
 // measureAhead begins to find out a size, once. The caller holds listing.mu.
 func (t *Tree) measureAhead(s *version, v view) {
-	if t.knownSize(s, v) != nodes.UnknownSize || !s.made.views[v].begun.CompareAndSwap(false, true) {
+	if v != zoneSquares && t.knownSize(s, v) != nodes.UnknownSize || !s.made.views[v].begun.CompareAndSwap(false, true) {
 		return
 	}
 	t.listing.ahead.Go(func() {
 		// A failure is kept for whoever asks for this size.
-		if _, err := t.size(context.Background(), s, v); err != nil {
+		if err := t.findOut(context.Background(), s, v); err != nil {
 			s.made.views[v].begun.Store(false)
 		}
 	})
+}
+
+// findOut finds out the size of a view, or for the directory of a zone's squares those of all of
+// them.
+func (t *Tree) findOut(ctx context.Context, s *version, v view) (err error) {
+	if v == zoneSquares {
+		_, err = t.offsets(ctx, s, v)
+	} else {
+		_, err = t.size(ctx, s, v)
+	}
+	return err
 }

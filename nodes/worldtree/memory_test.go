@@ -122,6 +122,51 @@ func TestNextSizes(t *testing.T) {
 	}
 }
 
+// TestNextSquares lists the squares of zones, and expects the next zones to be decoded meanwhile.
+func TestNextSquares(t *testing.T) {
+	const zones = 8
+	ahead := max(1, cores.Count()-1)
+	for _, tt := range []struct {
+		name string
+		list []int
+		want int // the zones that are opened
+	}{
+		{"the first", []int{0}, min(1+ahead, zones)},
+		{"the first two", []int{0, 1}, min(2+ahead, zones)},
+		{"one in the middle", []int{3}, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			files := &countedFS{MapFS: folder(zones)}
+			tree := newTree(t, files, worldtree.Options{})
+			opened := files.opened.Load()
+			for _, i := range tt.list {
+				list(t, tree, fmt.Sprintf("squares/x1000y100%d", i))
+			}
+			remember(t, tree) // which waits for what is decoded
+			if got := files.opened.Load() - opened; got != int64(tt.want) {
+				t.Errorf("%d files are opened, want %d", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestNextOfAServer asks for the size of one zone, and for that of the next, in a folder whose files
+// have to be fetched. Only the two say that others will be wanted.
+func TestNextOfAServer(t *testing.T) {
+	const zones = 8
+	ahead := max(1, cores.Count()-1)
+	files := &countedFS{MapFS: folder(zones)}
+	tree := newTree(t, files, worldtree.Options{Fetched: true})
+	opened := files.opened.Load()
+	for i, want := range []int{1, min(2+ahead, zones)} {
+		find(t, tree, fmt.Sprintf("zones/x1000y100%d.json", i))
+		remember(t, tree)
+		if got := files.opened.Load() - opened; got != int64(want) {
+			t.Errorf("%d files are opened behind zone %d, want %d", got, i, want)
+		}
+	}
+}
+
 func TestMemory(t *testing.T) {
 	files, memory := &countedFS{MapFS: smallFolder()}, newNotes()
 	opts := worldtree.Options{Memory: memory, Folder: "here"}

@@ -31,6 +31,9 @@ type Options struct {
 	// Missing makes the content of missing.json in the root from the shown files. Default:
 	// there is no such file.
 	Missing func(files []File) string
+	// Fetched says that the files of the folder have to be fetched from a server. Then none is
+	// decoded ahead of a program before that has asked for two in their order.
+	Fetched bool
 	// Named are areas that world.svg outlines even if the folder has no file of them. Default:
 	// none.
 	Named []NamedArea

@@ -408,6 +408,9 @@ func (t *Tree) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Se
 // once, whatever the cache keeps.
 func (t *Tree) listSquares(ctx context.Context, dir node, cursor uint64, yield func(nodes.Entry, error) bool) {
 	s := dir.source.now()
+	if cursor == 0 {
+		t.measureNext(s, zoneSquares)
+	}
 	offsets, err := t.offsets(ctx, s, zoneSquares)
 	if err != nil {
 		yield(nodes.Entry{}, err)

@@ -496,7 +496,8 @@ func TestFailureStays(t *testing.T) {
 		t.Error("nothing is read")
 	}
 	// And a known size stays, when reading fails for a while.
-	read(t, tree, "statistics/zones/x1000y1001.json") // nothing is held of the other now
+	remember(t, tree)                          // which waits for what is looked for
+	read(t, tree, "heightmaps/x1000y1001.png") // nothing is held of the other now
 	fsys.fail.Store(true)
 	e = find(t, tree, "statistics/zones/x1000y1000.json")
 	if _, err := tree.ReadAt(t.Context(), e.ID, make([]byte, 9), 0); !errors.Is(err, errDisk) {

@@ -83,6 +83,7 @@ func newWorld(ctx context.Context, path string, o opening, opts worldtree.Option
 		return nil, err
 	}
 	opts.ModTime, opts.Folder, opts.Blocks, opts.Logger = w.since, w.dir+"\x00"+opts.Folder, o.blocks.View(), o.Logger
+	opts.Fetched = w.distant != nil
 	if w.distant == nil || w.distant.Settled() { // see storeFor
 		w.index = o.store()
 	}
