@@ -365,7 +365,7 @@ func (s *splicing) checkSpliced(w *edit.Written, spliced *datacenter.Spliced, wh
 	}
 	g, err := spliced.Open(r, size, datacenter.Options{BlockSize: blocksOfTests})
 	if err == nil {
-		err = w.CompareSpliced(ctx, spliced.Checked(g))
+		err = w.CompareSpliced(ctx, spliced.Wanted(g))
 	}
 	if err != nil {
 		s.t.Fatal(err)
