@@ -247,6 +247,7 @@ func (n *draftNode) restChildren(order []int, child func(*draftChild, Number) er
 		n.kids[i].stored = false
 	}
 	ordinals, number := map[uint16]uint32{}, 1+Number(n.base.AttributeCount())
+	name, ordinal := uint16(0), uint32(0) // siblings of one name are neighbours, but for rare files
 	n.ranked = false
 	for place, err := range n.base.ChildPlaces() {
 		if err != nil {
@@ -257,8 +258,12 @@ func (n *draftNode) restChildren(order []int, child func(*draftChild, Number) er
 		}
 		k := &n.kids[order[0]]
 		order = order[1:]
-		k.stored, k.addr, k.rank = true, place.Address, rankOf(ordinals[k.name])
-		ordinals[k.name]++
+		if k.name != name {
+			ordinals[name] = ordinal
+			name, ordinal = k.name, ordinals[k.name]
+		}
+		k.stored, k.addr, k.rank = true, place.Address, rankOf(ordinal)
+		ordinal++
 		n.ranked = n.ranked || k.rank != rankOf(k.ordinal)
 		if err := child(k, number); err != nil {
 			return err
