@@ -19,6 +19,8 @@ type Written struct {
 	// nodes as CompareSpliced found them.
 	stored map[*draftNode]*storedRuns
 	became map[*draftNode]datacenter.Node
+	// forked is what PrepareRebase made, or nil.
+	forked *rebaser
 	// reordered is set if some siblings of the base were not in the order that the format
 	// demands. They are written in that order.
 	reordered bool

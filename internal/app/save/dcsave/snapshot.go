@@ -180,7 +180,8 @@ func (w *snapshot) checkSpliced(ctx context.Context, id save.Identity) error {
 	if n, err := hex.Decode(sum[:], []byte(id.SHA256)); err != nil || n != len(sum) || id.Size != w.to.from.Size() {
 		return fmt.Errorf("BUG: %+v of %d bytes", id, w.to.from.Size())
 	}
-	// At the same time, the index is made and what was to be written is compared with the draft.
+	// At the same time, the index is made, what was to be written is compared with the draft, and the
+	// draft that goes on with it is made.
 	opts := w.options()
 	group, checking := errgroup.WithContext(ctx)
 	group.Go(func() error { return w.spliced.Check(checking, w.to.from, sum) })
@@ -188,7 +189,10 @@ func (w *snapshot) checkSpliced(ctx context.Context, id save.Identity) error {
 		if w.to.file, err = w.spliced.Open(w.to.from, w.to.from.Size(), opts); err != nil {
 			return err
 		}
-		return w.written.CompareSpliced(checking, w.spliced.Wanted(w.to.file))
+		if err := w.written.CompareSpliced(checking, w.spliced.Wanted(w.to.file)); err != nil {
+			return err
+		}
+		return w.written.PrepareRebase(w.to.file)
 	})
 	if err := group.Wait(); err != nil || !w.s.how.VerifyAll {
 		return err
