@@ -21,25 +21,39 @@ import (
 	"lorefs/internal/readat"
 )
 
-// check reads back the file that splice wrote, whose SHA-256 should be sum. It decrypts it and
+// checkBytes reads back the file that splice wrote, whose SHA-256 should be sum. It decrypts it and
 // compares it with the plain text, whose old bits were compared with those of the old file when
-// they were moved. It decodes what was encoded anew, and from the new checkpoints on, and compares it
-// with what is wanted.
-func (s *spliced) check(ctx context.Context, r io.ReaderAt, sum [sha256.Size]byte) error {
-	c, err := unlock(r, s.size, s.key)
+// they were moved.
+func (s *spliced) checkBytes(ctx context.Context, r io.ReaderAt, sum [sha256.Size]byte) error {
+	c, err := s.unlock(r)
 	if err != nil {
 		return err
 	}
-	if c.stated != s.stated {
-		return badFile(0, "states %d inflated bytes instead of %d", c.stated, s.stated)
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return checkSum(ctx, io.NewSectionReader(r, 0, s.size+1), s.size, sum) })
+	var next atomic.Int64
+	for range cores.Count() {
+		buf := make([]byte, plainPiece)
+		group.Go(func() error {
+			return share(ctx, &next, len(s.plain), func(n int) error { return s.checkPiece(c, n, buf) })
+		})
+	}
+	return group.Wait()
+}
+
+// checkData decodes what was encoded anew, and from the new checkpoints on, and compares it with what
+// is wanted.
+func (s *spliced) checkData(ctx context.Context, r io.ReaderAt) error {
+	c, err := s.unlock(r)
+	if err != nil {
+		return err
 	}
 	f := newFile(c, uncached{})
 	f.checkpoints = s.checkpoints
 	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return checkSum(ctx, io.NewSectionReader(r, 0, s.size+1), s.size, sum) })
 	group.Go(func() error { return f.checkEnd(s.streamEnd) })
 	spans := s.spans()
-	var next, pieces atomic.Int64
+	var next atomic.Int64
 	for range cores.Count() {
 		group.Go(func() error {
 			d := decodeCheck{spliced: s, dec: f.decoder()}
@@ -50,12 +64,17 @@ func (s *spliced) check(ctx context.Context, r io.ReaderAt, sum [sha256.Size]byt
 				return d.checkpoint(n - len(spans))
 			})
 		})
-		buf := make([]byte, plainPiece)
-		group.Go(func() error {
-			return share(ctx, &pieces, len(s.plain), func(n int) error { return s.checkPiece(c, n, buf) })
-		})
 	}
 	return group.Wait()
+}
+
+// unlock opens the file that splice wrote.
+func (s *spliced) unlock(r io.ReaderAt) (*container, error) {
+	c, err := unlock(r, s.size, s.key)
+	if err == nil && c.stated != s.stated {
+		err = badFile(0, "states %d inflated bytes instead of %d", c.stated, s.stated)
+	}
+	return c, err
 }
 
 // share does its share of count things. Several goroutines use the same next.

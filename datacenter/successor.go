@@ -110,10 +110,15 @@ func (s *Splicer) successor() index {
 // least one.
 func (p *Spliced) Sheets() []string { return p.sheets }
 
-// Check reads back the file. sum is the SHA-256 of what was written. It decodes what was encoded anew
-// and compares it with what was wanted.
-func (p *Spliced) Check(ctx context.Context, r io.ReaderAt, sum [32]byte) error {
-	return p.stream.check(ctx, r, sum)
+// CheckBytes reads back the file. sum is the SHA-256 of what was written. Only if CheckData succeeds as
+// well the file is right. They may run at the same time.
+func (p *Spliced) CheckBytes(ctx context.Context, r io.ReaderAt, sum [32]byte) error {
+	return p.stream.checkBytes(ctx, r, sum)
+}
+
+// CheckData reads back what was encoded anew, and compares it with what was wanted.
+func (p *Spliced) CheckData(ctx context.Context, r io.ReaderAt) error {
+	return p.stream.checkData(ctx, r)
 }
 
 // Open opens the file, of size bytes, like [Open], but it needs no pass. The index is kept in
@@ -141,7 +146,7 @@ func (p *Spliced) Open(r io.ReaderAt, size int64, opts Options) (*File, error) {
 }
 
 // Wanted returns f, which Open returned, with the data that it should have: that of the former file,
-// with the edits. So nothing is read from f. Check finds out whether f has that data.
+// with the edits. So nothing is read from f. CheckBytes and CheckData find out whether f has that data.
 func (p *Spliced) Wanted(f *File) *File {
 	plan, size := p.stream.plan, p.stream.stated
 	g := &File{container: f.container, index: f.index}

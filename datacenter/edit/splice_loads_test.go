@@ -3,7 +3,6 @@ package edit_test
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"sync"
 	"testing"
 
@@ -61,11 +60,12 @@ func TestSpliceLoadsOnce(t *testing.T) {
 	}
 
 	written := bytes.NewReader(out.Bytes())
-	if err := spliced.Check(t.Context(), written, sha256.Sum256(out.Bytes())); err != nil {
+	if err := checkSpliced(t.Context(), spliced, written, out.Bytes()); err != nil {
 		t.Fatal(err)
 	}
-	g, there := open(out.Bytes())
-	if g, err = spliced.Open(written, written.Size(), datacenter.Options{Blocks: there}); err != nil {
+	there := &forgetful{}
+	g, err := spliced.Open(written, written.Size(), datacenter.Options{Blocks: there})
+	if err != nil {
 		t.Fatal(err)
 	}
 	cache.loads, there.loads = 0, 0

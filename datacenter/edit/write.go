@@ -66,7 +66,7 @@ func (s *Snapshot) Write(ctx context.Context, opts datacenter.WriteOptions, to i
 // the others: see [datacenter.Splicer]. So the work grows with the edits, but for copying the bytes
 // of the file. What the base has and the tree does not use stays, and so does the order of siblings
 // that the edits don't concern, even if it is not that of their keys. The result must be checked with
-// [datacenter.Spliced.Check], and then with [Written.CompareSpliced].
+// [datacenter.Spliced.CheckBytes] and CheckData, and then with [Written.CompareSpliced].
 //
 // If the edits can't be written like that, the error matches [datacenter.ErrWhole], and nothing was
 // written to to.
