@@ -3,6 +3,7 @@ package datacenter
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"io"
 
 	"lorefs/internal/splice"
@@ -19,7 +20,7 @@ func (f *File) SpliceData(ctx context.Context, w io.Writer, edits []splice.Edit)
 
 // Check checks the file that was written.
 func (s SplicedData) Check(ctx context.Context, r io.ReaderAt, sum [sha256.Size]byte) error {
-	return s.check(ctx, r, sum)
+	return errors.Join(s.checkBytes(ctx, r, sum), s.checkData(ctx, r))
 }
 
 // Touched returns the number of deflate blocks that were encoded anew.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/aes"
-	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -48,15 +47,15 @@ type spliced struct {
 	streamEnd int64
 	// touched is the number of deflate blocks that were encoded anew.
 	touched int
-	// doubtful are the blocks that may be wrong if splicing is: those that are not all old
-	// bits behind an old window.
+	// doubtful are the checkpoints that may be wrong if splicing is: those of blocks that are not
+	// all old bits behind an old window.
 	doubtful []bool
 	// kept is the number of bytes at the start of the file that are copied as they are. plain has
 	// the checksums of the plain text behind them.
 	kept  int64
 	plain []uint32
-	// checked has blocks that check inflated.
-	checked *heldBlocks
+	// plan has the data as it is wanted: that of the old file, with the edits.
+	plan *splice.Plan
 }
 
 // splice writes to w the file that f becomes when edits are made in its inflated data. It
@@ -76,7 +75,7 @@ func (f *File) splice(ctx context.Context, w io.Writer, edits []splice.Edit) (*s
 	if err != nil {
 		return nil, fmt.Errorf("datacenter: splicing: %w", err)
 	}
-	s := &spliced{key: f.key, stated: plan.Size(), touched: plan.Touched}
+	s := &spliced{key: f.key, stated: plan.Size(), touched: plan.Touched, plan: plan}
 	s.deflateBlocks = plan.Blocks
 	end := plan.Blocks[len(plan.Blocks)-1].Header
 	s.streamEnd = compressionHeaderSize + (end+7)/8 + adlerSize
@@ -141,10 +140,10 @@ func (s *spliced) moveBlocks(ctx context.Context, f *File, plan *splice.Plan) er
 		return errTooMany // nothing is left
 	}
 	s.locate(s.stated)
-	for from, to := range plan.Anew() {
-		first, _ := s.blockAt(from)
-		last, _ := s.blockAt(max(to-1, from))
-		for n := first; n <= last && n < uint64(len(s.doubtful)); n++ {
+	for first, next := range plan.Anew() {
+		from, to := plan.Blocks[first].Out, plan.Blocks[next].Out
+		n, _ := s.blockAt(from)
+		for last, _ := s.blockAt(max(to-1, from)); n <= last && n < uint64(len(s.doubtful)); n++ {
 			s.doubtful[n] = true
 		}
 	}
@@ -260,122 +259,4 @@ func (s *sumWriter) Write(p []byte) (int, error) {
 		b = b[len(part):]
 	}
 	return s.w.Write(p)
-}
-
-// check reads back the file that splice wrote, whose SHA-256 should be sum. It decrypts it and
-// compares it with the plain text, whose old bits were compared with those of the old file when
-// they were moved. It decodes what was encoded anew through the new checkpoints and compares it
-// with what was wanted.
-func (s *spliced) check(ctx context.Context, r io.ReaderAt, sum [sha256.Size]byte) error {
-	c, err := unlock(r, s.size, s.key)
-	if err != nil {
-		return err
-	}
-	if c.stated != s.stated {
-		return badFile(0, "states %d inflated bytes instead of %d", c.stated, s.stated)
-	}
-	s.checked = newHeldBlocks(len(s.points))
-	f := newFile(c, holding{s.checked, uncached{}})
-	f.checkpoints = s.checkpoints
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return checkSum(ctx, io.NewSectionReader(r, 0, s.size+1), s.size, sum) })
-	group.Go(func() error { return f.checkEnd(s.streamEnd) })
-	var blocks, pieces atomic.Int64
-	for range cores.Count() {
-		group.Go(func() error {
-			return share(ctx, &blocks, len(s.doubtful), func(n int) error { return s.checkBlock(f, n) })
-		})
-		buf := make([]byte, plainPiece)
-		group.Go(func() error {
-			return share(ctx, &pieces, len(s.plain), func(n int) error { return s.checkPiece(c, n, buf) })
-		})
-	}
-	return group.Wait()
-}
-
-// share does its share of count things. Several goroutines use the same next.
-func share(ctx context.Context, next *atomic.Int64, count int, do func(n int) error) error {
-	for ctx.Err() == nil {
-		n := int(next.Add(1)) - 1
-		if n >= count {
-			return nil
-		}
-		if err := do(n); err != nil {
-			return err
-		}
-	}
-	return ctx.Err()
-}
-
-// checkBlock inflates block n, if it is doubtful, and compares its checksum.
-func (s *spliced) checkBlock(f *File, n int) error {
-	if !s.doubtful[n] {
-		return nil
-	}
-	_, err := f.block(uint64(n))
-	return err
-}
-
-// checkPiece decrypts piece n of the plain text to buf, and compares its checksum.
-func (s *spliced) checkPiece(c *container, n int, buf []byte) error {
-	at := s.kept + int64(n)*plainPiece
-	buf = buf[:min(plainPiece, s.size-at)]
-	if err := readat.Full(c.plain, buf, at); err != nil {
-		return fmt.Errorf("datacenter: reading back: %w", err)
-	}
-	if crc32.Checksum(buf, castagnoli) != s.plain[n] {
-		return badFile(at, "decrypts to other bytes than were written")
-	}
-	return nil
-}
-
-// checkSum checks the size and the SHA-256 of what r reads.
-func checkSum(ctx context.Context, r io.Reader, size int64, sum [sha256.Size]byte) error {
-	h := sha256.New()
-	buf := make([]byte, 256<<10)
-	total := int64(0)
-	for ctx.Err() == nil {
-		n, err := io.ReadFull(r, buf)
-		h.Write(buf[:n])
-		total += int64(n)
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			break
-		}
-		if err != nil {
-			return fmt.Errorf("datacenter: reading back: %w", err)
-		}
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if total != size || [sha256.Size]byte(h.Sum(nil)) != sum {
-		return badFile(0, "reading back gives %d bytes of %d, or others than were written", total, size)
-	}
-	return nil
-}
-
-// checkEnd inflates the last block, and checks that the stream ends behind it.
-func (f *File) checkEnd(streamEnd int64) error {
-	n := len(f.points) - 1
-	window := f.window(n)
-	size := len(window) + int(f.stated-f.points[n].Out)
-	buf := make([]byte, size+1)
-	copy(buf, window)
-	dec := f.decoder()
-	if err := dec.Reset(f.points[n]); err != nil {
-		return f.blockError(uint64(n), err)
-	}
-	k, err := dec.Decode(buf, len(window))
-	if len(window)+k != size || !errors.Is(err, io.EOF) {
-		return f.blockError(uint64(n), cmp.Or(err, ErrChanged))
-	}
-	at := compressionHeaderSize + dec.InputOffset()
-	var trailer [adlerSize]byte
-	if err := readat.Full(f.plain, trailer[:], at); err != nil {
-		return fmt.Errorf("datacenter: reading back the Adler-32: %w", err)
-	}
-	if got, want := binary.BigEndian.Uint32(trailer[:]), f.adler(f.stated); got != want || at+adlerSize != streamEnd {
-		return badFile(at, "ends with the Adler-32 %08x: the data has %08x", got, want)
-	}
-	return nil
 }

@@ -205,7 +205,7 @@ func (s *Splicer) changeChildren(children []StoredNode) error {
 	top := s.top()
 	addr := top.was.raw.childAddr
 	first := s.f.number(addr)
-	var b []byte
+	b := make([]byte, 0, int64(len(children))*s.nodes.size)
 	for i, c := range children {
 		b = c.append(b, s.f.layout)
 		s.setEntries(first+uint32(i), c)
@@ -237,7 +237,7 @@ func (s *Splicer) overwriteNodes(addr Address, is []byte) error {
 // moveChildren adds a run of children. Those of the old run that only the node referred to become
 // unused.
 func (s *Splicer) moveChildren(n *StoredNode, children []StoredNode) error {
-	var b []byte
+	b := make([]byte, 0, int64(len(children))*s.nodes.size)
 	for _, c := range children {
 		b = c.append(b, s.f.layout)
 	}

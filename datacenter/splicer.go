@@ -172,6 +172,19 @@ func (s *Splicer) Node(n Node) (StoredNode, error) {
 	return n.raw, err
 }
 
+// Kept is Node for the address of a node that was a child of the node that was begun last. It reads
+// nothing. ok is false for any other node.
+func (s *Splicer) Kept(addr Address) (n StoredNode, ok bool) {
+	p := s.top()
+	first := p.was.raw.childAddr
+	i := int(addr.Element) - int(first.Element)
+	if addr.Segment != first.Segment || i < 0 || i >= len(p.kids) || p.fates[i] != gone || p.kids[i].name == 0 {
+		return n, false
+	}
+	p.fates[i] = kept
+	return p.kids[i], true
+}
+
 // Attributes returns the stored attributes of a node of f.
 func (s *Splicer) Attributes(n Node) ([]StoredAttribute, error) {
 	return s.f.storedAttributes(n.raw.attrAddr, n.raw.attrCount)
@@ -382,38 +395,45 @@ func (p *splicedNode) childAt(n Node) (int, bool) {
 // storedAttributes returns a run of attributes.
 func (f *File) storedAttributes(addr Address, count uint16) ([]StoredAttribute, error) {
 	size := int(f.layout.AttributeSize())
-	b, err := f.runBytes(f.regions.attributes, addr, count, size)
-	return parseAttributes(nil, b, size), err
-}
-
-func parseAttributes(dst []StoredAttribute, b []byte, size int) []StoredAttribute {
-	for ; len(b) >= size; b = b[size:] {
-		dst = append(dst, parseAttribute(b))
-	}
-	return dst
+	attrs := make([]StoredAttribute, 0, count)
+	err := f.eachElement(f.regions.attributes, addr, int(count), size, func(b []byte) {
+		attrs = append(attrs, parseAttribute(b))
+	})
+	return attrs, err
 }
 
 // storedChildren returns the run of a node's children, placeholders included.
 func (f *File) storedChildren(n StoredNode) ([]StoredNode, error) {
 	size := int(f.layout.NodeSize())
-	b, err := f.runBytes(f.regions.nodes, n.childAddr, n.childCount, size)
-	var kids []StoredNode
-	for ; len(b) >= size; b = b[size:] {
+	kids := make([]StoredNode, 0, n.childCount)
+	err := f.eachElement(f.regions.nodes, n.childAddr, int(n.childCount), size, func(b []byte) {
 		kids = append(kids, parseNode(b, f.layout))
-	}
+	})
 	return kids, err
 }
 
-// runBytes returns a copy of the elements of a run.
-func (f *File) runBytes(segs []segment, addr Address, count uint16, size int) ([]byte, error) {
+// eachElement passes the elements of a run, of size bytes, to visit.
+func (f *File) eachElement(segs []segment, addr Address, count, size int, visit func(b []byte)) error {
 	if count == 0 {
-		return nil, nil
+		return nil
 	}
-	off, err := run(segs, addr, int(count), int64(size))
+	off, err := run(segs, addr, count, int64(size))
 	if err != nil {
-		return nil, fmt.Errorf("datacenter: %w", err)
+		return fmt.Errorf("datacenter: %w", err)
 	}
-	return f.straddle(off, make([]byte, int(count)*size))
+	var scratch [maxNodeSize]byte
+	for count > 0 {
+		b, err := f.elements(off, count, size, scratch[:])
+		if err != nil {
+			return err
+		}
+		count -= len(b) / size
+		off += int64(len(b))
+		for ; len(b) >= size; b = b[size:] {
+			visit(b)
+		}
+	}
+	return nil
 }
 
 // Write writes the new file. It must be called once. It writes nothing if it returns an ErrWhole.

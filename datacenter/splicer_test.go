@@ -119,7 +119,10 @@ func (c *chain) saveEdits(t *testing.T, edits func(d *edit.Draft, apply func(edi
 		t.Fatal(err)
 	}
 	c.spliced++
-	if err := s.Check(t.Context(), bytes.NewReader(spliced.Bytes()), sha256.Sum256(spliced.Bytes())); err != nil {
+	if err := s.CheckBytes(t.Context(), bytes.NewReader(spliced.Bytes()), sha256.Sum256(spliced.Bytes())); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.CheckData(t.Context(), bytes.NewReader(spliced.Bytes())); err != nil {
 		t.Fatal(err)
 	}
 	opts := smallBlocks

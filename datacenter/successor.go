@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 
+	"lorefs/internal/inflate"
 	"lorefs/internal/splice"
 )
 
@@ -109,10 +110,15 @@ func (s *Splicer) successor() index {
 // least one.
 func (p *Spliced) Sheets() []string { return p.sheets }
 
-// Check reads back the file. sum is the SHA-256 of what was written. It decodes what was encoded anew
-// and compares it with what was wanted.
-func (p *Spliced) Check(ctx context.Context, r io.ReaderAt, sum [32]byte) error {
-	return p.stream.check(ctx, r, sum)
+// CheckBytes reads back the file. sum is the SHA-256 of what was written. Only if CheckData succeeds as
+// well the file is right. They may run at the same time.
+func (p *Spliced) CheckBytes(ctx context.Context, r io.ReaderAt, sum [32]byte) error {
+	return p.stream.checkBytes(ctx, r, sum)
+}
+
+// CheckData reads back what was encoded anew, and compares it with what was wanted.
+func (p *Spliced) CheckData(ctx context.Context, r io.ReaderAt) error {
+	return p.stream.checkData(ctx, r)
 }
 
 // Open opens the file, of size bytes, like [Open], but it needs no pass. The index is kept in
@@ -139,15 +145,26 @@ func (p *Spliced) Open(r io.ReaderAt, size int64, opts Options) (*File, error) {
 	return f, nil
 }
 
-// Checked returns f, which Open returned, with the blocks that Check inflated: whoever looks at what
-// was written need not inflate them again. Only the first call after Check does.
-func (p *Spliced) Checked(f *File) *File {
-	h := p.stream.checked
-	if h == nil {
-		return f
+// Wanted returns f, which Open returned, with the data that it should have: that of the former file,
+// with the edits. So nothing is read from f. CheckBytes and CheckData find out whether f has that data.
+func (p *Spliced) Wanted(f *File) *File {
+	plan, size := p.stream.plan, p.stream.stated
+	g := &File{container: f.container, index: f.index}
+	g.checkpoints = checkpoints{}
+	const piece = 1 << nearShift // only a few nodes of each block are looked at
+	for off := int64(0); off < size; off += piece {
+		g.points = append(g.points, inflate.Point{Out: off})
 	}
-	p.stream.checked = nil
-	return f.holding(h)
+	g.locate(size)
+	g.load = func(_ context.Context, n uint64) ([]byte, error) {
+		if n >= uint64(len(g.points)) {
+			return nil, badf(size, "beyond the data's %d bytes", size)
+		}
+		from := g.points[n].Out
+		return plan.Data(nil, max(from-windowSize, 0), min(from+piece, size))
+	}
+	g.blocks = holding{newHeldBlocks(len(g.points)), uncached{}}
+	return g
 }
 
 // IsStoredAs reports whether the node has the stored form x.

@@ -11,8 +11,8 @@ import (
 	"lorefs/internal/cores"
 )
 
-// CompareSpliced is [Written.Compare] for g, opened from what Splice wrote after that was checked:
-// then g has all bytes of the base that were not changed on purpose. So a node that was not edited
+// CompareSpliced is [Written.Compare] for g, what Splice wrote or [datacenter.Spliced.Wanted] of it. A
+// check finds out that g has all bytes of the base that were not changed on purpose. So a node that was not edited
 // is equal with its subtree if it is stored as the base has it, and the work grows with the edits.
 // The base is not read: Splice has noted how the children of the draft nodes are stored.
 func (w *Written) CompareSpliced(ctx context.Context, g *datacenter.File) error {

@@ -27,10 +27,13 @@ import (
 // still refer to the first file, which therefore has to stay open. Unchanged entries are
 // read from it, and for all others the Draft knows how they differ.
 func (d *Draft) Rebase(ctx context.Context, w *Written, g *datacenter.File, publish func(later [][]byte) error) error {
-	r := rebaser{w: w, g: g}
-	if err := r.fork(); err != nil {
-		return err
+	if w.forked == nil || w.forked.g != g {
+		if err := w.PrepareRebase(g); err != nil {
+			return err
+		}
 	}
+	r := w.forked
+	w.forked = nil // it must not be used again after an error
 	if err := r.catchUp(ctx); err != nil {
 		return err
 	}
@@ -51,6 +54,17 @@ func (d *Draft) Rebase(ctx context.Context, w *Written, g *datacenter.File, publ
 	defer d.mu.Unlock()
 	d.draftTree = r.to.draftTree
 	d.made++
+	return nil
+}
+
+// PrepareRebase does the part of Rebase that needs no edit but those of the Snapshot: for who has
+// something else to do at the same time. g need not be checked yet.
+func (w *Written) PrepareRebase(g *datacenter.File) error {
+	r := &rebaser{w: w, g: g}
+	if err := r.fork(); err != nil {
+		return err
+	}
+	w.forked = r
 	return nil
 }
 
@@ -247,6 +261,7 @@ func (n *draftNode) restChildren(order []int, child func(*draftChild, Number) er
 		n.kids[i].stored = false
 	}
 	ordinals, number := map[uint16]uint32{}, 1+Number(n.base.AttributeCount())
+	name, ordinal := uint16(0), uint32(0) // siblings of one name are neighbours, but for rare files
 	n.ranked = false
 	for place, err := range n.base.ChildPlaces() {
 		if err != nil {
@@ -257,8 +272,12 @@ func (n *draftNode) restChildren(order []int, child func(*draftChild, Number) er
 		}
 		k := &n.kids[order[0]]
 		order = order[1:]
-		k.stored, k.addr, k.rank = true, place.Address, rankOf(ordinals[k.name])
-		ordinals[k.name]++
+		if k.name != name {
+			ordinals[name] = ordinal
+			name, ordinal = k.name, ordinals[k.name]
+		}
+		k.stored, k.addr, k.rank = true, place.Address, rankOf(ordinal)
+		ordinal++
 		n.ranked = n.ranked || k.rank != rankOf(k.ordinal)
 		if err := child(k, number); err != nil {
 			return err

@@ -2,7 +2,6 @@ package edit_test
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"slices"
 	"strconv"
 	"testing"
@@ -139,7 +138,7 @@ func spliceAndRebase(t *testing.T, d *edit.Draft) *datacenter.File {
 		t.Fatal(err)
 	}
 	data := bytes.NewReader(out.Bytes())
-	if err := spliced.Check(t.Context(), data, sha256.Sum256(out.Bytes())); err != nil {
+	if err := checkSpliced(t.Context(), spliced, data, out.Bytes()); err != nil {
 		t.Fatal(err)
 	}
 	g, err := spliced.Open(data, data.Size(), datacenter.Options{BlockSize: blocksOfTests})

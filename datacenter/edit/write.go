@@ -19,6 +19,8 @@ type Written struct {
 	// nodes as CompareSpliced found them.
 	stored map[*draftNode]*storedRuns
 	became map[*draftNode]datacenter.Node
+	// forked is what PrepareRebase made, or nil.
+	forked *rebaser
 	// reordered is set if some siblings of the base were not in the order that the format
 	// demands. They are written in that order.
 	reordered bool
@@ -64,7 +66,7 @@ func (s *Snapshot) Write(ctx context.Context, opts datacenter.WriteOptions, to i
 // the others: see [datacenter.Splicer]. So the work grows with the edits, but for copying the bytes
 // of the file. What the base has and the tree does not use stays, and so does the order of siblings
 // that the edits don't concern, even if it is not that of their keys. The result must be checked with
-// [datacenter.Spliced.Check], and then with [Written.CompareSpliced].
+// [datacenter.Spliced.CheckBytes] and CheckData, and then with [Written.CompareSpliced].
 //
 // If the edits can't be written like that, the error matches [datacenter.ErrWhole], and nothing was
 // written to to.
@@ -77,7 +79,7 @@ func (s *Snapshot) Splice(ctx context.Context, opts datacenter.WriteOptions, to 
 	s.setDefaults(&opts)
 	used, usedKeys := inUse(s.d.first, s.keys, s.states(s.root))
 	loading, stop := context.WithCancel(ctx)
-	n := &draftWriter{ctx: ctx, r: r, base: base, stored: map[*draftNode]*storedRuns{}, ahead: datacenter.NewLoader(base), loading: loading}
+	n := &draftWriter{ctx: ctx, r: r, splicer: r, base: base, stored: map[*draftNode]*storedRuns{}, ahead: datacenter.NewLoader(base), loading: loading}
 	defer n.ahead.Wait()
 	defer stop()
 	orders, err := s.writeTo(n, used, usedKeys)
@@ -154,6 +156,8 @@ type draftWriter struct {
 	ctx context.Context
 	s   *Snapshot
 	r   nodeWriter
+	// splicer is r, or nil if that is a Rewriter.
+	splicer *datacenter.Splicer
 	// base is the Snapshot's, or another form of it.
 	base *datacenter.File
 	// stored is not nil if r is a Splicer. Then siblings that the edits don't concern keep their order.
@@ -275,8 +279,11 @@ func (w *draftWriter) children(n *draftNode, x *nodeState) ([]datacenter.StoredN
 		}
 		run = append(run, writtenChild{raw, i, w.stored != nil && w.isSettled(&x.kids[i], raw)})
 	}
-	slices.SortStableFunc(run, func(p, q writtenChild) int {
-		return cmp.Or(cmp.Compare(p.raw.NameIndex(), q.raw.NameIndex()), cmp.Compare(x.kids[p.place].rank, x.kids[q.place].rank))
+	sortSiblings(run, func(p, q writtenChild) int {
+		if p.raw.NameIndex() != q.raw.NameIndex() {
+			return int(p.raw.NameIndex()) - int(q.raw.NameIndex())
+		}
+		return cmp.Compare(x.kids[p.place].rank, x.kids[q.place].rank)
 	})
 	w.sort(run, x.kids)
 	nodes, order := make([]datacenter.StoredNode, len(run)), make([]int, len(run))
@@ -385,6 +392,11 @@ func (w *draftWriter) loadKeys(run []writtenChild) {
 func (w *draftWriter) child(k *draftChild) (datacenter.StoredNode, error) {
 	if k.node != nil {
 		return w.node(k.node)
+	}
+	if w.splicer != nil && k.stored {
+		if stored, ok := w.splicer.Kept(k.addr); ok {
+			return stored, nil
+		}
 	}
 	stored, err := w.base.Node(k.addr)
 	if err != nil {

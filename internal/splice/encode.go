@@ -61,15 +61,27 @@ var lengthCodes = func() (t [maxMatch - minMatch + 1]lengthCode) {
 	return t
 }()
 
-// distanceCode returns the symbol of a distance.
-func distanceCode(dist int) lengthCode {
+// distanceCodes are those of the distances; base is that of one less than the distance.
+var distanceCodes = func() (t [numDist]lengthCode) {
+	for s := range t {
+		extra := max(s/2-1, 0)
+		base := s
+		if s > 3 {
+			base = (2 + s&1) << extra
+		}
+		t[s] = lengthCode{uint16(s), uint8(extra), uint16(base)}
+	}
+	return t
+}()
+
+// distanceSymbol returns the symbol of a distance, 1 to inflate.WindowSize.
+func distanceSymbol(dist int) int {
 	d := dist - 1
 	if d < 4 {
-		return lengthCode{symbol: uint16(d), base: uint16(d)}
+		return d
 	}
 	extra := bits.Len(uint(d)) - 2
-	s := 2*extra + d>>extra
-	return lengthCode{symbol: uint16(s), extra: uint8(extra), base: uint16(d >> extra << extra)}
+	return 2*extra + d>>extra
 }
 
 // encodeStored makes stored blocks of data, at least one. It copies data. Without any the block's
@@ -108,6 +120,7 @@ type tokenEncoder struct {
 	newBlock
 	w             bitBuffer
 	litLen, dists *code
+	symbols       symbolTable
 }
 
 // encode encodes the tokens. It returns the offset behind them, and the wanted offsets that
@@ -146,16 +159,42 @@ func (e *tokenEncoder) note(wanted []int64, p inflate.Point) []int64 {
 func (e *tokenEncoder) token(t inflate.Token) {
 	dist := t.Dist()
 	if dist == 0 {
-		e.w.put(uint64(e.litLen.bits[t.Byte()]), uint(e.litLen.lengths[t.Byte()]))
+		x := e.symbols.literals[t.Byte()]
+		e.w.put(uint64(x.bits), uint(x.n))
 		return
 	}
-	length := t.Len() - minMatch
-	l := &lengthCodes[length]
-	n := uint(e.litLen.lengths[l.symbol])
-	e.w.put(uint64(e.litLen.bits[l.symbol])|uint64(length-int(l.base))<<n, n+uint(l.extra))
-	d := distanceCode(dist)
-	n = uint(e.dists.lengths[d.symbol])
-	e.w.put(uint64(e.dists.bits[d.symbol])|uint64(dist-1-int(d.base))<<n, n+uint(d.extra))
+	x := e.symbols.lengths[uint8(t.Len()-minMatch)]
+	e.w.put(uint64(x.bits), uint(x.n))
+	s := distanceSymbol(dist)
+	x = e.symbols.dists[s]
+	e.w.put(uint64(x.bits)|uint64(dist-1-int(distanceCodes[s].base))<<x.n, uint(x.n+distanceCodes[s].extra))
+}
+
+// symbolBits are the first n bits that say something.
+type symbolBits struct {
+	bits uint32
+	n    uint8
+}
+
+// symbolTable has what is written for each literal, each length with its extra bits, and each symbol of
+// a distance without them.
+type symbolTable struct {
+	literals [256]symbolBits
+	lengths  [len(lengthCodes)]symbolBits
+	dists    [numDist]symbolBits
+}
+
+func (t *symbolTable) fill(litLen, dists *code) {
+	for s := range t.literals {
+		t.literals[s] = symbolBits{uint32(litLen.bits[s]), litLen.lengths[s]}
+	}
+	for i, l := range lengthCodes {
+		n := litLen.lengths[l.symbol]
+		t.lengths[i] = symbolBits{uint32(litLen.bits[l.symbol]) | uint32(i-int(l.base))<<n, n + l.extra}
+	}
+	for s := range t.dists {
+		t.dists[s] = symbolBits{uint32(dists.bits[s]), dists.lengths[s]}
+	}
 }
 
 // header chooses the codes for the tokens and writes the block's header: that of fixed codes,
@@ -165,8 +204,8 @@ func (e *tokenEncoder) header(tokens []inflate.Token) {
 	var dists [numDist]int
 	for _, t := range tokens {
 		if dist := t.Dist(); dist > 0 {
-			litLen[lengthCodes[t.Len()-minMatch].symbol]++
-			dists[distanceCode(dist).symbol]++
+			litLen[lengthCodes[uint8(t.Len()-minMatch)].symbol]++
+			dists[distanceSymbol(dist)]++
 		} else {
 			litLen[t.Byte()]++
 		}
@@ -184,6 +223,7 @@ func (e *tokenEncoder) header(tokens []inflate.Token) {
 		e.litLen, e.dists, e.w = fixedLitLen, fixedDists, bitBuffer{}
 		e.w.put(final|typeFixed<<1, headerBits)
 	}
+	e.symbols.fill(e.litLen, e.dists)
 }
 
 var (

@@ -128,13 +128,12 @@ func (p *Plan) Size() int64 { return p.m.size }
 // Untouched reports whether no edit changes data between two offsets or inserts some there.
 func (p *Plan) Untouched(from, to int64) bool { return p.m.untouched(from, to) }
 
-// Anew returns where the data lies, after the edits, of the blocks that were encoded or padded
-// anew.
-func (p *Plan) Anew() iter.Seq2[int64, int64] {
-	return func(yield func(from, to int64) bool) {
+// Anew returns the new blocks that were encoded or padded anew: in Blocks, from the first number on
+// and before the second one.
+func (p *Plan) Anew() iter.Seq2[int, int] {
+	return func(yield func(first, next int) bool) {
 		for i, first := range p.first {
-			next := first + max(len(p.anew[i]), 1)
-			if (p.anew[i] != nil || p.padded[i]) && !yield(p.Blocks[first].Out, p.Blocks[next].Out) {
+			if (p.anew[i] != nil || p.padded[i]) && !yield(first, first+max(len(p.anew[i]), 1)) {
 				return
 			}
 		}

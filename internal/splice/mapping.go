@@ -1,6 +1,9 @@
 package splice
 
-import "sort"
+import (
+	"math"
+	"sort"
+)
 
 // mapping tells where the data lies after the edits.
 type mapping struct {
@@ -54,6 +57,14 @@ func (m *mapping) end(n int) int64 {
 		return 0
 	}
 	return m.edits[n-1].Off + m.edits[n-1].Len
+}
+
+// begin returns where edit n begins, in the data before the edits.
+func (m *mapping) begin(n int) int64 {
+	if n == len(m.edits) {
+		return math.MaxInt64
+	}
+	return m.edits[n].Off
 }
 
 // newEnd returns where the new bytes of edit i end.

@@ -60,8 +60,15 @@ func (r *retokenizer) block(old []inflate.Token, u, end, v int64, last bool) (er
 	}
 	skip := u // what lies before is removed
 	for _, t := range old {
+		length := int64(t.Len())
+		// Most tokens lie between two edits, and copy nothing that lies before the last one.
+		if u >= skip && u+length <= r.begin(next) && (t.Dist() == 0 || u-int64(t.Dist()) >= r.end(next)) {
+			r.tokens = append(r.tokens, t)
+			u, v = u+length, v+length
+			continue
+		}
 		whole := true
-		for left := int64(t.Len()); left > 0; {
+		for left := length; left > 0; {
 			n := left
 			switch {
 			case next < len(r.edits) && r.edits[next].Off <= u:
@@ -76,8 +83,7 @@ func (r *retokenizer) block(old []inflate.Token, u, end, v int64, last bool) (er
 				if next < len(r.edits) {
 					n = min(n, r.edits[next].Off-u)
 				}
-				// Most matches copy nothing that lies before the last edit.
-				if whole && n == left && (t.Dist() == 0 || u-int64(t.Dist()) >= r.end(next) || r.moved(u, t)) {
+				if whole && n == left && (t.Dist() == 0 || r.moved(u, t)) {
 					r.tokens = append(r.tokens, t)
 				} else {
 					n = r.rest(t, u, v, n)

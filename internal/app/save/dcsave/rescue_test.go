@@ -121,7 +121,7 @@ func TestOverwrittenAfterASave(t *testing.T) {
 		t.Errorf("reported: %+v", r)
 	}
 	text, err := os.ReadFile(kept.Path)
-	if err != nil || !bytes.Contains(text, []byte("b1")) || bytes.Contains(text, []byte("a1")) {
+	if err != nil || !bytes.Contains(text, []byte(`"b1"`)) || bytes.Contains(text, []byte(`"a1"`)) {
 		t.Errorf("the patch is %s, %v", text, err)
 	}
 	p.only("a.dat", "a.dat.bak")

@@ -180,30 +180,33 @@ func (w *snapshot) checkSpliced(ctx context.Context, id save.Identity) error {
 	if n, err := hex.Decode(sum[:], []byte(id.SHA256)); err != nil || n != len(sum) || id.Size != w.to.from.Size() {
 		return fmt.Errorf("BUG: %+v of %d bytes", id, w.to.from.Size())
 	}
-	// To make the index takes as long as the check.
+	// At the same time, the index is made and what was to be written is compared with the draft. What
+	// one core does alone, to make the draft that goes on with the file, begins before the last work of
+	// all cores.
 	opts := w.options()
 	group, checking := errgroup.WithContext(ctx)
-	group.Go(func() error { return w.spliced.Check(checking, w.to.from, sum) })
+	group.Go(func() error { return w.spliced.CheckBytes(checking, w.to.from, sum) })
 	group.Go(func() (err error) {
-		w.to.file, err = w.spliced.Open(w.to.from, w.to.from.Size(), opts)
-		return err
+		if w.to.file, err = w.spliced.Open(w.to.from, w.to.from.Size(), opts); err != nil {
+			return err
+		}
+		if err := w.written.CompareSpliced(checking, w.spliced.Wanted(w.to.file)); err != nil {
+			return err
+		}
+		group.Go(func() error { return w.written.PrepareRebase(w.to.file) })
+		return w.spliced.CheckData(checking, w.to.from)
 	})
-	if err := group.Wait(); err != nil {
+	if err := group.Wait(); err != nil || !w.s.how.VerifyAll {
 		return err
 	}
-	if w.s.how.VerifyAll {
-		w.spare()
-		opts.Index = nil
-		all, err := datacenter.Open(ctx, w.to.from, w.to.from.Size(), opts)
-		if err != nil {
-			return err
-		}
-		w.written.Progress = ProgressOf(w.s.show).Comparing
-		if err := w.written.Compare(ctx, all); err != nil {
-			return err
-		}
+	w.spare()
+	opts.Index = nil
+	all, err := datacenter.Open(ctx, w.to.from, w.to.from.Size(), opts)
+	if err != nil {
+		return err
 	}
-	return w.written.CompareSpliced(ctx, w.spliced.Checked(w.to.file))
+	w.written.Progress = ProgressOf(w.s.show).Comparing
+	return w.written.Compare(ctx, all)
 }
 
 // reopen opens the new file.

@@ -1,0 +1,275 @@
+package datacenter
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"slices"
+	"sort"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
+
+	"lorefs/internal/cores"
+	"lorefs/internal/inflate"
+	"lorefs/internal/readat"
+)
+
+// checkBytes reads back the file that splice wrote, whose SHA-256 should be sum. It decrypts it and
+// compares it with the plain text, whose old bits were compared with those of the old file when
+// they were moved.
+func (s *spliced) checkBytes(ctx context.Context, r io.ReaderAt, sum [sha256.Size]byte) error {
+	c, err := s.unlock(r)
+	if err != nil {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return checkSum(ctx, io.NewSectionReader(r, 0, s.size+1), s.size, sum) })
+	var next atomic.Int64
+	for range cores.Count() {
+		buf := make([]byte, plainPiece)
+		group.Go(func() error {
+			return share(ctx, &next, len(s.plain), func(n int) error { return s.checkPiece(c, n, buf) })
+		})
+	}
+	return group.Wait()
+}
+
+// checkData decodes what was encoded anew, and from the new checkpoints on, and compares it with what
+// is wanted.
+func (s *spliced) checkData(ctx context.Context, r io.ReaderAt) error {
+	c, err := s.unlock(r)
+	if err != nil {
+		return err
+	}
+	f := newFile(c, uncached{})
+	f.checkpoints = s.checkpoints
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return f.checkEnd(s.streamEnd) })
+	spans := s.spans()
+	var next atomic.Int64
+	for range cores.Count() {
+		group.Go(func() error {
+			d := decodeCheck{spliced: s, dec: f.decoder()}
+			return share(ctx, &next, len(spans)+len(s.points), func(n int) error {
+				if n < len(spans) {
+					return d.span(spans[n])
+				}
+				return d.checkpoint(n - len(spans))
+			})
+		})
+	}
+	return group.Wait()
+}
+
+// unlock opens the file that splice wrote.
+func (s *spliced) unlock(r io.ReaderAt) (*container, error) {
+	c, err := unlock(r, s.size, s.key)
+	if err == nil && c.stated != s.stated {
+		err = badFile(0, "states %d inflated bytes instead of %d", c.stated, s.stated)
+	}
+	return c, err
+}
+
+// share does its share of count things. Several goroutines use the same next.
+func share(ctx context.Context, next *atomic.Int64, count int, do func(n int) error) error {
+	for ctx.Err() == nil {
+		n := int(next.Add(1)) - 1
+		if n >= count {
+			return nil
+		}
+		if err := do(n); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// blockSpan is a range of deflate blocks.
+type blockSpan struct{ first, next int }
+
+// largeSpan is the number of bytes of data from which blocks begin a new span, so that a span does not
+// need much memory and all cores have one to check.
+const largeSpan = 512 << 10
+
+// spans returns the deflate blocks that may be wrong if splicing is: those that were encoded or padded
+// anew, and those behind them that may copy their data.
+func (s *spliced) spans() (list []blockSpan) {
+	blocks := s.plan.Blocks
+	for first, next := range s.plan.Anew() {
+		for end := blocks[next].Out + windowSize; next < len(blocks)-1 && blocks[next].Out < end; {
+			next++
+		}
+		if n := len(list) - 1; n >= 0 && first < list[n].next {
+			first = list[n].next
+		}
+		for ; first < next; first++ {
+			n := len(list) - 1
+			if n >= 0 && list[n].next == first && blocks[first].Out-blocks[list[n].first].Out < largeSpan {
+				list[n].next++
+			} else {
+				list = append(list, blockSpan{first, first + 1})
+			}
+		}
+	}
+	return list
+}
+
+// decodeCheck compares what is decoded with what is wanted. It is for use by one goroutine.
+type decodeCheck struct {
+	*spliced
+	dec       *inflate.Decoder
+	want, got []byte
+}
+
+// span decodes deflate blocks, and looks whether they begin where they are said to, with the one
+// behind them.
+func (d *decodeCheck) span(b blockSpan) error {
+	blocks := d.plan.Blocks
+	begin, end := blocks[b.first], blocks[b.next]
+	seen := b.first
+	d.dec.OnBlock = func(there inflate.Block) {
+		if seen < len(blocks)-1 && there == blocks[seen] {
+			seen++
+		}
+	}
+	defer func() { d.dec.OnBlock = nil }()
+	// The header behind the span is read only for a byte that is behind it, and so are those of blocks
+	// without data. If there is no such byte, checkEnd looks at the end of the stream.
+	more, to := b.next, end.Out
+	for more < len(blocks) && blocks[more].Out == end.Out {
+		more++
+	}
+	if more < len(blocks) {
+		to++
+	}
+	if err := d.decode(inflate.Point{Out: begin.Out, In: begin.Header, Header: begin.Header}, to); err != nil {
+		return err
+	}
+	if to > end.Out && seen != more {
+		return d.wrong(begin.Header, "a deflate block begins elsewhere than it should")
+	}
+	return nil
+}
+
+// checkpoint decodes what follows checkpoint n, if that is doubtful.
+func (d *decodeCheck) checkpoint(n int) error {
+	if !d.doubtful[n] {
+		return nil
+	}
+	const some = 4 << 10
+	p := d.points[n]
+	return d.decode(p, min(p.Out+some, d.end(n, d.stated)))
+}
+
+// decode decodes data from a place up to an offset, and compares it with what is wanted.
+func (d *decodeCheck) decode(at inflate.Point, to int64) (err error) {
+	from := max(at.Out-windowSize, 0)
+	if d.want, err = d.plan.Data(d.want, from, to); err != nil {
+		return err
+	}
+	w := int(at.Out - from)
+	d.got = append(d.got[:0], d.want[:w]...)
+	d.got = slices.Grow(d.got, len(d.want)-w)[:len(d.want)]
+	if err := d.dec.Reset(at); err != nil {
+		return d.wrong(at.Header, "reading it back: %w", err)
+	}
+	next := sort.Search(len(d.points), func(i int) bool { return d.points[i].Out > at.Out })
+	for w < len(d.got) {
+		stop := to
+		if next < len(d.points) {
+			stop = min(stop, d.points[next].Out)
+		}
+		n, err := d.dec.Decode(d.got[:stop-from], w)
+		if w += n; from+int64(w) < stop {
+			return d.wrong(at.Header, "reading it back: %w", err)
+		}
+		// A checkpoint at the start of a block may be before or behind its header, where the decoder may
+		// not be.
+		if next < len(d.points) && stop == d.points[next].Out {
+			if p, q := d.dec.Point(), d.points[next]; p.Header == q.Header && p.In > p.Header && p != q {
+				return d.wrong(at.Header, "a checkpoint at %#x is not where it should be", stop)
+			}
+			next++
+		}
+	}
+	if !bytes.Equal(d.got, d.want) {
+		return d.wrong(at.Header, "it inflates to other bytes than were wanted")
+	}
+	return nil
+}
+
+// wrong returns an error for the deflate block at a bit of the stream.
+func (d *decodeCheck) wrong(header int64, format string, args ...any) error {
+	return &FormatError{InFile: true, Off: compressionHeaderSize + header/8, What: "a deflate block", Err: fmt.Errorf(format, args...)}
+}
+
+// checkPiece decrypts piece n of the plain text to buf, and compares its checksum.
+func (s *spliced) checkPiece(c *container, n int, buf []byte) error {
+	at := s.kept + int64(n)*plainPiece
+	buf = buf[:min(plainPiece, s.size-at)]
+	if err := readat.Full(c.plain, buf, at); err != nil {
+		return fmt.Errorf("datacenter: reading back: %w", err)
+	}
+	if crc32.Checksum(buf, castagnoli) != s.plain[n] {
+		return badFile(at, "decrypts to other bytes than were written")
+	}
+	return nil
+}
+
+// checkSum checks the size and the SHA-256 of what r reads.
+func checkSum(ctx context.Context, r io.Reader, size int64, sum [sha256.Size]byte) error {
+	h := sha256.New()
+	buf := make([]byte, 256<<10)
+	total := int64(0)
+	for ctx.Err() == nil {
+		n, err := io.ReadFull(r, buf)
+		h.Write(buf[:n])
+		total += int64(n)
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("datacenter: reading back: %w", err)
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if total != size || [sha256.Size]byte(h.Sum(nil)) != sum {
+		return badFile(0, "reading back gives %d bytes of %d, or others than were written", total, size)
+	}
+	return nil
+}
+
+// checkEnd inflates the last block, and checks that the stream ends behind it.
+func (f *File) checkEnd(streamEnd int64) error {
+	n := len(f.points) - 1
+	window := f.window(n)
+	size := len(window) + int(f.stated-f.points[n].Out)
+	buf := make([]byte, size+1)
+	copy(buf, window)
+	dec := f.decoder()
+	if err := dec.Reset(f.points[n]); err != nil {
+		return f.blockError(uint64(n), err)
+	}
+	k, err := dec.Decode(buf, len(window))
+	if len(window)+k != size || !errors.Is(err, io.EOF) {
+		return f.blockError(uint64(n), cmp.Or(err, ErrChanged))
+	}
+	at := compressionHeaderSize + dec.InputOffset()
+	var trailer [adlerSize]byte
+	if err := readat.Full(f.plain, trailer[:], at); err != nil {
+		return fmt.Errorf("datacenter: reading back the Adler-32: %w", err)
+	}
+	if got, want := binary.BigEndian.Uint32(trailer[:]), f.adler(f.stated); got != want || at+adlerSize != streamEnd {
+		return badFile(at, "ends with the Adler-32 %08x: the data has %08x", got, want)
+	}
+	return nil
+}
