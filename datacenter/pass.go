@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"slices"
 	"sync"
@@ -14,8 +13,6 @@ import (
 	"lorefs/internal/adler"
 	"lorefs/internal/inflate"
 )
-
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // ahead is how many blocks inflating may be ahead of the goroutines that read them.
 const ahead = 3
@@ -56,7 +53,7 @@ type layoutScan struct {
 	countErr error
 }
 
-// run inflates the file once. One goroutine computes the checksums of the output, and one
+// run inflates the file once. One goroutine computes the checksums of the blocks, and one
 // for each possible layout follows the regions.
 func (p *pass) run(ctx context.Context, layouts []Layout) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -180,7 +177,6 @@ func (p *pass) finish(dec *inflate.Decoder, history []byte) error {
 // sum computes the checksums of the blocks.
 func (p *pass) sum(blocks <-chan *passing) {
 	for b := range blocks {
-		p.sums = append(p.sums, crc32.Checksum(b.data, castagnoli))
 		p.adlers = append(p.adlers, adler.Checksum(b.data))
 		b.release()
 	}
