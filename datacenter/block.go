@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 
+	"lorefs/internal/adler"
 	"lorefs/internal/inflate"
 )
 
@@ -42,7 +42,7 @@ func (f *File) inflateBlock(_ context.Context, n uint64) ([]byte, error) {
 	if k, err := dec.Decode(buf, len(window)); len(window)+k < len(buf) {
 		return nil, f.blockError(n, err)
 	}
-	if crc32.Checksum(buf[len(window):], castagnoli) != f.sums[n] {
+	if adler.Checksum(buf[len(window):]) != f.adlers[n] {
 		return nil, f.blockError(n, ErrChanged)
 	}
 	return buf, nil

@@ -31,8 +31,9 @@ const (
 // of the stream.
 type checkpoints struct {
 	points []inflate.Point // of ascending Out, from 0 on
-	sums   []uint32        // CRC-32C of each block
-	adlers []uint32        // Adler-32 of each block
+	// adlers are the Adler-32 of each block: together they are that of the stream, and each says
+	// whether a block that is inflated again is still the same.
+	adlers []uint32
 	// windows holds the history that each block but the first needs,
 	// windowSize bytes each, of which the last ones count.
 	windows []byte
@@ -138,7 +139,6 @@ func (c *checkpoints) appendCheckpoints(b []byte) []byte {
 		b = le.AppendUint64(b, uint64(p.Header))
 		b = le.AppendUint16(b, p.Len)
 		b = le.AppendUint16(b, p.Dist)
-		b = le.AppendUint32(b, c.sums[i])
 		b = le.AppendUint32(b, c.adlers[i])
 	}
 	b = append(b, c.windows...)
@@ -153,19 +153,19 @@ func (c *checkpoints) appendCheckpoints(b []byte) []byte {
 
 // checkpoints reads what appendCheckpoints wrote for a file of size inflated bytes.
 func (c indexReader) checkpoints(p *checkpoints, size int64) {
-	const record = 8 + 8 + 8 + 2 + 2 + 4 + 4
+	const record = 8 + 8 + 8 + 2 + 2 + 4
 	n := int64(c.LE32())
 	if n > int64(c.Left())/record {
 		c.Fail("%d blocks, %d bytes there", n, c.Left())
 		return
 	}
 	p.points = make([]inflate.Point, n)
-	p.sums, p.adlers = make([]uint32, n), make([]uint32, n)
+	p.adlers = make([]uint32, n)
 	for i := range p.points {
 		p.points[i] = inflate.Point{
 			Out: int64(c.LE64()), In: int64(c.LE64()), Header: int64(c.LE64()), Len: c.LE16(), Dist: c.LE16(),
 		}
-		p.sums[i], p.adlers[i] = c.LE32(), c.LE32()
+		p.adlers[i] = c.LE32()
 	}
 	c.checkPoints(p, size)
 	// A copy: a slice would keep all of b in memory.

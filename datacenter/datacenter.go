@@ -154,12 +154,12 @@ func setDefaults(o *Options) {
 
 // build makes the index by inflating the file.
 func (f *File) build(ctx context.Context, opts Options) error {
-	p := &pass{container: f.container, progress: opts.Progress, blockSize: opts.BlockSize}
-	if opts.KeepBlocks {
-		p.keep = func(n uint64, buf []byte) {
+	p := &pass{
+		container: f.container, progress: opts.Progress, blockSize: opts.BlockSize, all: opts.KeepBlocks,
+		keep: func(n uint64, buf []byte) {
 			// An error does not matter: a block that the cache can't keep is loaded again.
 			_, _ = f.blocks.Block(context.Background(), n, func(context.Context, uint64) ([]byte, error) { return buf, nil })
-		}
+		},
 	}
 	if err := p.run(ctx, f.layouts(opts.Layout)); err != nil {
 		return err

@@ -16,14 +16,14 @@ import (
 // What an IndexStore keeps is the index in little-endian numbers:
 //
 //	layout, header as in the file, regions, streamEnd,
-//	points and sums of the blocks, windows, deflate blocks,
+//	points and Adler-32 of the blocks, windows, deflate blocks,
 //	flags of the tally, logical, entries of each stored node,
 //	steps, marks of the attributes, marks of the nodes
 //
 // Names and keys are not in it: they are read again, from the last block or two.
 
 // indexKind must change whenever the meaning of an index changes.
-const indexKind = "data center index 3"
+const indexKind = "data center index 4"
 
 // identityEnds is the number of bytes at the start and at the end of the file that are part
 // of its identity.

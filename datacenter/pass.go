@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"slices"
 	"sync"
@@ -15,17 +14,17 @@ import (
 	"lorefs/internal/inflate"
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // ahead is how many blocks inflating may be ahead of the goroutines that read them.
 const ahead = 3
 
 // pass inflates the whole file once and builds its index.
 type pass struct {
 	*container
-	// keep is called for each block, with the history that it needs in front. If it is nil, the
-	// memory of a block is used again.
+	// keep is called with blocks that are read again, with the history that each needs in front:
+	// with all, or with those that have the keys and the names, which come first and last. The
+	// memory of the others is used again.
 	keep     func(n uint64, buf []byte)
+	all      bool
 	progress func(done, total int64)
 	// blockSize is the size of a block.
 	blockSize int64
@@ -56,7 +55,7 @@ type layoutScan struct {
 	countErr error
 }
 
-// run inflates the file once. One goroutine computes the checksums of the output, and one
+// run inflates the file once. One goroutine computes the checksums of the blocks, and one
 // for each possible layout follows the regions.
 func (p *pass) run(ctx context.Context, layouts []Layout) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -114,7 +113,7 @@ func (p *pass) inflate(ctx context.Context, show func(*passing) error) error {
 	defer stop()
 	p.reserve((p.stated + p.blockSize - 1) / p.blockSize)
 	dec.OnBlock = p.addDeflateBlock
-	blocks := newPassings(min(p.blockSize, p.stated), p.keep != nil)
+	blocks := newPassings(min(p.blockSize, p.stated), p.all)
 	readers := len(p.scans) + 2 // the checksums, and the next block for its history
 	var prev *passing
 	for out := int64(0); out < p.stated; out += p.blockSize {
@@ -131,9 +130,7 @@ func (p *pass) inflate(ctx context.Context, show func(*passing) error) error {
 		if n < len(b.data) {
 			return p.shortErr(out+int64(n), dec, err)
 		}
-		if p.keep != nil {
-			p.keep(uint64(len(p.points)-1), b.buf)
-		}
+		p.keepBlock(b.buf)
 		if err := show(b); err != nil {
 			return err
 		}
@@ -141,6 +138,18 @@ func (p *pass) inflate(ctx context.Context, show func(*passing) error) error {
 		p.progress(min(out+p.blockSize, p.stated), p.stated)
 	}
 	return p.finish(dec, prev.history())
+}
+
+// keepBlock keeps the block that was inflated last, if it is to be kept.
+func (p *pass) keepBlock(buf []byte) {
+	n := int64(len(p.points) - 1)
+	last := (p.stated - 1) / p.blockSize
+	switch {
+	case p.all:
+		p.keep(uint64(n), buf)
+	case n == 0 || n >= last-1:
+		p.keep(uint64(n), slices.Clone(buf))
+	}
 }
 
 // shortErr says why there is less than the stated size.
@@ -180,7 +189,6 @@ func (p *pass) finish(dec *inflate.Decoder, history []byte) error {
 // sum computes the checksums of the blocks.
 func (p *pass) sum(blocks <-chan *passing) {
 	for b := range blocks {
-		p.sums = append(p.sums, crc32.Checksum(b.data, castagnoli))
 		p.adlers = append(p.adlers, adler.Checksum(b.data))
 		b.release()
 	}

@@ -100,11 +100,11 @@ func (f *File) readData(off int64, p []byte) error {
 
 // movedBlock is a block of the new file.
 type movedBlock struct {
-	point      inflate.Point
-	window     []byte
-	size       int64
-	sum, adler uint32
-	doubtful   bool
+	point    inflate.Point
+	window   []byte
+	size     int64
+	adler    uint32
+	doubtful bool
 }
 
 // moveBlocks makes the checkpoints of the new file from those of f.
@@ -132,7 +132,7 @@ func (s *spliced) moveBlocks(ctx context.Context, f *File, plan *splice.Plan) er
 			return errTooMany
 		case b.size > 0:
 			s.addBlock(b.point, b.window)
-			s.sums, s.adlers = append(s.sums, b.sum), append(s.adlers, b.adler)
+			s.adlers = append(s.adlers, b.adler)
 			s.doubtful = append(s.doubtful, b.doubtful)
 		}
 	}
@@ -158,7 +158,7 @@ func (f *File) moveBlock(plan *splice.Plan, i int, buf []byte) (b movedBlock, _ 
 	if end == f.stated {
 		to = plan.Size() // what is appended belongs to the last block
 	}
-	b = movedBlock{window: f.window(i), size: to - from, sum: f.sums[i], adler: f.adlers[i]}
+	b = movedBlock{window: f.window(i), size: to - from, adler: f.adlers[i]}
 	if b.point, err = plan.Point(f.points[i]); err != nil {
 		return b, buf, fmt.Errorf("datacenter: splicing: %w", err)
 	}
@@ -173,7 +173,7 @@ func (f *File) moveBlock(plan *splice.Plan, i int, buf []byte) (b movedBlock, _ 
 		if buf, err = plan.Data(buf, from, to); err != nil {
 			return b, buf, err
 		}
-		b.sum, b.adler = crc32.Checksum(buf, castagnoli), adler.Checksum(buf)
+		b.adler = adler.Checksum(buf)
 	}
 	return b, buf, nil
 }
@@ -234,6 +234,8 @@ func (s *spliced) writePlain(f *File, w io.Writer, plan *splice.Plan) error {
 	_, err := w.Write(binary.BigEndian.AppendUint32(nil, s.adler(s.stated)))
 	return err
 }
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // plainPiece is the number of bytes of plain text that have one checksum.
 const plainPiece = 256 << 10

@@ -33,7 +33,8 @@ type mount struct {
 	errors   errorLog
 	inodes   inodeList
 	primer   primer
-	nameOnly nameOnly
+	// files and dirs say which of them are listed by name only.
+	files, dirs nameOnly
 	// statefulDirs and byEntry make the mount work as on old kernels, for tests.
 	statefulDirs, byEntry bool
 }

@@ -25,22 +25,19 @@ var testTime = time.Unix(1_500_000_000, 0)
 
 func TestNameOnlyFollowsLookups(t *testing.T) {
 	var o nameOnly
-	if o.next(false) {
-		t.Error("by name only although there is room")
+	if !o.next() {
+		t.Error("in full although nobody asked")
 	}
-	if !o.next(true) {
-		t.Error("in full although crowded and nobody asked")
-	}
-	o.sawLookup()
+	o.wanted()
 	full := 0
-	for !o.next(true) {
+	for !o.next() {
 		full++
 	}
 	if full != fullPerLookup {
 		t.Errorf("%d in full after one LOOKUP, want %d", full, fullPerLookup)
 	}
 	for range 10 * fullCredit {
-		o.sawLookup()
+		o.wanted()
 	}
 	if c := o.credit.Load(); c != fullCredit {
 		t.Errorf("the credit is %d, want at most %d", c, fullCredit)

@@ -111,11 +111,15 @@ func (s *Source) list() error {
 		return err
 	}
 	number := 1 + edit.Number(root.AttributeCount())
+	s.sheets = make([]Sheet, 0, root.ChildCount())
+	var f *Family
 	for n, err := range root.Children() {
 		if err != nil {
 			return err
 		}
-		f := s.family(n.Name(), vocab.NameID(n.NameIndex()))
+		if id := vocab.NameID(n.NameIndex()); f == nil || f.name != id { // most have the name of the one before
+			f = s.family(n.Name(), id)
+		}
 		sheet := Sheet{Number: number, Name: f.Name, Ordinal: uint32(len(f.base)), name: f.name, addr: n.Address()}
 		f.base = append(f.base, sheet)
 		s.sheets = append(s.sheets, sheet)
