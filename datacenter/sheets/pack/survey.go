@@ -163,8 +163,12 @@ func (s *survey) count(src *sheetFiles, found []sheetFound) error {
 
 // join merges the surveyors' results.
 func (s *survey) join(surveyors []*surveyor, found []sheetFound) {
+	var wg sync.WaitGroup
 	for _, v := range surveyors {
-		v.close()
+		wg.Go(v.close)
+	}
+	wg.Wait()
+	for _, v := range surveyors {
 		for key, p := range v.sheets {
 			mine := s.sheets[key]
 			if mine == nil {

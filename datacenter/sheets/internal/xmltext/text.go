@@ -2,6 +2,7 @@ package xmltext
 
 import (
 	"bytes"
+	"encoding/binary"
 	"strconv"
 	"unicode/utf8"
 )
@@ -11,7 +12,7 @@ import (
 func (x *Reader) piece() (skipped bool, err error) {
 	x.At = x.pos
 	x.literal = false
-	x.skipSpace()
+	x.skipIndentation()
 	x.Blank = x.pos == len(x.Data) || x.Data[x.pos] == '<'
 	if len(x.open) == 0 {
 		if !x.Blank {
@@ -54,6 +55,19 @@ func (x *Reader) piece() (skipped bool, err error) {
 	}
 	x.Blank = IsBlank(x.Text) && !x.open[len(x.open)-1].preserve
 	return false, nil
+}
+
+// skipIndentation is skipSpace for many spaces, of which indented files are full.
+func (x *Reader) skipIndentation() {
+	const spaces, size = 0x2020202020202020, 8
+	i := x.pos
+	for i < len(x.Data) && class[x.Data[i]]&isSpace != 0 {
+		i++
+		for len(x.Data)-i >= size && binary.LittleEndian.Uint64(x.Data[i:]) == spaces {
+			i += size
+		}
+	}
+	x.pos = i
 }
 
 // beginsElement reports whether the markup at pos begins an element.
