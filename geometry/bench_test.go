@@ -168,20 +168,3 @@ func BenchmarkDecodeJSON(b *testing.B) {
 		}
 	})
 }
-
-func BenchmarkPicture(b *testing.B) {
-	z, err := geometry.DecodeZone(benchZone(b), geometry.DecodeOptions{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Run("heightmap", func(b *testing.B) {
-		for b.Loop() {
-			geometry.HeightmapPNG(geometry.Heightmap(z, geometry.Lowest), geometry.HeightmapNotes{})
-		}
-	})
-	b.Run("relief", func(b *testing.B) {
-		for b.Loop() {
-			geometry.PreviewPNG(geometry.Relief(z, geometry.Lowest), nil)
-		}
-	})
-}

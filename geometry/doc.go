@@ -1,6 +1,6 @@
 // Package geometry reads and writes the world geometry of TERA Arise: zones (.zgd), which
 // say where in the world there is room to stand, and areas (.apd), which say how units find
-// their way there. It also shows both as JSON, pictures and meshes.
+// their way there. It also shows both as JSON and meshes, and zones as heightmaps.
 //
 // [DecodeZone] and [DecodeArea] read files; [Zone.Encode] and [Area.Encode] write them.
 //

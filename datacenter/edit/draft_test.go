@@ -15,7 +15,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
 	"lorefs/internal/formats/datacenter/dctest"
-	"lorefs/internal/testneeds"
+	"lorefs/internal/testneeds/property"
 )
 
 // draftSources returns small files to edit.
@@ -379,7 +379,7 @@ func (s *session) checkReplay(data []byte, layout datacenter.Layout) {
 func TestDraftIsTheModel(t *testing.T) {
 	layouts := []datacenter.Layout{datacenter.LayoutAuto, datacenter.LayoutV3, datacenter.LayoutV6X86, datacenter.LayoutV6X64}
 	sources := draftSources()
-	testneeds.Property(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		s := newSession(rapidTB{t, rt}, sources[rapid.IntRange(0, len(sources)-1).Draw(rt, "file")])
 		for range rapid.IntRange(0, 4).Draw(rt, "saves") {
 			for range rapid.IntRange(0, 8).Draw(rt, "batches") {

@@ -14,7 +14,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
 	"lorefs/internal/formats/datacenter/dctest"
-	"lorefs/internal/testneeds"
+	"lorefs/internal/testneeds/property"
 )
 
 // saveWhileEdited saves a draft while it is edited. The records since the Snapshot go to a
@@ -95,7 +95,7 @@ func (s *session) checkOnFirst() {
 func TestRebaseIsTheModel(t *testing.T) {
 	layouts := []datacenter.Layout{datacenter.LayoutAuto, datacenter.LayoutV3, datacenter.LayoutV6X64}
 	sources := draftSources()
-	testneeds.Property(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		s := newSession(rapidTB{t, rt}, sources[rapid.IntRange(0, len(sources)-1).Draw(rt, "file")])
 		for range rapid.IntRange(1, 3).Draw(rt, "saves") {
 			for range rapid.IntRange(0, 6).Draw(rt, "batches") {

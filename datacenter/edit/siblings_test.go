@@ -13,7 +13,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
 	"lorefs/internal/formats/datacenter/dctest"
-	"lorefs/internal/testneeds"
+	"lorefs/internal/testneeds/property"
 )
 
 // definitions have one attribute or several, and some are prefixes of others. The order of
@@ -110,7 +110,7 @@ func checkSiblings(t rapidTB, data []byte, want []*modelNode) *model {
 // their key definitions. A Builder, a Draft before it is saved and after, and Verify must
 // agree.
 func TestOrderOfMixedDefinitions(t *testing.T) {
-	testneeds.Property(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		t := rapidTB{t, rt}
 		siblings := someSiblings(rt)
 		names := rapid.Permutation([]string{"Sheet", "Item", "n", "id", "rank", "idx", "한", "\U0001f409", "\uffe6", "A"}).Draw(rt, "names")
@@ -178,7 +178,7 @@ func repacked(t rapidTB, data []byte) []byte {
 // TestOrderOfOneDefinitionIsNovadrops checks that, with one definition for each name, the
 // order is novadrop's: by the keys of the node that comes first.
 func TestOrderOfOneDefinitionIsNovadrops(t *testing.T) {
-	testneeds.Property(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		t := rapidTB{t, rt}
 		siblings := someSiblings(rt)
 		for _, n := range siblings {

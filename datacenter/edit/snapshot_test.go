@@ -12,7 +12,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
 	"lorefs/internal/formats/datacenter/dctest"
-	"lorefs/internal/testneeds"
+	"lorefs/internal/testneeds/property"
 )
 
 // moment is a Snapshot with the model at that moment.
@@ -83,7 +83,7 @@ func (at *moment) check(t rapidTB) {
 // and however many others there are.
 func TestSnapshotStaysAsItWas(t *testing.T) {
 	sources := draftSources()
-	testneeds.Property(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		s := newSession(rapidTB{t, rt}, sources[rapid.IntRange(0, len(sources)-1).Draw(rt, "file")])
 		var open []moment
 		for range rapid.IntRange(1, 20).Draw(rt, "steps") {

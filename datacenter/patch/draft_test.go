@@ -11,7 +11,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/patch"
-	"lorefs/internal/testneeds"
+	"lorefs/internal/testneeds/property"
 )
 
 // randomEdits edits a draft at random. Siblings of one name keep one key definition, see
@@ -66,7 +66,7 @@ func rebase(t fataler, d *edit.Draft, meanwhile func()) *datacenter.File {
 // A patch of a draft does to the file what the draft did since that was saved, whatever is
 // edited while the patch is made.
 func TestMakeDraft(t *testing.T) {
-	testneeds.Property(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		first := open(t, drawSheets(rt)...)
 		f := first
 		d, err := edit.NewDraft(f, nil)

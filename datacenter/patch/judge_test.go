@@ -12,7 +12,7 @@ import (
 	"lorefs/datacenter/patch"
 	"lorefs/datacenter/query"
 	"lorefs/internal/formats/datacenter/dctest"
-	"lorefs/internal/testneeds"
+	"lorefs/internal/testneeds/property"
 )
 
 // serial is an attribute that tells nodes apart for the judge. The patcher never sees it.
@@ -86,7 +86,7 @@ func drift(rt *rapid.T, list []*dctest.Node, next *int) []*dctest.Node {
 // was made for.
 func TestNoneWrong(t *testing.T) {
 	var outcomes [3]int
-	testneeds.Property(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		sheets := drawSheets(rt)
 		next := 1
 		number(sheets, &next)

@@ -8,7 +8,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/internal/formats/datacenter/dctest"
-	"lorefs/internal/testneeds"
+	"lorefs/internal/testneeds/property"
 )
 
 // drawNode draws a node of a small world, in which many are twins.
@@ -108,7 +108,7 @@ func drawSheets(rt *rapid.T) []*dctest.Node {
 // A patch of two data centers makes of the first the second, once; reversed, it takes that
 // back.
 func TestApplyDiff(t *testing.T) {
-	testneeds.Property(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		sheets := drawSheets(rt)
 		a, b := open(t, sheets...), open(t, mutate(rt, sheets, 0)...)
 		p := makePatch(rt, a, b)

@@ -17,7 +17,7 @@ import (
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets"
 	"lorefs/internal/formats/datacenter/dctest"
-	"lorefs/internal/testneeds"
+	"lorefs/internal/testneeds/property"
 )
 
 // editing is a draft that a test edits, and its sheets.
@@ -42,7 +42,7 @@ func TestDraftShowsWhatIsWritten(t *testing.T) {
 			}
 		}
 	}
-	testneeds.Property(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		data := files[rapid.IntRange(0, len(files)-1).Draw(t, "file")]
 		f, err := datacenter.Open(context.Background(), bytes.NewReader(data), int64(len(data)), datacenter.Options{})
 		if err != nil {

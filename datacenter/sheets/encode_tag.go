@@ -40,7 +40,7 @@ const (
 )
 
 // startTag appends the start tag of a node, or the whole element if it has no children.
-func (e *encoder) startTag(dst []byte, n item, el *element, parent bool) ([]byte, error) {
+func (e *encoder) startTag(dst []byte, n *item, el *element, parent bool) ([]byte, error) {
 	t := &e.tag
 	t.types, t.escaped, t.value, t.hasValue, t.hint = t.types[:0], t.escaped[:0], t.value[:0], false, 0
 	name := e.voc.Spelling(n.name)
@@ -96,7 +96,7 @@ func (e *encoder) startTag(dst []byte, n item, el *element, parent bool) ([]byte
 }
 
 // attributes appends the attributes, and sets value.
-func (e *encoder) attributes(dst []byte, n item, el *element) ([]byte, error) {
+func (e *encoder) attributes(dst []byte, n *item, el *element) ([]byte, error) {
 	if n.draft != nil {
 		return e.draftTag(dst, n.draft, el)
 	}
@@ -117,13 +117,14 @@ func (e *encoder) attributes(dst []byte, n item, el *element) ([]byte, error) {
 }
 
 // storedTag appends the attributes of a node of the file.
-func (e *encoder) storedTag(dst []byte, n item, el *element) ([]byte, error) {
+func (e *encoder) storedTag(dst []byte, n *item, el *element) ([]byte, error) {
 	value := e.voc.Value
 	var err error
 	if e.attrs, err = n.node.AppendAttributes(e.attrs[:0], nil); err != nil {
 		return dst, err
 	}
-	for _, a := range e.attrs {
+	for i := range e.attrs {
+		a := &e.attrs[i]
 		name := vocab.NameID(a.NameIndex())
 		if name == value {
 			e.tag.hasValue = true
@@ -135,15 +136,34 @@ func (e *encoder) storedTag(dst []byte, n item, el *element) ([]byte, error) {
 		if e.tag.plain && !e.knows(el, name, a.Type()) {
 			return dst, ErrNotPlain
 		}
-		dst = e.attributeStart(dst, name, a.Type(), el)
-		from := len(dst)
-		if dst, err = a.AppendText(dst); err != nil {
+		if dst, err = e.storedAttribute(dst, a, el); err != nil {
 			return dst, err
 		}
-		if a.Type() == datacenter.String {
-			dst = e.attributeText(dst, from, name)
+	}
+	return dst, nil
+}
+
+// storedAttribute appends an attribute of the file.
+func (e *encoder) storedAttribute(dst []byte, a *datacenter.Attribute, el *element) ([]byte, error) {
+	key := keyOfAttribute(a)
+	if !e.tag.extras {
+		if out, ok := e.attributeTexts.append(dst, key); ok {
+			return out, nil
 		}
-		dst = append(dst, '"')
+	}
+	start, escaped, name := len(dst), len(e.tag.escaped), vocab.NameID(a.NameIndex())
+	dst = e.attributeStart(dst, name, a.Type(), el)
+	from := len(dst)
+	dst, err := a.AppendText(dst)
+	if err != nil {
+		return dst, err
+	}
+	if a.Type() == datacenter.String {
+		dst = e.attributeText(dst, from, name)
+	}
+	dst = append(dst, '"')
+	if !e.tag.extras && len(e.tag.escaped) == escaped {
+		e.attributeTexts.keep(key, dst[start:])
 	}
 	return dst, nil
 }
@@ -234,7 +254,7 @@ func (t *tagWriter) valueText(e *encoder, inTag bool) {
 
 // appendExtras appends the attributes of the extra namespace, with dc:value if the value is
 // in the tag.
-func (e *encoder) appendExtras(dst []byte, n item, el *element, valueInTag bool) []byte {
+func (e *encoder) appendExtras(dst []byte, n *item, el *element, valueInTag bool) []byte {
 	t, flags, keys := &e.tag, datacenter.KeyFlags(0), vocab.KeyID(0)
 	if n.draft != nil {
 		flags, keys = n.draft.flags, n.draft.keys

@@ -11,7 +11,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/internal/formats/datacenter/dctest"
-	"lorefs/internal/testneeds"
+	"lorefs/internal/testneeds/property"
 	"lorefs/nodes"
 )
 
@@ -397,9 +397,9 @@ func reopened(t fatal, data []byte) map[string]string {
 	return shown(t, e)
 }
 
-func TestProperty(t *testing.T) {
+func TestCheck(t *testing.T) {
 	original := dctest.Build(modelDoc(), dctest.Options{})
-	testneeds.Property(t, func(t *rapid.T) {
+	property.Check(t, func(t *rapid.T) {
 		m := newMachine(t, original)
 		for range 2 {
 			t.Repeat(map[string]func(*rapid.T){

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"lorefs/geometry"
+	"lorefs/internal/formats/geometry/picture"
 	"lorefs/nodes"
 )
 
@@ -54,10 +55,10 @@ var forms = [viewCount]form{
 	zonePreview: {
 		of: zone, ext: ".preview.png",
 		size: func(_ *Tree, s *source) int {
-			return geometry.PreviewSize(geometry.PictureSide, geometry.PictureSide, geometry.ReliefNotes(s.at))
+			return picture.PreviewSize(geometry.PictureSide, geometry.PictureSide, picture.ReliefNotes(s.at))
 		},
 		content: zoneContent(func(_ *Tree, s *source, z *geometry.Zone) []byte {
-			return geometry.PreviewPNG(geometry.Relief(z, geometry.Lowest), geometry.ReliefNotes(s.at))
+			return picture.PreviewPNG(picture.Relief(geometry.Heightmap(z, geometry.Lowest)), picture.ReliefNotes(s.at))
 		}),
 	},
 	zoneStatistics: {of: zone, ext: ".json", content: zoneContent(func(_ *Tree, _ *source, z *geometry.Zone) []byte {
@@ -107,14 +108,14 @@ func zoneContent(render func(*Tree, *source, *geometry.Zone) []byte) func(*Tree,
 
 // heightmap returns the form of heightmaps of one of the floors.
 func heightmap(ext string, floor geometry.Floor) form {
-	notes := func(t *Tree, s *source) geometry.HeightmapNotes {
-		return geometry.HeightmapNotes{Zone: s.at, Origin: t.opts.Origin(s.at), Floor: floor}
+	notes := func(t *Tree, s *source) picture.HeightmapNotes {
+		return picture.HeightmapNotes{Zone: s.at, Origin: t.opts.Origin(s.at), Floor: floor}
 	}
 	return form{
 		of: zone, ext: ext,
-		size: func(t *Tree, s *source) int { return geometry.HeightmapSize(notes(t, s)) },
+		size: func(t *Tree, s *source) int { return picture.HeightmapSize(notes(t, s)) },
 		content: zoneContent(func(t *Tree, s *source, z *geometry.Zone) []byte {
-			return geometry.HeightmapPNG(geometry.Heightmap(z, floor), notes(t, s))
+			return picture.HeightmapPNG(geometry.Heightmap(z, floor), notes(t, s))
 		}),
 	}
 }

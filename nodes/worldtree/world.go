@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"lorefs/geometry"
+	"lorefs/internal/formats/geometry/picture"
 	"lorefs/internal/svg"
 	"lorefs/nodes"
 )
@@ -72,8 +73,8 @@ func (t *Tree) layOut() {
 		names += len(a.Name)
 	}
 	if len(zones) > 0 {
-		t.mosaic = geometry.NewMosaic(zones, worldSide)
-		t.world.sizes[worldPicture] = int64(geometry.PreviewSize(t.mosaic.All.Dx(), t.mosaic.All.Dy(), t.mosaic.Notes()))
+		t.mosaic = picture.NewMosaic(zones, worldSide)
+		t.world.sizes[worldPicture] = int64(picture.PreviewSize(t.mosaic.All.Dx(), t.mosaic.All.Dy(), t.mosaic.Notes()))
 	}
 	const (
 		zoneSize = 320
@@ -160,11 +161,11 @@ func (t *Tree) drawWorld(ctx context.Context) ([]byte, error) {
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	picture := t.mosaic.NewPicture()
+	world := t.mosaic.NewPicture()
 	for i, s := range zones { // in their order, since tiny ones share pixels
-		t.mosaic.Put(picture, s.at, tiles[i])
+		t.mosaic.Put(world, s.at, tiles[i])
 	}
-	return geometry.PreviewPNG(picture, t.mosaic.Notes()), nil
+	return picture.PreviewPNG(world, t.mosaic.Notes()), nil
 }
 
 // tile returns a zone's part of world.png. A damaged zone has one as well, so that the others are
@@ -181,11 +182,11 @@ func (t *Tree) tile(ctx context.Context, s *version) (*image.Paletted, error) {
 		if err != nil {
 			return nil, err
 		}
-		return geometry.Tile(z, geometry.Lowest, place.Dx(), place.Dy()).Pix, nil
+		return picture.Tile(geometry.Heightmap(z, geometry.Lowest), place.Dx(), place.Dy()).Pix, nil
 	})
 	switch {
 	case isBad(err), errors.Is(err, nodes.ErrChanged):
-		return geometry.Unreadable(place.Dx(), place.Dy()), nil
+		return picture.Unreadable(place.Dx(), place.Dy()), nil
 	case err != nil:
 		return nil, err
 	}
@@ -209,7 +210,7 @@ func (t *Tree) outlineWorld(ctx context.Context) ([]byte, error) {
 	for _, a := range t.unfiled {
 		all = append(all, a.Zones...)
 	}
-	o := outlines{layout: geometry.NewMosaic(all, worldSide), labels: map[geometry.ZonePosition]int{}}
+	o := outlines{layout: picture.NewMosaic(all, worldSide), labels: map[geometry.ZonePosition]int{}}
 	o.drawing = svg.New(int(t.world.sizes[worldOutlines]), float64(o.layout.All.Dx()), float64(o.layout.All.Dy()), "Zones and areas")
 	for _, s := range zones {
 		o.zone(s)
@@ -294,7 +295,7 @@ func (t *Tree) places(s *version) (places []byte, err error) {
 // outlines draws world.svg.
 type outlines struct {
 	drawing *svg.Drawing
-	layout  *geometry.Mosaic
+	layout  *picture.Mosaic
 	// labels counts the names in a zone.
 	labels map[geometry.ZonePosition]int
 }

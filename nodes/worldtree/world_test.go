@@ -13,6 +13,7 @@ import (
 
 	"lorefs/geometry"
 	"lorefs/internal/formats/geometry/geomtest"
+	"lorefs/internal/formats/geometry/picture"
 	"lorefs/internal/svg/svgtest"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
@@ -128,7 +129,7 @@ func TestWorldWithDamage(t *testing.T) {
 	files["x1000y1000.zgd"], files["broken.apd"], files["b & <b>.apd"] = nonsense, nonsense, files["area_a_p.apd"]
 	tree := newTree(t, files, worldtree.Options{})
 	world := pictureOf(t, tree, "world.png")
-	if damaged, good := world.At(500, 500), world.At(500, 1500); damaged != geometry.Unreadable(1, 1).At(0, 0) || damaged == good {
+	if damaged, good := world.At(500, 500), world.At(500, 1500); damaged != picture.Unreadable(1, 1).At(0, 0) || damaged == good {
 		t.Errorf("the damaged zone is %v, the other one %v", damaged, good)
 	}
 	texts := svgtest.Texts(t, read(t, tree, "world.svg"))

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"lorefs/geometry"
+	"lorefs/internal/formats/geometry/picture"
 	"lorefs/nodes"
 )
 
@@ -28,7 +29,7 @@ type Tree struct {
 	// missing is the content of missingName, or "".
 	missing string
 	// mosaic is where zones lie in world.png; nil without zones.
-	mosaic *geometry.Mosaic
+	mosaic *picture.Mosaic
 	// unfiled are the areas of Options.Named that have no file.
 	unfiled []NamedArea
 	// world has what is known of the pictures of the world.

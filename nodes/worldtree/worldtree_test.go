@@ -23,6 +23,7 @@ import (
 
 	"lorefs/geometry"
 	"lorefs/internal/formats/geometry/geomtest"
+	"lorefs/internal/formats/geometry/picture"
 	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
@@ -250,7 +251,7 @@ func TestContent(t *testing.T) {
 	for name, want := range map[string]color.Color{
 		".png":         geometry.Heightmap(z, geometry.Lowest).At(8, 9),
 		".top.png":     geometry.Heightmap(z, geometry.Highest).At(8, 9),
-		".preview.png": geometry.Relief(z, geometry.Lowest).At(8, 9),
+		".preview.png": picture.Relief(geometry.Heightmap(z, geometry.Lowest)).At(8, 9),
 	} {
 		img, err := png.Decode(bytes.NewReader(read(t, tree, "heightmaps/x1000y1001"+name)))
 		if err != nil {

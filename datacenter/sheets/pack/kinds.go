@@ -100,6 +100,7 @@ type kindAttr struct {
 	// attribute, untyped how many of them do not state its type.
 	guessed         bool
 	values, untyped int64
+	index           uint16 // of the name, in the Builder
 }
 
 // newKind makes a kind of which a schema may know the type.

@@ -10,7 +10,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets/pack"
 	"lorefs/internal/formats/datacenter/dctest"
-	"lorefs/internal/testneeds"
+	"lorefs/internal/testneeds/property"
 )
 
 // Names and texts are made of pieces that mean something to XML, to the conventions of the
@@ -87,7 +87,7 @@ func drawNode(t *rapid.T, strange bool, depth int, keys map[string][]string) *dc
 // TestRoundTripOfAnyTree checks that any tree survives unpacking and packing, whatever its
 // names and texts are.
 func TestRoundTripOfAnyTree(t *testing.T) {
-	testneeds.Property(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		strange := rapid.Bool().Draw(rt, "strange names")
 		root := dctest.Root()
 		for i := range rapid.IntRange(1, 3).Draw(rt, "sheets") {

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/google/jsonschema-go/jsonschema"
 
 	"lorefs/internal/jsonout"
 )
@@ -23,26 +23,55 @@ const (
 	version = "schema_version"
 )
 
-// compiler compiles definitions of the schema.
-var compiler = sync.OnceValues(func() (*jsonschema.Compiler, error) {
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(jsonout.Schema()))
+// timePattern is the form of texts whose format is date-time, RFC 3339. The library leaves formats
+// unchecked, but not patterns.
+const timePattern = `^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$`
+
+// schema is the schema of an object with members that have the names and the forms of the
+// definitions, since the library checks by a schema as a whole.
+var schema = sync.OnceValues(func() (*jsonschema.Resolved, error) {
+	var doc map[string]any
+	if err := json.Unmarshal(jsonout.Schema(), &doc); err != nil {
+		return nil, err
+	}
+	checkTimes(doc)
+	members := map[string]any{}
+	for name := range doc["$defs"].(map[string]any) {
+		members[name] = map[string]any{"$ref": defs + name}
+	}
+	doc["properties"], doc["additionalProperties"] = members, false
+	text, err := json.Marshal(doc)
 	if err != nil {
 		return nil, err
 	}
-	c := jsonschema.NewCompiler()
-	c.DefaultDraft(jsonschema.Draft2020)
-	c.AssertFormat()
-	return c, c.AddResource("schema.json", doc)
+	var s jsonschema.Schema
+	if err := json.Unmarshal(text, &s); err != nil {
+		return nil, err
+	}
+	return s.Resolve(nil)
 })
+
+// checkTimes adds the pattern of times to each part of a schema that has their format.
+func checkTimes(part any) {
+	switch part := part.(type) {
+	case []any:
+		for _, p := range part {
+			checkTimes(p)
+		}
+	case map[string]any:
+		if part["format"] == "date-time" {
+			part["pattern"] = timePattern
+		}
+		for _, p := range part {
+			checkTimes(p)
+		}
+	}
+}
 
 // Output returns an error unless each object of what a command printed is as a definition of the
 // schema says, and the first of them alone has a schema_version.
 func Output(definition string, printed []byte) error {
-	c, err := compiler()
-	if err != nil {
-		return err
-	}
-	s, err := c.Compile("schema.json" + defs + definition)
+	s, err := schema()
 	if err != nil {
 		return err
 	}
@@ -54,14 +83,14 @@ func Output(definition string, printed []byte) error {
 		} else if err != nil {
 			return fmt.Errorf("object %d: %w", n, err)
 		}
-		v, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-		if err == nil {
-			err = s.Validate(v)
+		var v map[string]any
+		if err := json.Unmarshal(text, &v); err != nil {
+			return fmt.Errorf("object %d: %w", n, err)
 		}
-		if err != nil {
+		if err := s.Validate(map[string]any{definition: v}); err != nil {
 			return fmt.Errorf("object %d: %w: %s", n, err, text)
 		}
-		if _, has := v.(map[string]any)[version]; has != (n == 1) {
+		if _, has := v[version]; has != (n == 1) {
 			return fmt.Errorf("object %d: that it has a %s is %v: %s", n, version, has, text)
 		}
 	}

@@ -15,14 +15,17 @@ func TestOutput(t *testing.T) {
 		`{` + entry: "that it has a schema_version is false",
 		`{"schema_version":1,` + entry + `{"schema_version":1,`:      "unexpected EOF",
 		strings.Repeat(`{"schema_version":1,`+entry, 2):              "object 2: that it has",
-		`{"schema_version":1,"new":1,` + entry:                       "additional properties 'new' not allowed",
+		`{"schema_version":1,"new":1,` + entry:                       `unexpected additional properties ["new"]`,
 		`{"schema_version":2,` + entry:                               "schema_version",
-		strings.Replace(`{"schema_version":1,`+entry, "2026", "", 1): "date-time",
+		strings.Replace(`{"schema_version":1,`+entry, "2026", "", 1): "mtime: pattern",
 	} {
 		err := jsontest.Output("ls", []byte(text))
 		if (err == nil) != (wrong == "") || err != nil && !strings.Contains(err.Error(), wrong) {
 			t.Errorf("%s: %v, want %q", text, err, wrong)
 		}
+	}
+	if err := jsontest.Output("lst", []byte(`{"schema_version":1}`)); err == nil {
+		t.Error("there is no definition lst, and no error")
 	}
 }
 

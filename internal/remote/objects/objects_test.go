@@ -21,6 +21,8 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/minio/minio-go/v7"
+
 	"lorefs/internal/origin"
 	"lorefs/internal/remote"
 	"lorefs/internal/remote/mirror"
@@ -116,6 +118,27 @@ func (c *counting) Write(p []byte) (int, error) {
 	return c.ResponseWriter.Write(p)
 }
 
+// TestMain gives all tests the credentials of an object store, since those that run side by side can't
+// set variables each for itself, and has its library ask again without a pause.
+func TestMain(m *testing.M) {
+	for key, value := range map[string]string{
+		"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true",
+	} {
+		if err := os.Setenv(key, value); err != nil {
+			panic(err)
+		}
+	}
+	minio.DefaultRetryUnit, minio.DefaultRetryCap = time.Millisecond, time.Millisecond
+	m.Run()
+}
+
+// hasty are times for tests that wait until all of them are over. A try may fail for no other reason
+// than that the machine is busy.
+var hasty = remote.Times{
+	Connect: 100 * time.Millisecond, Header: 100 * time.Millisecond, Progress: 100 * time.Millisecond,
+	Pause: time.Millisecond, MaxRetryAfter: 10 * time.Millisecond,
+}
+
 // quick are times that a test can wait for.
 var quick = remote.Times{
 	Connect: time.Second, Header: time.Second, Progress: 500 * time.Millisecond, Pause: time.Millisecond, MaxRetryAfter: 10 * time.Millisecond,
@@ -123,7 +146,9 @@ var quick = remote.Times{
 
 func store(t *testing.T, name string, o objects.Options) *objects.Store {
 	t.Helper()
-	o.Times = quick
+	if o.Times == (remote.Times{}) {
+		o.Times = quick
+	}
 	s, err := objects.Open(t.Context(), origin.Parse(name), o)
 	if err != nil {
 		t.Fatal(err)
@@ -225,7 +250,7 @@ func TestSilentServer(t *testing.T) {
 	t.Parallel() // it only waits
 	s := newWeb(t)
 	s.put("a", object{data: noise(large), etag: `"one"`})
-	f := open(t, s.URL+"/a", objects.Options{})
+	f := open(t, s.URL+"/a", objects.Options{Times: hasty})
 	s.setFault(func(_ http.ResponseWriter, r *http.Request) bool { <-r.Context().Done(); return true })
 	if err := errors.Join(f.CheckNow(), f.Check()); err != nil {
 		t.Error(err)
@@ -296,6 +321,7 @@ func TestFaults(t *testing.T) {
 		do    func(w http.ResponseWriter, r *http.Request)
 		want  string
 		final bool
+		times remote.Times
 	}{
 		"500":      {do: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }, want: "status 500"},
 		"503":      {do: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, want: "status 503"},
@@ -308,7 +334,7 @@ func TestFaults(t *testing.T) {
 			half(w, r)
 			_ = http.NewResponseController(w).Flush()
 			<-r.Context().Done()
-		}, want: "no byte came for too long"},
+		}, want: "no byte came for too long", times: hasty},
 		"another range": {do: func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("ETag", `"one"`)
 			w.Header().Set("Content-Range", fmt.Sprintf("bytes 1-10/%d", len(data)))
@@ -334,7 +360,7 @@ func TestFaults(t *testing.T) {
 			t.Parallel()
 			s := newWeb(t)
 			s.put("a", object{data: data, etag: `"one"`})
-			f := open(t, s.URL+"/a", objects.Options{})
+			f := open(t, s.URL+"/a", objects.Options{Times: fault.times})
 			count := 0
 			s.setFault(func(w http.ResponseWriter, r *http.Request) bool {
 				s.mu.Lock()
@@ -822,11 +848,7 @@ func TestReadsEnd(t *testing.T) {
 
 // TestBadListings has an object store list what can't be, and nothing for too long.
 func TestBadListings(t *testing.T) {
-	for key, value := range map[string]string{
-		"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true",
-	} {
-		t.Setenv(key, value)
-	}
+	t.Parallel() // it mostly waits
 	listing := func(size string) string {
 		return `<ListBucketResult><Contents><Key>a.zgd</Key><Size>` + size + `</Size><ETag>"x"</ETag></Contents></ListBucketResult>`
 	}
@@ -848,13 +870,13 @@ func TestBadListings(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // some only wait
+			t.Parallel()
 			s := newWeb(t)
 			s.setFault(func(w http.ResponseWriter, r *http.Request) bool {
 				answer(w, r)
 				return true
 			})
-			if _, err := store(t, "s3://bucket", objects.Options{Endpoint: s.URL}).OpenFolder(t.Context()); err == nil {
+			if _, err := store(t, "s3://bucket", objects.Options{Endpoint: s.URL, Times: hasty}).OpenFolder(t.Context()); err == nil {
 				t.Error("no error")
 			}
 		})

@@ -17,7 +17,7 @@ import (
 	"lorefs/datacenter/sheets/internal/xmltext"
 	"lorefs/datacenter/sheets/xsd"
 	"lorefs/internal/formats/datacenter/dctest"
-	"lorefs/internal/testneeds"
+	"lorefs/internal/testneeds/property"
 )
 
 // planned is a draft whose sheets are edited as texts.
@@ -369,7 +369,7 @@ func TestPlanMakesWhatTheTextSays(t *testing.T) {
 		root.Children = []*dctest.Node{names, n, {Name: "S", Children: n.Children}}
 		return dctest.Build(dctest.Doc{Root: root}, dctest.Options{})
 	}
-	testneeds.Property(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		old := drawTyped(rt, "S", 3)
 		p := planOf(t, build(old))
 		s := p.sheet("S", 0)

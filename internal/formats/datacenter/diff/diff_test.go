@@ -16,6 +16,7 @@ import (
 	"lorefs/internal/formats/datacenter/dctest"
 	"lorefs/internal/formats/datacenter/diff"
 	"lorefs/internal/testneeds"
+	"lorefs/internal/testneeds/property"
 )
 
 func keyed(id int, more ...dctest.Attr) *node {
@@ -244,7 +245,7 @@ func drawOptions(t *rapid.T) dctest.Options {
 // TestDifferencesExplainAll checks that the differences of any two trees are correct and
 // complete.
 func TestDifferencesExplainAll(t *testing.T) {
-	testneeds.Property(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		x := sheet()
 		for range rapid.IntRange(0, 6).Draw(rt, "children") {
 			x.Children = append(x.Children, drawTree(rt, 1))
@@ -274,7 +275,7 @@ func TestDifferencesExplainAll(t *testing.T) {
 // TestDifferencesAreTheEdits checks that the differences are exactly the edits if each node
 // can be distinguished from its siblings.
 func TestDifferencesAreTheEdits(t *testing.T) {
-	testneeds.Property(t, func(rt *rapid.T) {
+	property.Check(t, func(rt *rapid.T) {
 		next := 0
 		var draw func(depth int) *node
 		draw = func(depth int) *node {

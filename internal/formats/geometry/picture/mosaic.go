@@ -1,16 +1,18 @@
-package geometry
+package picture
 
 import (
 	"cmp"
 	"image"
 	"slices"
+
+	"lorefs/geometry"
 )
 
 // Mosaic is where zones lie on a picture of the world. They lie side by side as they do in the
 // world. Columns and rows without a zone are left out, but for a gap: official zones lie in groups
 // a thousand zones apart.
 type Mosaic struct {
-	zones         []ZonePosition
+	zones         []geometry.ZonePosition
 	columns, rows map[uint32]int // where zones begin, in parts
 	// All is the rectangle of the picture.
 	All image.Rectangle
@@ -25,22 +27,22 @@ const (
 )
 
 // NewMosaic lays zones out on a picture of at most side×side pixels. No zone is larger than
-// [PictureSide].
-func NewMosaic(zones []ZonePosition, side int) *Mosaic {
+// [geometry.PictureSide].
+func NewMosaic(zones []geometry.ZonePosition, side int) *Mosaic {
 	m := &Mosaic{zones: slices.Clone(zones)}
-	slices.SortFunc(m.zones, func(a, b ZonePosition) int { return cmp.Or(cmp.Compare(a.Y, b.Y), cmp.Compare(a.X, b.X)) })
+	slices.SortFunc(m.zones, func(a, b geometry.ZonePosition) int { return cmp.Or(cmp.Compare(a.Y, b.Y), cmp.Compare(a.X, b.X)) })
 	m.zones = slices.Compact(m.zones)
 	var width, height int
-	m.columns, width = m.axis(func(at ZonePosition) uint32 { return at.X })
-	m.rows, height = m.axis(func(at ZonePosition) uint32 { return at.Y })
+	m.columns, width = m.axis(func(at geometry.ZonePosition) uint32 { return at.X })
+	m.rows, height = m.axis(func(at geometry.ZonePosition) uint32 { return at.Y })
 	m.parts = max(width, height, 1)
-	m.side = min(side, m.parts*PictureSide/zoneParts)
+	m.side = min(side, m.parts*geometry.PictureSide/zoneParts)
 	m.All = image.Rect(0, 0, max(m.edge(width), 1), max(m.edge(height), 1))
 	return m
 }
 
 // axis lays the zones out along one axis, and returns how long it is.
-func (m *Mosaic) axis(of func(ZonePosition) uint32) (places map[uint32]int, length int) {
+func (m *Mosaic) axis(of func(geometry.ZonePosition) uint32) (places map[uint32]int, length int) {
 	list := make([]uint32, len(m.zones))
 	for i, at := range m.zones {
 		list[i] = of(at)
@@ -66,7 +68,7 @@ func (m *Mosaic) axis(of func(ZonePosition) uint32) (places map[uint32]int, leng
 func (m *Mosaic) edge(part int) int { return part * m.side / m.parts }
 
 // Tile returns the place of a zone, which has at least one pixel.
-func (m *Mosaic) Tile(at ZonePosition) image.Rectangle {
+func (m *Mosaic) Tile(at geometry.ZonePosition) image.Rectangle {
 	x, y := m.columns[at.X], m.rows[at.Y]
 	r := image.Rect(m.edge(x), m.edge(y), m.edge(x+zoneParts), m.edge(y+zoneParts))
 	r.Max.X, r.Max.Y = max(r.Max.X, r.Min.X+1), max(r.Max.Y, r.Min.Y+1)
@@ -77,7 +79,7 @@ func (m *Mosaic) Tile(at ZonePosition) image.Rectangle {
 func (m *Mosaic) NewPicture() *image.Paletted { return image.NewPaletted(m.All, palette) }
 
 // Put copies the picture of a zone to a picture of the layout.
-func (m *Mosaic) Put(dst *image.Paletted, at ZonePosition, tile *image.Paletted) {
+func (m *Mosaic) Put(dst *image.Paletted, at geometry.ZonePosition, tile *image.Paletted) {
 	r := m.Tile(at).Intersect(dst.Rect)
 	for y := range min(r.Dy(), tile.Rect.Dy()) {
 		// image/draw would search the palette for each pixel, which both share.

@@ -1,8 +1,11 @@
-package geometry
+package picture
 
 import (
+	"encoding/binary"
 	"image"
 	"math"
+
+	"lorefs/geometry"
 )
 
 // Light in previews comes from the upper left, at 45 degrees.
@@ -21,7 +24,7 @@ const (
 	contourShades = 3
 	// contourSide is the side of the smallest picture of a zone with contours. In smaller
 	// ones there would be little else.
-	contourSide = PictureSide / 4
+	contourSide = geometry.PictureSide / 4
 )
 
 // relief is how the floors of a zone look from above, in width×height pixels.
@@ -37,14 +40,16 @@ const (
 	levelLight = 1000
 )
 
-// Relief returns a preview for people of 960×960 pixels. Its colours tell the height, from one
-// table for all zones. It is shaded as if lit from the upper left, and has contours every 250
-// units of height.
-func Relief(z *Zone, floor Floor) *image.Paletted { return Tile(z, floor, PictureSide, PictureSide) }
+// Relief returns a preview for people of a heightmap, as large as that. Its colours tell the
+// height, from one table for all zones. It is shaded as if lit from the upper left, and has
+// contours every 250 units of height.
+func Relief(heights *image.Gray16) *image.Paletted {
+	return Tile(heights, geometry.PictureSide, geometry.PictureSide)
+}
 
 // Tile returns a preview like that of [Relief] that is smaller.
-func Tile(z *Zone, floor Floor, width, height int) *image.Paletted {
-	r := reliefOf(z, floor).shrink(min(width, PictureSide), min(height, PictureSide))
+func Tile(heights *image.Gray16, width, height int) *image.Paletted {
+	r := reliefOf(heights).shrink(min(width, geometry.PictureSide), min(height, geometry.PictureSide))
 	img := image.NewPaletted(image.Rect(0, 0, r.width, r.height), palette)
 	contours := min(r.width, r.height) >= contourSide
 	for y := range r.height {
@@ -64,13 +69,18 @@ func Unreadable(width, height int) *image.Paletted {
 	return img
 }
 
-func reliefOf(zone *Zone, floor Floor) *relief {
-	r := newRelief(PictureSide, PictureSide)
-	eachFloor(zone, floor, func(x, y int, z int16) { r.z[y*PictureSide+x] = int32(z) })
-	for y := range PictureSide {
-		for x := range PictureSide {
-			if i := y*PictureSide + x; r.z[i] != noFloor {
-				r.light[i] = lightOf(r.slope(i, x, 1), r.slope(i, y, PictureSide))
+func reliefOf(heights *image.Gray16) *relief {
+	const side = geometry.PictureSide
+	r := newRelief(side, side)
+	for i := range r.z {
+		if z, ok := geometry.FloorOf(binary.BigEndian.Uint16(heights.Pix[2*i:])); ok {
+			r.z[i] = int32(z)
+		}
+	}
+	for y := range side {
+		for x := range side {
+			if i := y*side + x; r.z[i] != noFloor {
+				r.light[i] = lightOf(r.slope(i, x, 1), r.slope(i, y, side))
 			}
 		}
 	}
@@ -92,11 +102,11 @@ func (r *relief) slope(i, at, step int) float64 {
 	before, behind, run := r.z[i], r.z[i], 0
 	if at > 0 && r.z[i-step] != noFloor {
 		before = r.z[i-step]
-		run += CellSize
+		run += geometry.CellSize
 	}
-	if at < PictureSide-1 && r.z[i+step] != noFloor {
+	if at < geometry.PictureSide-1 && r.z[i+step] != noFloor {
 		behind = r.z[i+step]
-		run += CellSize
+		run += geometry.CellSize
 	}
 	return float64(behind-before) / float64(max(run, 1))
 }

@@ -1,4 +1,4 @@
-package geometry
+package picture
 
 import (
 	"image/color"

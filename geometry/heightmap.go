@@ -1,16 +1,16 @@
 package geometry
 
 import (
+	"encoding/binary"
 	"image"
-	"image/color"
 	"math"
 )
 
-// PictureSide is the side of a zone's pictures in pixels. Each pixel is a cell. x points
-// right and y points down.
+// PictureSide is the side of a heightmap in pixels. Each pixel is a cell. x points right and
+// y points down.
 const PictureSide = ZoneSide * SquareSide
 
-// Floor says which volume of a cell a picture shows.
+// Floor says which volume of a cell a heightmap shows.
 type Floor uint8
 
 const (
@@ -20,7 +20,7 @@ const (
 	Highest
 )
 
-// String returns the name of the floor in the notes of a picture.
+// String returns lowest or highest.
 func (f Floor) String() string {
 	if f == Highest {
 		return "highest"
@@ -28,15 +28,19 @@ func (f Floor) String() string {
 	return "lowest"
 }
 
-// GreyOf returns the grey of a floor in a heightmap: z+32768. A cell without volumes is
-// black, 0; so the lowest possible floor, z = -32768, is 1.
-func GreyOf(z int16) uint16 { return uint16(max(int(z)-math.MinInt16, 1)) }
+// greyOf is the inverse of [FloorOf], but that the lowest possible floor shares its grey with the
+// one above it.
+func greyOf(z int16) uint16 { return uint16(max(int(z)-math.MinInt16, 1)) }
 
-// Heightmap returns a picture of 960×960 pixels of 16-bit grey: see [GreyOf].
+// FloorOf returns which floor a grey of a [Heightmap] stands for: z = grey-32768. ok is false for
+// black, a cell without volumes.
+func FloorOf(grey uint16) (z int16, ok bool) { return int16(int(grey) + math.MinInt16), grey > 0 }
+
+// Heightmap returns a picture of 960×960 pixels of 16-bit grey: see [FloorOf].
 func Heightmap(z *Zone, floor Floor) *image.Gray16 {
 	img := image.NewGray16(image.Rect(0, 0, PictureSide, PictureSide))
 	eachFloor(z, floor, func(x, y int, z int16) {
-		img.SetGray16(x, y, color.Gray16{Y: GreyOf(z)})
+		binary.BigEndian.PutUint16(img.Pix[img.PixOffset(x, y):], greyOf(z))
 	})
 	return img
 }

@@ -1,4 +1,4 @@
-package testneeds_test
+package property_test
 
 import (
 	"fmt"
@@ -10,17 +10,17 @@ import (
 
 	"pgregory.net/rapid"
 
-	"lorefs/internal/testneeds"
+	"lorefs/internal/testneeds/property"
 )
 
-// counting is set in the processes that TestProperty starts, which count cases.
+// counting is set in the processes that TestCheck starts, which count cases.
 const counting = "LOREFS_TEST_COUNTING"
 
-// TestProperty counts the cases that are tried with each amount of tests.
-func TestProperty(t *testing.T) {
+// TestCheck counts the cases that are tried with each amount of tests.
+func TestCheck(t *testing.T) {
 	if os.Getenv(counting) != "" {
 		tried := 0
-		testneeds.Property(t, func(*rapid.T) { tried++ })
+		property.Check(t, func(*rapid.T) { tried++ })
 		fmt.Printf("tried %d cases\n", tried)
 		return
 	}
@@ -34,7 +34,7 @@ func TestProperty(t *testing.T) {
 		{"RAPID_CHECKS=25", "", 25},
 		{"", "-rapid.checks=7", 7},
 	} {
-		args := []string{"-test.run=^TestProperty$"}
+		args := []string{"-test.run=^TestCheck$"}
 		if c.option != "" {
 			args = append(args, c.option)
 		}

@@ -1,10 +1,12 @@
-package geometry
+package picture
 
 import (
 	"fmt"
 	"image"
 	"math"
 	"strconv"
+
+	"lorefs/geometry"
 )
 
 // The keywords of notes. The first two are those that PNG's specification has; numbersKeyword is
@@ -17,12 +19,12 @@ const (
 
 // HeightmapNotes are what a heightmap says about itself.
 type HeightmapNotes struct {
-	Zone, Origin ZonePosition
-	Floor        Floor
+	Zone, Origin geometry.ZonePosition
+	Floor        geometry.Floor
 }
 
 func (h HeightmapNotes) file() *pngFile {
-	return &pngFile{width: PictureSide, height: PictureSide, depth: 16, notes: h.notes()}
+	return &pngFile{width: geometry.PictureSide, height: geometry.PictureSide, depth: 16, notes: h.notes()}
 }
 
 func (h HeightmapNotes) notes() []Note {
@@ -33,10 +35,10 @@ func (h HeightmapNotes) notes() []Note {
 			"Columns are x and grow to the right. Rows are y and grow downwards. "+
 			"The upper left corner lies at x %d, y %d of a world with its origin in zone %v. "+
 			"The height z is the grey value - %d, in the same units. Grey 0 is a cell without a floor, and 1 is also z %d.",
-			CellSize, CellSize, unitsPerMetre, left, top, h.Origin, -math.MinInt16, math.MinInt16)},
+			geometry.CellSize, geometry.CellSize, unitsPerMetre, left, top, h.Origin, -math.MinInt16, math.MinInt16)},
 		{numbersKeyword, fmt.Sprintf(`{"zone":[%d,%d],"origin":[%d,%d],"floor":"%v","x":%d,"y":%d,"units_per_pixel":%d,`+
 			`"units_per_metre":%d,"units_per_grey":1,"z_of_grey_0":%d,"grey_without_floor":0}`,
-			h.Zone.X, h.Zone.Y, h.Origin.X, h.Origin.Y, h.Floor, left, top, CellSize, unitsPerMetre, math.MinInt16)},
+			h.Zone.X, h.Zone.Y, h.Origin.X, h.Origin.Y, h.Floor, left, top, geometry.CellSize, unitsPerMetre, math.MinInt16)},
 	}
 }
 
@@ -50,10 +52,10 @@ func colours() string {
 }
 
 // ReliefNotes returns what the preview of a zone says about itself.
-func ReliefNotes(at ZonePosition) []Note {
+func ReliefNotes(at geometry.ZonePosition) []Note {
 	return []Note{
 		{titleKeyword, fmt.Sprintf("The lowest floors of zone %v", at)},
-		{descriptionKeyword, fmt.Sprintf("A pixel is a cell of %d x %d units of the game. ", CellSize, CellSize) + colours()},
+		{descriptionKeyword, fmt.Sprintf("A pixel is a cell of %d x %d units of the game. ", geometry.CellSize, geometry.CellSize) + colours()},
 	}
 }
 

@@ -1,4 +1,4 @@
-package geometry
+package picture
 
 import (
 	"encoding/binary"
@@ -35,7 +35,7 @@ type pngFile struct {
 	notes   []Note
 }
 
-// HeightmapPNG returns a file of a [Heightmap].
+// HeightmapPNG returns a file of a [geometry.Heightmap].
 func HeightmapPNG(img *image.Gray16, about HeightmapNotes) []byte {
 	return about.file().append(img.Pix)
 }

@@ -1,4 +1,6 @@
-package testneeds
+// Package property tries properties of what is tested, in as many cases as package testneeds says. It
+// is not part of that, since all programs that import rapid start more slowly.
+package property
 
 import (
 	"flag"
@@ -8,14 +10,16 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"lorefs/internal/testneeds"
 )
 
-// quickChecks is how many cases of a property are tried where [Quick] is true. RAPID_CHECKS or
+// quickChecks is how many cases of a property are tried where [testneeds.Quick] is true. RAPID_CHECKS or
 // -rapid.checks ask for another number; the default of rapid is 100.
 const quickChecks = 20
 
-// Property is rapid.Check, which tries fewer cases where [Quick] is true.
-func Property(t *testing.T, property func(*rapid.T)) {
+// Check is rapid.Check, which tries fewer cases where [testneeds.Quick] is true.
+func Check(t *testing.T, property func(*rapid.T)) {
 	t.Helper()
 	limitChecks()
 	rapid.Check(t, property)
@@ -26,7 +30,7 @@ var limitChecks = sync.OnceFunc(func() {
 	const checks = "rapid.checks"
 	asked := os.Getenv("RAPID_CHECKS") != ""
 	flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == checks })
-	if asked || !Quick() {
+	if asked || !testneeds.Quick() {
 		return
 	}
 	if err := flag.Set(checks, strconv.Itoa(quickChecks)); err != nil {

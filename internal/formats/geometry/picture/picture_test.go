@@ -1,4 +1,4 @@
-package geometry_test
+package picture_test
 
 import (
 	"bytes"
@@ -13,18 +13,17 @@ import (
 
 	"lorefs/geometry"
 	"lorefs/internal/formats/geometry/geomtest"
+	"lorefs/internal/formats/geometry/picture"
 )
 
-// steps returns a zone with one floor on the left of column 480, two on the right of
-// it, and none in the corner at the end.
-func steps(x, y int) []geometry.Volume {
-	switch {
-	case x == 959 && y == 959:
-		return nil
-	case x < 480:
-		return []geometry.Volume{{Z: -32768, Height: 9}}
+// heightsOf returns the heightmap of made-up cells.
+func heightsOf(t *testing.T, cells geomtest.Cells) *image.Gray16 {
+	t.Helper()
+	z, err := geometry.ParseZone(geomtest.RawZone(cells))
+	if err != nil {
+		t.Fatal(err)
 	}
-	return []geometry.Volume{{Z: int16(y), Height: 9}, {Z: int16(1000 + y), Height: 9}}
+	return geometry.Heightmap(z, geometry.Lowest)
 }
 
 // decodePNG returns the picture in a file that must have a size.
@@ -43,38 +42,25 @@ func decodePNG(t *testing.T, file []byte, size int) image.Image {
 	return img
 }
 
-func TestHeightmap(t *testing.T) {
+func TestHeightmapPNG(t *testing.T) {
 	t.Parallel()
-	z := parseZone(t, steps)
-	for floor, rise := range map[geometry.Floor]int{geometry.Lowest: 0, geometry.Highest: 1000} {
-		drawn := geometry.Heightmap(z, floor)
-		about := geometry.HeightmapNotes{Zone: geometry.ZonePosition{X: 1002, Y: 1006}, Origin: geometry.DefaultOrigin, Floor: floor}
-		file := geometry.HeightmapPNG(drawn, about)
+	drawn := heightsOf(t, geomtest.Extremes)
+	for _, floor := range []geometry.Floor{geometry.Lowest, geometry.Highest} {
+		about := picture.HeightmapNotes{Zone: geometry.ZonePosition{X: 1002, Y: 1006}, Origin: geometry.DefaultOrigin, Floor: floor}
+		file := picture.HeightmapPNG(drawn, about)
 		checkNotes(t, file, about)
-		img, ok := decodePNG(t, file, geometry.HeightmapSize(about)).(*image.Gray16)
+		img, ok := decodePNG(t, file, picture.HeightmapSize(about)).(*image.Gray16)
 		if !ok {
 			t.Fatal("the picture is not of 16-bit grey")
 		}
 		if !bytes.Equal(img.Pix, drawn.Pix) {
 			t.Error("the file has other heights")
 		}
-		for _, at := range [][2]int{{0, 0}, {479, 959}, {480, 0}, {480, 7}, {480, 8}, {959, 958}, {700, 123}, {959, 959}} {
-			want := 1 // the lowest z
-			switch {
-			case at == [2]int{959, 959}:
-				want = 0
-			case at[0] >= 480:
-				want = 32768 + at[1] + rise
-			}
-			if got := img.Gray16At(at[0], at[1]).Y; int(got) != want {
-				t.Errorf("floor %d: pixel %v is %d, want %d", floor, at, got, want)
-			}
-		}
 	}
 }
 
 // checkNotes checks what a heightmap of zone x1002y1006 says about itself.
-func checkNotes(t *testing.T, file []byte, about geometry.HeightmapNotes) {
+func checkNotes(t *testing.T, file []byte, about picture.HeightmapNotes) {
 	t.Helper()
 	notes := notesIn(t, file)
 	if want := "Heights of the " + about.Floor.String() + " floors of zone x1002y1006"; notes["Title"] != want {
@@ -118,17 +104,6 @@ func notesIn(t *testing.T, file []byte) map[string]string {
 	return notes
 }
 
-// TestHeightmapOfAnyOrder searches volumes that do not ascend for the lowest.
-func TestHeightmapOfAnyOrder(t *testing.T) {
-	z := parseZone(t, func(int, int) []geometry.Volume { return []geometry.Volume{{Z: 5}, {Z: -5}, {Z: 7}, {Z: 0}} })
-	if got := geometry.Heightmap(z, geometry.Lowest).Gray16At(3, 3).Y; got != 32763 {
-		t.Errorf("the lowest is %d", got)
-	}
-	if got := geometry.Heightmap(z, geometry.Highest).Gray16At(3, 3).Y; got != 32775 {
-		t.Errorf("the highest is %d", got)
-	}
-}
-
 // brightness returns how bright a pixel is.
 func brightness(img image.Image, x, y int) int {
 	r, g, b, _ := img.At(x, y).RGBA()
@@ -138,15 +113,15 @@ func brightness(img image.Image, x, y int) int {
 func TestRelief(t *testing.T) {
 	t.Parallel()
 	// A ridge along y at x = 480: lit on the left, in the shade on the right.
-	z := parseZone(t, func(x, y int) []geometry.Volume {
+	heights := heightsOf(t, func(x, y int) []geometry.Volume {
 		if x == 5 && y == 5 {
 			return nil
 		}
 		return []geometry.Volume{{Z: int16(4800 - 10*max(480-x, x-480))}}
 	})
-	drawn, notes := geometry.Relief(z, geometry.Lowest), geometry.ReliefNotes(geometry.DefaultOrigin)
-	file := geometry.PreviewPNG(drawn, notes)
-	img, ok := decodePNG(t, file, geometry.PreviewSize(960, 960, notes)).(*image.Paletted)
+	drawn, notes := picture.Relief(heights), picture.ReliefNotes(geometry.DefaultOrigin)
+	file := picture.PreviewPNG(drawn, notes)
+	img, ok := decodePNG(t, file, picture.PreviewSize(960, 960, notes)).(*image.Paletted)
 	if !ok {
 		t.Fatal("the picture has no palette")
 	}
@@ -179,11 +154,11 @@ func TestRelief(t *testing.T) {
 func TestColours(t *testing.T) {
 	t.Parallel()
 	flat := func(z int16) color.Color {
-		return geometry.Relief(parseZone(t, geomtest.Flat(z)), geometry.Lowest).At(100, 100)
+		return picture.Relief(heightsOf(t, geomtest.Flat(z))).At(100, 100)
 	}
-	mixed := geometry.Relief(parseZone(t, func(x, _ int) []geometry.Volume {
+	mixed := picture.Relief(heightsOf(t, func(x, _ int) []geometry.Volume {
 		return []geometry.Volume{{Z: []int16{600, 2100, -32768, 32767}[x/240]}}
-	}), geometry.Lowest)
+	}))
 	seen := map[color.Color]int16{}
 	for i, z := range []int16{600, 2100, -32768, 32767} {
 		want := flat(z)
@@ -199,13 +174,13 @@ func TestColours(t *testing.T) {
 
 func TestReliefOfNothing(t *testing.T) {
 	t.Parallel()
-	img := geometry.Relief(parseZone(t, geomtest.Empty), geometry.Highest)
+	img := picture.Relief(heightsOf(t, geomtest.Empty))
 	for _, v := range img.Pix {
 		if v != 0 {
 			t.Fatalf("a pixel is %d", v)
 		}
 	}
-	if got := geometry.Relief(parseZone(t, geomtest.Flat(9)), geometry.Highest).ColorIndexAt(7, 7); got == 0 {
+	if got := picture.Relief(heightsOf(t, geomtest.Flat(9))).ColorIndexAt(7, 7); got == 0 {
 		t.Error("a flat zone is as if it had no floor")
 	}
 }
@@ -214,7 +189,7 @@ func TestReliefOfNothing(t *testing.T) {
 func TestTile(t *testing.T) {
 	t.Parallel()
 	// The left half is low, a quarter is high, and a quarter has no floor.
-	z := parseZone(t, func(x, y int) []geometry.Volume {
+	heights := heightsOf(t, func(x, y int) []geometry.Volume {
 		switch {
 		case x < 480:
 			return []geometry.Volume{{Z: -700, Height: 9}}
@@ -223,9 +198,9 @@ func TestTile(t *testing.T) {
 		}
 		return nil
 	})
-	large := geometry.Relief(z, geometry.Lowest)
+	large := picture.Relief(heights)
 	for _, size := range [][2]int{{2, 2}, {7, 5}, {100, 300}, {960, 1}, {1, 1}} {
-		small := geometry.Tile(z, geometry.Lowest, size[0], size[1])
+		small := picture.Tile(heights, size[0], size[1])
 		if got := small.Bounds().Size(); got != image.Pt(size[0], size[1]) {
 			t.Fatalf("a tile of %v is %v", size, got)
 		}
@@ -248,7 +223,7 @@ func TestMosaic(t *testing.T) {
 	t.Parallel()
 	at := func(x, y uint32) geometry.ZonePosition { return geometry.ZonePosition{X: x, Y: y} }
 	// Two neighbours, and one far away, which is listed twice.
-	m := geometry.NewMosaic([]geometry.ZonePosition{at(5000, 9), at(1000, 9), at(1001, 8), at(5000, 9)}, 4096)
+	m := picture.NewMosaic([]geometry.ZonePosition{at(5000, 9), at(1000, 9), at(1001, 8), at(5000, 9)}, 4096)
 	for zone, want := range map[geometry.ZonePosition]image.Rectangle{
 		at(1000, 9): image.Rect(0, 960, 960, 1920),
 		at(1001, 8): image.Rect(960, 0, 1920, 960),
@@ -280,7 +255,7 @@ func TestLargeMosaic(t *testing.T) {
 			for i := range n {
 				zones = append(zones, geometry.ZonePosition{X: uint32(i) * step, Y: uint32(i) * step})
 			}
-			m := geometry.NewMosaic(zones, 300)
+			m := picture.NewMosaic(zones, 300)
 			if size := m.All.Size(); size.X < 1 || size.X > 300 || size.X != size.Y {
 				t.Errorf("%d zones, %s: the picture is %v", n, name, size)
 			}
@@ -290,7 +265,7 @@ func TestLargeMosaic(t *testing.T) {
 				if r.Empty() || !r.In(m.All) {
 					t.Fatalf("%d zones, %s: %v is at %v of %v", n, name, at, r, m.All)
 				}
-				m.Put(img, at, geometry.Unreadable(r.Dx(), r.Dy()))
+				m.Put(img, at, picture.Unreadable(r.Dx(), r.Dy()))
 				if img.ColorIndexAt(r.Min.X, r.Min.Y) == 0 || img.ColorIndexAt(r.Max.X-1, r.Max.Y-1) == 0 {
 					t.Errorf("%d zones, %s: nothing is at %v", n, name, r)
 				}
