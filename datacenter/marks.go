@@ -45,6 +45,16 @@ func (m *marks) number(addr Address) uint32 { return m.base[addr.Segment] + uint
 // has reports whether element n has more than one referrer.
 func (m *marks) has(n uint32) bool { return m.many[n/64]>>(n%64)&1 != 0 }
 
+// shares reports whether the element at an address, which comes from a node, has more than one
+// referrer.
+func (m *marks) shares(addr Address) bool {
+	if int(addr.Segment) >= len(m.base) {
+		return false
+	}
+	n := m.number(addr)
+	return int64(n) < int64(len(m.many))*64 && m.has(n)
+}
+
 // set marks count elements from n on.
 func (m *marks) set(n uint32, count uint16) {
 	for w, mask := range masks(n, count) {

@@ -27,6 +27,17 @@ func (n Node) AttributeRun() Run {
 	return Run{First: uint32(n.raw.attrAddr.Segment)<<16 | uint32(n.raw.attrAddr.Element), Count: n.raw.attrCount}
 }
 
+// SharesChildren reports whether another node has the run of n's children, too, or a run that its
+// first child is in. It is the same for all nodes with the run.
+func (n Node) SharesChildren() bool {
+	return n.raw.childCount > 0 && n.file.sharedNodes.shares(n.raw.childAddr)
+}
+
+// SharesAttributes is SharesChildren for the run of n's attributes.
+func (n Node) SharesAttributes() bool {
+	return n.raw.attrCount > 0 && n.file.sharedAttributes.shares(n.raw.attrAddr)
+}
+
 // KeyIndex returns the index of the node's key definition in [File.KeyDefinitions]. An
 // index beyond them means the empty definition.
 func (n Node) KeyIndex() uint16 { return n.raw.key }

@@ -72,8 +72,8 @@ func (s *sides) keep(o *kinds.Source) {
 	s.spared = append(s.spared, o.Spare(s.cache()))
 }
 
-// cache returns the largest cache for a side. The first data center beside a folder is compared with
-// that alone, before anything else needs memory.
+// cache returns the largest cache for a side. A data center beside a folder is compared with that
+// alone, before packing needs memory.
 func (s *sides) cache() int64 {
 	if s.flags.readWhole && len(s.opened) == 1 {
 		return int64(s.flags.cacheSize)
@@ -151,13 +151,19 @@ func (s *sides) openWith(ctx context.Context, names []string) error {
 	return s.packBeside(ctx, 1, d)
 }
 
+// few is into how many parts the sheets are divided, of which one takes so little memory to pack that
+// the blocks of the data center can stay for the comparison.
+const few = 64
+
 // packBeside packs the folder on one side, without s.same. It takes types and keys from the
 // data center on the other side.
 func (s *sides) packBeside(ctx context.Context, side int, d *kinds.DataCenter) (err error) {
-	// Until all is packed the other side is only asked for these.
-	blocks := s.opened[0].Blocks
-	budget := blocks.SetBudget(min(int64(s.flags.cacheSize), knownCache))
-	defer blocks.SetBudget(budget)
+	if most := d.File().Counts().Sheets; (most-int64(len(s.same)))*few > most {
+		// Until all is packed the other side is only asked for these.
+		blocks := s.opened[0].Blocks
+		blocks.SetBudget(min(int64(s.flags.cacheSize), knownCache))
+		defer blocks.SetBudget(min(int64(s.flags.cacheSize), comparedCache))
+	}
 	s.files[side], err = s.packed(ctx, s.paths[side], pack.Options{Template: d.Schemas(ctx), Omit: s.same.Names()})
 	return err
 }
@@ -166,7 +172,6 @@ func (s *sides) packBeside(ctx context.Context, side int, d *kinds.DataCenter) (
 func (s *sides) sameSheets(ctx context.Context, d *kinds.DataCenter, dir string) (found same.Sheets, all bool, err error) {
 	p := newCounter("sheets")
 	defer p.finish()
-	defer s.opened[0].Blocks.SetBudget(min(int64(s.flags.cacheSize), comparedCache))
 	return d.SameSheets(ctx, dir, p.set)
 }
 

@@ -154,7 +154,7 @@ func (e *encoder) open(dst []byte, n *item, el *element, known *runSizes, skip i
 // cached reports whether the text of a node's children depends only on their run and their
 // depth, and is worth caching. The text of a whole sheet is not: it is written only once.
 func (e *encoder) cached(n *item) bool {
-	return e.texts.used && !e.tag.extras && n.draft == nil && !e.tag.root
+	return e.texts.used && !e.tag.extras && n.draft == nil && !e.tag.root && n.node.SharesChildren()
 }
 
 // textKey returns the key of the text of a run at a depth, in an element.

@@ -101,7 +101,7 @@ func (e *encoder) attributes(dst []byte, n *item, el *element) ([]byte, error) {
 		return e.draftTag(dst, n.draft, el)
 	}
 	run := n.node.AttributeRun()
-	if e.tag.extras || run.Count == 0 {
+	if e.tag.extras || !n.node.SharesAttributes() {
 		return e.storedTag(dst, n, el)
 	}
 	key := e.textKey(run, 0, el)

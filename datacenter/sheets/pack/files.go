@@ -13,6 +13,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets/internal/xmltext"
+	"lorefs/internal/cores"
 	"lorefs/internal/formats/datacenter/spell"
 )
 
@@ -48,13 +49,21 @@ func findSheets(ctx context.Context, fsys iofs.FS) (*sheetFiles, error) {
 			}
 			return nil
 		}
-		return s.add(name)
+		s.add(name)
+		return nil
 	})
+	if err == nil {
+		// A folder has tens of thousands of files, and the system takes some microseconds for each.
+		err = inParallel(cores.Count(), len(s.files), func(_, i int) error { return s.files[i].look(ctx, fsys) })
+	}
 	if err != nil {
 		return nil, fmt.Errorf("sheets: looking for sheets: %w", err)
 	}
 	if len(s.files) == 0 {
 		return nil, fmt.Errorf("sheets: %w", ErrNoSheets)
+	}
+	for i := range s.files {
+		s.size += s.files[i].size
 	}
 	slices.SortFunc(s.files, func(a, b sheetFile) int { return spell.Compare(a.path, b.path) })
 	slices.Sort(s.ignored)
@@ -101,26 +110,32 @@ func isSheet(name string) bool {
 
 func isHidden(name string) bool { return strings.HasPrefix(path.Base(name), ".") }
 
-// add adds a file, or notes that it is ignored. A file with the name of a sheet that can't
-// be one is an error: nobody wants a data center without the sheet.
-func (s *sheetFiles) add(name string) error {
+// add adds a file, or notes that it is ignored.
+func (s *sheetFiles) add(name string) {
 	switch {
 	case isSchema(name):
-		return nil
-	case !isSheet(name):
+	case isSheet(name):
+		s.files = append(s.files, sheetFile{path: name})
+	default:
 		s.ignored = append(s.ignored, name)
-		return nil
 	}
-	info, err := regular(s.fsys, name)
+}
+
+// look looks at a file with the name of a sheet. One that can't be a sheet is an error: nobody wants
+// a data center without it.
+func (f *sheetFile) look(ctx context.Context, fsys iofs.FS) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	info, err := regular(fsys, f.path)
 	if broken, ok := errors.AsType[*xmltext.SyntaxError](err); ok {
-		s.files = append(s.files, sheetFile{path: name, broken: broken})
+		f.broken = broken
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	s.files = append(s.files, sheetFile{path: name, size: info.Size()})
-	s.size += info.Size()
+	f.size = info.Size()
 	return nil
 }
 
