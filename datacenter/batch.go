@@ -1,5 +1,7 @@
 package datacenter
 
+import "slices"
+
 // Reading runs in pieces: for walks of a large tree that have to stop and resume anywhere, and
 // for comparisons of many nodes.
 
@@ -8,13 +10,17 @@ package datacenter
 func (n Node) AppendChildren(dst []Node, i, limit int) ([]Node, error) {
 	f, size := n.file, int(n.file.layout.NodeSize())
 	var scratch [maxNodeSize]byte
-	for end := min(i+limit, int(n.raw.childCount)); i < end; {
+	end := min(i+limit, int(n.raw.childCount))
+	for dst = slices.Grow(dst, max(end-i, 0)); i < end; {
 		b, err := n.storedChildren(i, end, scratch[:])
 		if err != nil {
 			return dst, err
 		}
 		for ; len(b) >= size; b = b[size:] {
-			dst = append(dst, Node{file: f, addr: n.ChildAddress(i), raw: parseNode(b, f.layout)})
+			dst = dst[:len(dst)+1]
+			c := &dst[len(dst)-1]
+			c.file, c.addr = f, n.ChildAddress(i)
+			c.raw.parse(b, f.layout)
 			i++
 		}
 	}
@@ -66,15 +72,17 @@ func (n Node) AppendAttributes(dst []Attribute, wants func(Attribute) bool) ([]A
 	b, err := f.elements(off, count, size, scratch[:])
 	if len(b) == count*size && err == nil {
 		prev := uint16(0)
+		dst = slices.Grow(dst, count)
 		for addr := n.raw.attrAddr; len(b) >= size; addr.Element++ {
 			r := parseAttribute(b)
 			typ, err := r.decodeType()
 			if err != nil || r.name <= prev || int(r.name) > len(f.names) || r.name == f.valueName && typ != String {
 				break
 			}
-			a := Attribute{file: f, addr: addr, name: r.name, typ: typ, bits: r.bits}
-			if wants == nil || wants(a) {
-				dst = append(dst, a)
+			a := &dst[:len(dst)+1][len(dst)]
+			a.file, a.addr, a.name, a.typ, a.bits = f, addr, r.name, typ, r.bits
+			if wants == nil || wants(*a) {
+				dst = dst[:len(dst)+1]
 			}
 			if prev, b = r.name, b[size:]; len(b) == 0 {
 				return dst, nil

@@ -40,9 +40,23 @@ type nodeTable struct {
 	count    uint32
 }
 
+// tabledNode is a node. Once it is counted, its addresses are not needed any more, and their place
+// has what its parents need: that saves memory, which the kernel would have to find first.
 type tabledNode struct {
 	attrAddr, childAddr         Address
 	name, attrCount, childCount uint16
+}
+
+// setCounted notes the number of logical nodes in the node's subtree, itself included, and the
+// levels below it.
+func (n *tabledNode) setCounted(nodes uint32, height uint16) {
+	n.childAddr = Address{Segment: uint16(nodes >> 16), Element: uint16(nodes)}
+	n.attrAddr.Element = height
+}
+
+// counted returns what setCounted has noted.
+func (n *tabledNode) counted() (nodes uint32, height uint16) {
+	return uint32(n.childAddr.Segment)<<16 | uint32(n.childAddr.Element), n.attrAddr.Element
 }
 
 // add adds nodes of seg during the first pass: b holds them, beginning with number first.
@@ -111,8 +125,6 @@ type counting struct {
 	attributes, nodes []segment
 	tally
 	maxNameNode Address
-	nodesOf     []uint32 // like entries, nodes only
-	height      []uint16 // levels below a node
 	stack       []frame
 
 	// attributeMarks and nodeMarks become the tally's.
@@ -131,9 +143,7 @@ func (t *nodeTable) tally(attributes, nodes []segment) (*tally, error) {
 	}
 	c := &counting{
 		nodeTable: t, attributes: attributes, nodes: nodes,
-		tally:   tally{entries: make([]uint32, t.count), sorted: true},
-		nodesOf: make([]uint32, t.count),
-		height:  make([]uint16, t.count),
+		tally: tally{entries: zeros[uint32](t.count), sorted: true},
 
 		attributeMarks: newMarker(attributes), nodeMarks: newMarker(nodes),
 	}
@@ -148,12 +158,22 @@ func (t *nodeTable) tally(attributes, nodes []segment) (*tally, error) {
 			return nil, err
 		}
 	}
-	c.logical = int64(c.nodesOf[0])
+	logical, _ := t.segments[0][0].counted()
+	c.logical = int64(logical)
 	c.maxNameAt = c.at(c.maxNameNode)
 	const root = 1 // nothing refers to it
 	c.sharedAttributes = c.attributeMarks.finish(attributes, 0)
 	c.sharedNodes = c.nodeMarks.finish(nodes, root)
 	return &c.tally, nil
+}
+
+// zeros returns n zeros in memory that is there already. That of make is there once it is written. If
+// it is read before, the kernel first shows a page of zeros, and has to take that away from
+// all cores when the page is written: of 3,000 pages, that stops the core that inflates, too.
+func zeros[T uint32 | uint64](n T) []T {
+	s := make([]T, n)
+	clear(s)
+	return s
 }
 
 // at returns the offset of the node at addr.
@@ -184,7 +204,8 @@ func (c *counting) leaf(addr Address, n *tabledNode, i uint32) error {
 	if err := c.look(addr, n); err != nil {
 		return err
 	}
-	c.entries[i], c.nodesOf[i] = 1+uint32(n.attrCount), 1
+	c.entries[i] = 1 + uint32(n.attrCount)
+	n.setCounted(1, 0)
 	return nil
 }
 
@@ -238,7 +259,7 @@ func (c *counting) step() error {
 		case visiting:
 			return c.bad(top.addr, "its child %v is its own ancestor: a cycle", addr)
 		}
-		if err := c.add(top, child, below.name); err != nil {
+		if err := c.add(top, child, below); err != nil {
 			return err
 		}
 	}
@@ -247,14 +268,15 @@ func (c *counting) step() error {
 }
 
 // add adds a counted child to the frame of its parent.
-func (c *counting) add(top *frame, child uint32, name uint16) error {
-	if name < top.prev {
+func (c *counting) add(top *frame, child uint32, n *tabledNode) error {
+	if n.name < top.prev {
 		c.sorted = false
 	}
-	top.prev = name
+	top.prev = n.name
+	nodes, height := n.counted()
 	top.sum += uint64(c.entries[child])
-	top.nodes += uint64(c.nodesOf[child])
-	top.height = max(top.height, c.height[child]+1)
+	top.nodes += uint64(nodes)
+	top.height = max(top.height, height+1)
 	top.next++
 	if top.sum > MaxEntries {
 		return c.bad(top.addr, "more than %d nodes and attributes hang below it", MaxEntries)
@@ -268,8 +290,7 @@ func (c *counting) add(top *frame, child uint32, name uint16) error {
 func (c *counting) leave(f frame) {
 	i := c.number(f.addr)
 	c.entries[i] = uint32(f.sum)
-	c.nodesOf[i] = uint32(f.nodes)
-	c.height[i] = f.height
+	c.segments[f.addr.Segment][f.addr.Element].setCounted(uint32(f.nodes), f.height)
 	c.stack = c.stack[:len(c.stack)-1]
 }
 

@@ -4,31 +4,46 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"sync"
 	"sync/atomic"
 
-	"golang.org/x/sync/errgroup"
-
 	"lorefs/internal/cores"
+	"lorefs/internal/wtf8"
 )
 
-// Loader loads blocks of a file that will be read next, on all cores. Whoever goes through nodes in
-// many places of the file would otherwise inflate one block after another.
+// Loader loads blocks of a file that will be read next, on all cores and in the background. Whoever
+// goes through nodes in many places of the file would otherwise inflate one block after another.
 type Loader struct {
 	f      *File
 	blocks map[uint64]bool
+	texts  map[string]bool
+	work   sync.WaitGroup
 }
 
 // NewLoader returns a Loader of f.
-func NewLoader(f *File) *Loader { return &Loader{f: f, blocks: map[uint64]bool{}} }
+func NewLoader(f *File) *Loader {
+	return &Loader{f: f, blocks: map[uint64]bool{}, texts: map[string]bool{}}
+}
 
 // Attributes adds the blocks of a node's attributes.
-func (l *Loader) Attributes(n Node) {
-	l.run(l.f.regions.attributes, n.raw.attrAddr, n.raw.attrCount, l.f.layout.AttributeSize())
+func (l *Loader) Attributes(n Node) { l.StoredAttributes(n.raw) }
+
+// StoredAttributes is Attributes for a stored node. It adds nothing for a run that the file lacks.
+func (l *Loader) StoredAttributes(n StoredNode) {
+	l.run(l.f.regions.attributes, n.attrAddr, n.attrCount, l.f.layout.AttributeSize())
 }
 
 // Children adds the blocks of a node's children, without what is below them.
 func (l *Loader) Children(n Node) {
 	l.run(l.f.regions.nodes, n.raw.childAddr, n.raw.childCount, l.f.layout.NodeSize())
+}
+
+// Value adds what is read to find out whether the file has a value: of a string, its bucket and the
+// text that is there.
+func (l *Loader) Value(v Value) {
+	if v.typ == String {
+		l.texts[v.text] = true
+	}
 }
 
 func (l *Loader) run(segs []segment, addr Address, count uint16, size int64) {
@@ -42,22 +57,37 @@ func (l *Loader) run(segs []segment, addr Address, count uint16, size int64) {
 	}
 }
 
-// Len returns how many blocks were added since the last Load.
-func (l *Loader) Len() int { return len(l.blocks) }
+// Len returns how many blocks and strings were added since the last Load.
+func (l *Loader) Len() int { return len(l.blocks) + len(l.texts) }
 
-// Load loads the blocks that were added. What can't be read is left to whoever reads it.
+// Load begins to load what was added. What can't be read is left to whoever reads it.
 func (l *Loader) Load(ctx context.Context) {
-	list := slices.Sorted(maps.Keys(l.blocks))
+	list, texts := slices.Sorted(maps.Keys(l.blocks)), slices.Collect(maps.Keys(l.texts))
 	clear(l.blocks)
-	var group errgroup.Group
+	clear(l.texts)
 	var next atomic.Int64
-	for range min(cores.Count(), len(list)) {
-		group.Go(func() error {
-			return share(ctx, &next, len(list), func(i int) error {
-				_, err := l.f.block(list[i])
-				return err
+	for range min(cores.Count(), len(list)+len(texts)) {
+		l.work.Go(func() {
+			_ = share(ctx, &next, len(list)+len(texts), func(i int) error {
+				if i < len(list) {
+					_, _ = l.f.block(list[i])
+				} else {
+					l.find(texts[i-len(list)])
+				}
+				return nil
 			})
 		})
 	}
-	_ = group.Wait()
 }
+
+// find looks for a string of the file.
+func (l *Loader) find(text string) {
+	units := wtf8.AppendUTF16(nil, text)
+	if hashes, err := hashUnits(units); err == nil {
+		v := newSplicedValues(l.f)
+		_, _, _ = v.find(hashes.hash, units)
+	}
+}
+
+// Wait waits until nothing is loaded any more.
+func (l *Loader) Wait() { l.work.Wait() }

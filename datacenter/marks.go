@@ -20,7 +20,7 @@ type marks struct {
 
 func newMarks(segs []segment) marks {
 	m := marks{base: addressBases(segs)}
-	m.many = make([]uint64, words(addressable(segs)))
+	m.many = zeros(uint64(words(addressable(segs))))
 	return m
 }
 
@@ -92,7 +92,7 @@ type marker struct {
 
 func newMarker(segs []segment) marker {
 	m := marker{marks: newMarks(segs)}
-	m.seen = make([]uint64, len(m.many))
+	m.seen = zeros(uint64(len(m.many)))
 	return m
 }
 

@@ -6,12 +6,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/adler32"
 	"hash/crc32"
 	"io"
 	"slices"
 	"sync"
 
+	"lorefs/internal/adler"
 	"lorefs/internal/inflate"
 )
 
@@ -181,7 +181,7 @@ func (p *pass) finish(dec *inflate.Decoder, history []byte) error {
 func (p *pass) sum(blocks <-chan *passing) {
 	for b := range blocks {
 		p.sums = append(p.sums, crc32.Checksum(b.data, castagnoli))
-		p.adlers = append(p.adlers, adler32.Checksum(b.data))
+		p.adlers = append(p.adlers, adler.Checksum(b.data))
 		b.release()
 	}
 }

@@ -20,24 +20,28 @@ func (n StoredNode) NameIndex() uint16 { return n.name }
 func (n StoredNode) KeyIndex() uint16 { return n.key }
 
 // parseNode reads a node from b, l.NodeSize() bytes.
-func parseNode(b []byte, l Layout) StoredNode {
+func parseNode(b []byte, l Layout) (n StoredNode) {
+	n.parse(b, l)
+	return n
+}
+
+// parse is parseNode for who has a place for the node. A processor waits where a value is copied
+// right after its fields were set.
+func (n *StoredNode) parse(b []byte, l Layout) {
 	_ = b[15]
 	le := binary.LittleEndian
 	keys := le.Uint16(b[2:])
-	n := StoredNode{
-		name:       le.Uint16(b),
-		flags:      uint8(keys & 0xf),
-		key:        keys >> 4,
-		attrCount:  le.Uint16(b[4:]),
-		childCount: le.Uint16(b[6:]),
-		attrAddr:   parseAddress(b[8:]),
-	}
+	n.name = le.Uint16(b)
+	n.flags = uint8(keys & 0xf)
+	n.key = keys >> 4
+	n.attrCount = le.Uint16(b[4:])
+	n.childCount = le.Uint16(b[6:])
+	n.attrAddr = parseAddress(b[8:])
 	if l == LayoutV6X64 {
 		n.childAddr = parseAddress(b[16:])
 	} else {
 		n.childAddr = parseAddress(b[12:])
 	}
-	return n
 }
 
 // append is the inverse of parseNode. Padding is 0.

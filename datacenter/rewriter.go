@@ -51,7 +51,7 @@ func NewRewriter(ctx context.Context, f *File, names []string, opts WriteOptions
 	}
 	b.reserve(f.counts)
 	for i, name := range f.names {
-		r.names[i+1] = b.name(name)
+		r.names[i+1] = b.NameIndex(name)
 	}
 	for _, k := range f.keys {
 		for i, n := range k {
@@ -66,7 +66,7 @@ func NewRewriter(ctx context.Context, f *File, names []string, opts WriteOptions
 func (r *Rewriter) Close() { r.b.abandon() }
 
 // Name returns the index of a name in the new file.
-func (r *Rewriter) Name(name string) uint16 { return r.b.name(name) }
+func (r *Rewriter) Name(name string) uint16 { return r.b.NameIndex(name) }
 
 // Key returns the index of a key definition in the new file. k has names of the new file.
 func (r *Rewriter) Key(k KeyNames) uint16 { return r.b.keyOf(k) }

@@ -8,13 +8,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/adler32"
 	"hash/crc32"
 	"io"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
+	"lorefs/internal/adler"
 	"lorefs/internal/cfb"
 	"lorefs/internal/cores"
 	"lorefs/internal/inflate"
@@ -174,7 +174,7 @@ func (f *File) moveBlock(plan *splice.Plan, i int, buf []byte) (b movedBlock, _ 
 		if buf, err = plan.Data(buf, from, to); err != nil {
 			return b, buf, err
 		}
-		b.sum, b.adler = crc32.Checksum(buf, castagnoli), adler32.Checksum(buf)
+		b.sum, b.adler = crc32.Checksum(buf, castagnoli), adler.Checksum(buf)
 	}
 	return b, buf, nil
 }

@@ -52,7 +52,9 @@ type Splicer struct {
 	// which something changes.
 	open   []splicedNode
 	sheets map[uint16]bool
-	err    error // the first error of a method that returns none
+	// scratch is for attributes that lie in two blocks of f.
+	scratch []byte
+	err     error // the first error of a method that returns none
 }
 
 // splicedNode is a node that was begun.
@@ -313,27 +315,36 @@ func (s *Splicer) keyNames(n StoredNode) KeyNames {
 
 // attribute finds an attribute of a node.
 func (s *Splicer) attribute(n StoredNode, name uint16) (StoredAttribute, bool) {
-	attrs, err := s.attributesAt(n)
+	b, err := s.attributeBytes(n)
 	s.note(err)
-	for _, a := range attrs {
-		if a.name == name {
+	for size := int(s.attributes.size); len(b) >= size; b = b[size:] {
+		if a := parseAttribute(b); a.name == name {
 			return a, true
 		}
 	}
 	return StoredAttribute{}, false
 }
 
-// attributesAt returns the attributes of a node, as they become.
-func (s *Splicer) attributesAt(n StoredNode) ([]StoredAttribute, error) {
-	var b []byte
-	if changed, ok := s.attributes.changed[n.attrAddr]; ok && n.attrCount > 0 {
-		b = changed
-	} else if n.attrCount > 0 && s.attributes.isNew(n.attrAddr) {
-		b = s.attributes.at(n.attrAddr)
-	} else {
-		return s.f.storedAttributes(n.attrAddr, n.attrCount)
+// attributeBytes returns the attributes of a node, as they become. They are valid until the next call.
+func (s *Splicer) attributeBytes(n StoredNode) ([]byte, error) {
+	if n.attrCount == 0 {
+		return nil, nil
 	}
-	return parseAttributes(nil, b[:int64(n.attrCount)*s.attributes.size], int(s.attributes.size)), nil
+	size := int(n.attrCount) * int(s.attributes.size)
+	if changed, ok := s.attributes.changed[n.attrAddr]; ok {
+		return changed[:size], nil
+	}
+	if s.attributes.isNew(n.attrAddr) {
+		return s.attributes.at(n.attrAddr)[:size], nil
+	}
+	off, err := run(s.f.regions.attributes, n.attrAddr, int(n.attrCount), s.attributes.size)
+	if err != nil {
+		return nil, fmt.Errorf("datacenter: %w", err)
+	}
+	if cap(s.scratch) < size {
+		s.scratch = make([]byte, size)
+	}
+	return s.f.view(off, size, s.scratch[:size])
 }
 
 // touch notes that a child of the node that was begun last changes, comes or goes.

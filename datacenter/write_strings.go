@@ -16,7 +16,8 @@ type stringStore struct {
 	segmentStore
 	buckets uint32
 	entries []storedString // in the order of their addresses
-	// found finds a string by its units. A ref is a place in entries.
+	// found finds a string by its units. A ref is a place in entries. A tag is the whole hash, so
+	// that the table grows without reading the strings again.
 	found table
 	seed  maphash.Seed
 }
@@ -56,9 +57,8 @@ func (s *stringStore) add(units []byte) (Address, error) {
 
 // intern returns the place in entries of the string with these UTF-16 units.
 func (s *stringStore) intern(units []byte) (uint32, error) {
-	hash := maphash.Bytes(s.seed, units)
-	tag := uint32(hash >> 32)
-	if i, ok := s.found.find(hash, tag, func(i uint32) bool { return bytes.Equal(s.text(i), units) }); ok {
+	tag := uint32(maphash.Bytes(s.seed, units))
+	if i, ok := s.found.find(uint64(tag), tag, func(i uint32) bool { return bytes.Equal(s.text(i), units) }); ok {
 		return i, nil
 	}
 	e, err := hashUnits(units)
@@ -70,7 +70,7 @@ func (s *stringStore) intern(units []byte) (uint32, error) {
 	}
 	i := uint32(len(s.entries))
 	s.entries = append(s.entries, e)
-	s.found.add(hash, tag, i, func(of slot) uint64 { return maphash.Bytes(s.seed, s.text(of.ref())) })
+	s.found.add(uint64(tag), tag, i, func(of slot) uint64 { return uint64(of.tag) })
 	return i, nil
 }
 

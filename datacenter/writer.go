@@ -134,9 +134,15 @@ func (b *Builder) reserve(c Counts) {
 		perRun = 8 // elements: in real files a run has 6 attributes and 7 nodes on average
 		most   = 1 << 21
 	)
-	b.attributes.found.reserve(int(min(c.StoredAttributes/perRun, most)))
-	b.nodes.found.reserve(int(min(c.StoredNodes/perRun, most)))
+	b.Reserve(int(min(c.StoredAttributes/perRun, most)), int(min(c.StoredNodes/perRun, most)))
 	b.values.reserve(int(min(c.Values, most)))
+}
+
+// Reserve makes room for so many different runs of attributes and of children, before the first
+// Begin. More may come: it saves the time for making room later.
+func (b *Builder) Reserve(attributes, children int) {
+	b.attributes.found.reserve(attributes)
+	b.nodes.found.reserve(children)
 }
 
 func (b *Builder) addName(name string) {
@@ -165,8 +171,8 @@ func (b *Builder) fail(err error) {
 	}
 }
 
-// name returns the index of a name.
-func (b *Builder) name(name string) uint16 {
+// NameIndex returns the index of a name for Number and Spelled.
+func (b *Builder) NameIndex(name string) uint16 {
 	i, ok := b.index[name]
 	if !ok {
 		b.fail(fmt.Errorf("datacenter: BUG: the name %q was not announced", name))
@@ -183,12 +189,12 @@ func (b *Builder) Begin(name string, keys KeyDefinition, flags KeyFlags) {
 		keys = keys[:len(k)]
 	}
 	for i, key := range keys {
-		k[i] = b.name(key)
+		k[i] = b.NameIndex(key)
 	}
 	if len(b.open) > MaxDepth {
 		b.fail(fmt.Errorf("datacenter: nested deeper than %d: %w", MaxDepth, ErrTooLarge))
 	}
-	b.push(StoredNode{name: b.name(name), key: b.keyOf(k), flags: uint8(flags & 0xf)})
+	b.push(StoredNode{name: b.NameIndex(name), key: b.keyOf(k), flags: uint8(flags & 0xf)})
 }
 
 // push opens a node. It reuses the buffers of the last node at this depth, since there are
@@ -205,8 +211,7 @@ func (b *Builder) push(n StoredNode) {
 
 func (b *Builder) top() *openNode { return &b.open[len(b.open)-1] }
 
-func (b *Builder) attribute(name string, r StoredAttribute) {
-	r.name = b.name(name)
+func (b *Builder) attribute(r StoredAttribute) {
 	if n := b.top(); len(b.open) > 1 {
 		n.attrs = append(n.attrs, r)
 		return
@@ -216,36 +221,52 @@ func (b *Builder) attribute(name string, r StoredAttribute) {
 
 // Int adds an attribute to the open node that was begun last, as do Float, Bool, String and
 // Text.
-func (b *Builder) Int(name string, v int32) {
-	b.attribute(name, StoredAttribute{typeCode: uint8(Int), bits: uint32(v)})
-}
+func (b *Builder) Int(name string, v int32) { b.Number(b.NameIndex(name), Int, uint32(v)) }
 
 // Float adds an attribute.
 func (b *Builder) Float(name string, v float32) {
-	b.attribute(name, StoredAttribute{typeCode: uint8(Float), bits: math.Float32bits(v)})
+	b.Number(b.NameIndex(name), Float, math.Float32bits(v))
 }
 
 // Bool adds an attribute.
-func (b *Builder) Bool(name string, v bool) {
-	b.attribute(name, StoredAttribute{typeCode: uint8(Int), extended: 1, bits: uint32(bit(v))})
-}
+func (b *Builder) Bool(name string, v bool) { b.Number(b.NameIndex(name), Bool, uint32(bit(v))) }
 
 // String adds an attribute. v is WTF-8.
 func (b *Builder) String(name, v string) {
 	b.text = wtf8.AppendUTF16(b.text[:0], v)
-	b.units(name, b.text)
+	b.units(b.NameIndex(name), b.text)
 }
 
 // Text sets the text of the node, that is, the attribute __value__.
 func (b *Builder) Text(v string) { b.String(ValueName, v) }
 
-func (b *Builder) units(name string, units []byte) {
+// Number is Int, Float or Bool, by the bits of the value. For many attributes it is faster.
+func (b *Builder) Number(nameIndex uint16, t Type, bits uint32) {
+	r := StoredAttribute{name: nameIndex, typeCode: uint8(t), bits: bits}
+	if t == Bool {
+		r.typeCode, r.extended = uint8(Int), 1
+	}
+	b.attribute(r)
+}
+
+// Spelled is String. For many attributes it is faster.
+func (b *Builder) Spelled(nameIndex uint16, v []byte) {
+	b.text = wtf8.AppendUTF16(b.text[:0], v)
+	b.units(nameIndex, b.text)
+}
+
+func (b *Builder) units(nameIndex uint16, units []byte) {
+	if b.err != nil {
+		return // it may be that there is no such name
+	}
 	i, err := b.values.intern(units)
 	if err != nil {
-		b.fail(fmt.Errorf("%s: %w", name, err))
+		b.fail(fmt.Errorf("%s: %w", b.names[nameIndex-1], err))
 		return
 	}
-	b.attribute(name, b.values.attribute(i))
+	r := b.values.attribute(i)
+	r.name = nameIndex
+	b.attribute(r)
 }
 
 func stringAttribute(addr Address, hash uint16) StoredAttribute {

@@ -267,6 +267,47 @@ func TestPrimingServesWhatIsRead(t *testing.T) {
 	}
 }
 
+// TestPrimingOfLargerFiles reads files of many pages, of which the last is not full.
+func TestPrimingOfLargerFiles(t *testing.T) {
+	const dirs, files, size = 8, 20, 90_001
+	var b nodetest.Builder
+	want := map[string][]byte{}
+	for d := range dirs {
+		dir := fmt.Sprintf("d%d", d)
+		id := b.Dir(nodes.Root, dir)
+		for f := range files {
+			name := fmt.Sprintf("f%d", f)
+			content := bytes.Repeat([]byte(dir+name), size)[:size]
+			b.File(id, name, string(content))
+			want[filepath.Join(dir, name)] = content
+		}
+	}
+	tree, err := b.Build(testTime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mnt, server := fusetest.Serve(t, tree, fs.Options{PrimeMax: 128 << 10})
+	for d := range dirs {
+		dir := filepath.Join(mnt, fmt.Sprintf("d%d", d))
+		entries, err := os.ReadDir(dir)
+		if err != nil || len(entries) != files {
+			t.Fatalf("%s: %d entries, %v", dir, len(entries), err)
+		}
+		if d > 0 {
+			waitForPrimer(server)
+		}
+		for _, e := range entries {
+			name := filepath.Join(fmt.Sprintf("d%d", d), e.Name())
+			if p, err := os.ReadFile(filepath.Join(mnt, name)); err != nil || !bytes.Equal(p, want[name]) {
+				t.Fatalf("%s: %d bytes, %v", name, len(p), err)
+			}
+		}
+	}
+	if st := server.Stats(); st.Primed == 0 || st.Reads >= dirs*files/2 || st.Errors != 0 {
+		t.Errorf("%d of %d files are primed, %d reads; errors: %+v", st.Primed, dirs*files, st.Reads, st.LastErrors)
+	}
+}
+
 // waitForPrimer waits for a bounded time until nothing more is primed.
 func waitForPrimer(s *fs.Server) {
 	for before, try := s.Stats().Primed, 0; try < 100; try++ {
@@ -318,6 +359,7 @@ func TestInodesAreBounded(t *testing.T) {
 	}
 
 	copied := t.TempDir()
+	defer func() { run(t, "chmod", "-R", "u+w", copied) }() // or only root could remove it
 	for _, args := range [][]string{
 		{"find", dir},
 		{"ls", "-lR", dir},

@@ -34,7 +34,7 @@ func checkDir(dir string) error {
 		return err
 	}
 	if isOurs(dir) {
-		return errors.New("lorefs has mounted something there already")
+		return errors.New("lorefs has mounted something there already; unmount it first")
 	}
 	info, err := os.Stat(dir)
 	switch {

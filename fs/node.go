@@ -294,7 +294,7 @@ func (n *node) Read(ctx context.Context, _ fusefs.FileHandle, dest []byte, off i
 		return nil, n.fail("read", err)
 	}
 	n.m.counters.readBytes.Add(uint64(c))
-	n.m.primer.sawRead()
+	n.m.primer.sawRead(n.id())
 	return fuse.ReadResultData(dest[:c]), 0
 }
 

@@ -35,6 +35,9 @@ type Options struct {
 	NoXattr bool
 	// NoPrime turns off pushing small files into the page cache before they are read.
 	NoPrime bool
+	// PrimeMax is the largest file that is pushed, in bytes; one page if it is less. More is
+	// right for a tree that makes a file in proportion to its size, and has nothing to wait for.
+	PrimeMax int64
 	// OwnReads says that this process reads its own mount, as tests do. The Go runtime
 	// polls files that it opens, and could wait for itself unless that is prevented.
 	OwnReads bool

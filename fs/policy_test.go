@@ -62,9 +62,9 @@ func TestPrimeStoresSmallFilesOnCredit(t *testing.T) {
 	var b nodetest.Builder
 	small := b.File(nodes.Root, "small", "text\n")
 	b.File(nodes.Root, "empty", "")
-	b.File(nodes.Root, "large", string(make([]byte, primeMax+1)))
+	b.File(nodes.Root, "large", string(make([]byte, primePage+1)))
 	b.Dir(nodes.Root, "dir")
-	last := b.File(nodes.Root, "last", string(make([]byte, primeMax)))
+	last := b.File(nodes.Root, "last", string(make([]byte, primePage)))
 	tree, err := b.Build(testTime)
 	if err != nil {
 		t.Fatal(err)
@@ -76,14 +76,14 @@ func TestPrimeStoresSmallFilesOnCredit(t *testing.T) {
 	if len(m.primer.queue) != 0 {
 		t.Error("a listing is primed although nothing was read")
 	}
-	m.primer.sawRead()
+	m.primer.sawRead(nodes.Root)
 	m.primer.sawListing(nodes.Root)
 	if len(m.primer.queue) != 1 {
 		t.Error("a listing is not primed although files are read")
 	}
-	job := priming{m: m, kernel: s, buf: make([]byte, primeMax)}
+	job := priming{m: m, kernel: s, buf: make([]byte, primePage)}
 	job.dir(t.Context(), nodes.Root)
-	if len(s.data) != 2 || s.data[uint64(small)] != "text\n" || len(s.data[uint64(last)]) != primeMax {
+	if len(s.data) != 2 || s.data[uint64(small)] != "text\n" || len(s.data[uint64(last)]) != primePage {
 		t.Errorf("primed %d files", len(s.data))
 	}
 	if c := m.primer.credit.Load(); c != primePerRead-2 {
@@ -109,10 +109,58 @@ func TestPrimeLeavesProbes(t *testing.T) {
 	m := newMount(tree, Options{}.withDefaults())
 	m.primer.credit.Store(primeCredit)
 	s := &store{data: map[uint64]string{}}
-	job := priming{m: m, kernel: s, buf: make([]byte, primeMax)}
+	job := priming{m: m, kernel: s, buf: make([]byte, primePage)}
 	job.dir(t.Context(), nodes.Root)
 	if want := 10 * (primeProbe - 1); len(s.data) != want {
 		t.Errorf("primed %d of %d files, want %d", len(s.data), 10*primeProbe, want)
+	}
+}
+
+// TestPrimeMax primes files of ten pages each. They take ten times the credit, and a probe is left
+// out as soon as the READ of one allows as much as lies between two.
+func TestPrimeMax(t *testing.T) {
+	const pages, files = 10, 40
+	var b nodetest.Builder
+	for i := range files {
+		b.File(nodes.Root, testName(i), string(make([]byte, pages*primePage)))
+	}
+	b.File(nodes.Root, "larger", string(make([]byte, pages*primePage+1)))
+	tree, err := b.Build(testTime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newMount(tree, Options{PrimeMax: pages * primePage}.withDefaults())
+	m.primer.credit.Store(primeCredit)
+	s := &store{data: map[uint64]string{}}
+	job := priming{m: m, kernel: s, buf: make([]byte, m.primer.max)}
+	job.dir(t.Context(), nodes.Root)
+	if want := files - files*pages/(primeProbePages+1); len(s.data) != want {
+		t.Errorf("primed %d of %d files, want %d", len(s.data), files, want)
+	}
+	for id, data := range s.data {
+		if len(data) != pages*primePage {
+			t.Errorf("file %d is primed with %d bytes", id, len(data))
+		}
+	}
+	if c, want := m.primer.credit.Load(), primeCredit-int64(len(s.data))*pages; c != want {
+		t.Errorf("the credit is %d, want %d", c, want)
+	}
+}
+
+func TestPrimeLeavesWhatWasRead(t *testing.T) {
+	var b nodetest.Builder
+	read, other := b.File(nodes.Root, "a", "x"), b.File(nodes.Root, "b", "y")
+	tree, err := b.Build(testTime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newMount(tree, Options{}.withDefaults())
+	m.primer.sawRead(read)
+	s := &store{data: map[uint64]string{}}
+	job := priming{m: m, kernel: s, buf: make([]byte, primePage)}
+	job.dir(t.Context(), nodes.Root)
+	if len(s.data) != 1 || s.data[uint64(other)] != "y" {
+		t.Errorf("primed %v", s.data)
 	}
 }
 
@@ -120,7 +168,7 @@ func TestPrimeEndsWithTheMount(t *testing.T) {
 	m := newMount(nodetest.MemFiles(testTime, map[string]string{"a": "x"}), Options{}.withDefaults())
 	m.primer.credit.Store(primeCredit)
 	s := &store{data: map[uint64]string{}}
-	job := priming{m: m, kernel: s, buf: make([]byte, primeMax)}
+	job := priming{m: m, kernel: s, buf: make([]byte, primePage)}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	job.dir(ctx, nodes.Root)
@@ -208,7 +256,7 @@ func TestPrimeStoresNoPartOfAFile(t *testing.T) {
 		m := newMount(tree, Options{}.withDefaults())
 		m.primer.credit.Store(primeCredit)
 		s := &store{data: map[uint64]string{}}
-		job := priming{m: m, kernel: s, buf: make([]byte, primeMax)}
+		job := priming{m: m, kernel: s, buf: make([]byte, primePage)}
 		job.dir(t.Context(), nodes.Root)
 		if len(s.data) != 0 {
 			t.Errorf("%s: a part of a file is stored", name)

@@ -12,19 +12,24 @@ import (
 )
 
 const (
-	// primeMax is the largest file that is primed: one page.
-	primeMax = 4096
+	// primePage is the unit of credit, and the largest file that is primed unless
+	// Options.PrimeMax says otherwise.
+	primePage = 4096
 	// primeQueue is how many directories may wait. Others are not primed.
 	primeQueue = 256
-	// primePerRead is how many files one READ allows to prime, and primeCredit the most
+	// primePerRead is how many pages one READ allows to prime, and primeCredit the most
 	// that may be saved up.
 	primePerRead = 256
 	primeCredit  = 8192
 	// primeProbe: one in so many files is not primed, so that a READ of it shows that the
-	// files of these directories are still being read.
-	primeProbe = 64
+	// files of these directories are still being read. So is the file behind primeProbePages:
+	// fewer than the READ of it allows, so that the credit lasts.
+	primeProbe      = 64
+	primeProbePages = primePerRead / 2
 	// primeEntries is how many entries of a directory are searched for files.
 	primeEntries = 16384
+	// primeSeen is how many files are remembered as read.
+	primeSeen = 256
 )
 
 // storer is what the primer needs of a [fuse.Server].
@@ -40,17 +45,27 @@ type storer interface {
 // It runs in a goroutine of its own: the kernel makes a store wait while it reads the same
 // page, so no request may wait for a store.
 type primer struct {
-	off    bool
+	off bool
+	// max is the largest file that is primed.
+	max    int64
 	credit atomic.Int64
 	queue  chan nodes.ID
+	// read has the files that were read last, each at its place.
+	read [primeSeen]atomic.Uint64
 }
 
-func (p *primer) init(off bool) {
-	p.off = off
+func (p *primer) init(o *Options) {
+	p.off = o.NoPrime
+	p.max = max(primePage, o.PrimeMax)
 	p.queue = make(chan nodes.ID, primeQueue)
 }
 
-func (p *primer) sawRead() {
+// wasRead reports whether a file was read just now, so that the kernel has it. A program that
+// reads each directory after listing it may be ahead of the primer.
+func (p *primer) wasRead(file nodes.ID) bool { return p.read[file%primeSeen].Load() == uint64(file) }
+
+func (p *primer) sawRead(file nodes.ID) {
+	p.read[file%primeSeen].Store(uint64(file))
 	if c := p.credit.Load(); c < primeCredit {
 		p.credit.Store(min(c+primePerRead, primeCredit))
 	}
@@ -69,7 +84,7 @@ func (p *primer) sawListing(dir nodes.ID) {
 
 // run primes what is queued until ctx is done.
 func (p *primer) run(ctx context.Context, m *mount, k storer) {
-	job := priming{m: m, kernel: k, buf: make([]byte, primeMax)}
+	job := priming{m: m, kernel: k, buf: make([]byte, p.max)}
 	for {
 		select {
 		case <-ctx.Done():
@@ -85,8 +100,8 @@ type priming struct {
 	m      *mount
 	kernel storer
 	buf    []byte
-	// seen counts files, to leave out the probes.
-	seen int
+	// files and pages count what was primed since the last probe.
+	files, pages int64
 }
 
 // dir stores the small files of one directory. It drops errors, since reading the file will
@@ -97,16 +112,28 @@ func (j *priming) dir(ctx context.Context, dir nodes.ID) {
 		if entries++; err != nil || ctx.Err() != nil || entries > primeEntries {
 			return
 		}
-		if e.Kind != nodes.File || e.Size <= 0 || e.Size > primeMax {
+		if e.Kind != nodes.File || e.Size <= 0 || e.Size > j.m.primer.max || j.m.primer.wasRead(e.ID) {
 			continue
 		}
-		if j.seen++; j.seen%primeProbe == 0 {
+		pages := (e.Size + primePage - 1) / primePage
+		if j.isProbe(pages) {
 			continue
 		}
-		if j.m.primer.credit.Add(-1) < 0 || !j.file(ctx, &e) {
+		if j.m.primer.credit.Add(-pages) < 0 || !j.file(ctx, &e) {
 			return
 		}
 	}
+}
+
+// isProbe reports whether a file is left out as a probe, and counts it.
+func (j *priming) isProbe(pages int64) bool {
+	j.files++
+	j.pages += pages
+	if j.files < primeProbe && j.pages <= primeProbePages {
+		return false
+	}
+	j.files, j.pages = 0, 0
+	return true
 }
 
 // file stores one file and reports whether to go on.

@@ -162,7 +162,7 @@ func newMount(tree nodes.Tree, o Options) *mount {
 	m.root = &node{m: m}
 	m.errors.logger = o.Logger
 	m.inodes.init(o.MaxInodes)
-	m.primer.init(o.NoPrime)
+	m.primer.init(&o)
 	m.statefulDirs, m.byEntry = o.oldKernel, o.oldKernel
 	return m
 }

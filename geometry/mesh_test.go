@@ -293,18 +293,17 @@ func TestAreaGeoJSON(t *testing.T) {
 // TestStatisticsOfSharedNodes checks that squares with shared nodes take no longer than
 // others.
 func TestStatisticsOfSharedNodes(t *testing.T) {
-	quickest := func(count uint8) (took time.Duration, s geometry.AreaStatistics) {
-		a := sharing(t, count)
-		took = time.Hour
-		for range 3 {
-			began := time.Now()
-			s = geometry.StatisticsOfArea(a)
-			took = min(took, time.Since(began))
-		}
-		return took, s
+	few, many := sharing(t, 1), sharing(t, 255)
+	one, most := time.Hour, time.Hour
+	var s geometry.AreaStatistics
+	// Other programs disturb single runs.
+	for i := 0; i < 3 || i < 50 && most > 10*one; i++ {
+		began := time.Now()
+		geometry.StatisticsOfArea(few)
+		between := time.Now()
+		s = geometry.StatisticsOfArea(many)
+		one, most = min(one, between.Sub(began)), min(most, time.Since(between))
 	}
-	one, _ := quickest(1)
-	most, s := quickest(255)
 	if most > 10*one {
 		t.Errorf("squares of 255 nodes take %v, those of one %v", most, one)
 	}

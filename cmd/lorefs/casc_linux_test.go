@@ -88,6 +88,7 @@ func TestCASCTools(t *testing.T) {
 			}
 			mnt := mountCASC(t, dir, flags...)
 			copies := t.TempDir()
+			defer writable(t, copies) // or only root could remove it
 			runTool(t, mnt, "cp", "-a", "files", filepath.Join(copies, "cp"))
 			runTool(t, mnt, "rsync", "-a", "files/", filepath.Join(copies, "rsync"))
 			if out := runTool(t, mnt, "rsync", "-ai", "files/", filepath.Join(copies, "rsync")); out != "" {
@@ -97,7 +98,6 @@ func TestCASCTools(t *testing.T) {
 			if out, err := export.CombinedOutput(); err != nil {
 				t.Errorf("export: %v: %s", err, out)
 			}
-			defer writable(t, copies)
 			for _, by := range []string{"cp", "rsync", "export"} {
 				sameFiles(t, filepath.Join(copies, by), want)
 			}

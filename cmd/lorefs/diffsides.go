@@ -69,11 +69,21 @@ const comparedCache = 128 << 20
 // keep notes a source to be closed at the end.
 func (s *sides) keep(o *kinds.Source) {
 	s.opened = append(s.opened, o)
-	s.spared = append(s.spared, o.Spare(comparedCache))
+	s.spared = append(s.spared, o.Spare(s.cache()))
+}
+
+// cache returns the largest cache for a side. The first data center beside a folder is compared with
+// that alone, before anything else needs memory.
+func (s *sides) cache() int64 {
+	if s.flags.readWhole && len(s.opened) == 1 {
+		return int64(s.flags.cacheSize)
+	}
+	return comparedCache
 }
 
 // openFiles opens the data centers. Folders are left for later.
 func (s *sides) openFiles(ctx context.Context) error {
+	s.flags.readWhole = !s.whole && slices.ContainsFunc(s.paths[:], isLocalFolder)
 	for i, path := range s.paths {
 		if !origin.IsRemote(path) {
 			info, err := os.Stat(path)
@@ -96,6 +106,12 @@ func (s *sides) openFiles(ctx context.Context) error {
 		s.files[i] = d.File()
 	}
 	return nil
+}
+
+// isLocalFolder reports whether a path is that of a folder on this machine.
+func isLocalFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir() && !origin.IsRemote(path)
 }
 
 // beside packs the folder on one side, without the sheets that it holds as the bytes of the
@@ -150,6 +166,7 @@ func (s *sides) packBeside(ctx context.Context, side int, d *kinds.DataCenter) (
 func (s *sides) sameSheets(ctx context.Context, d *kinds.DataCenter, dir string) (found same.Sheets, all bool, err error) {
 	p := newCounter("sheets")
 	defer p.finish()
+	defer s.opened[0].Blocks.SetBudget(min(int64(s.flags.cacheSize), comparedCache))
 	return d.SameSheets(ctx, dir, p.set)
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 )
@@ -31,20 +30,19 @@ const (
 	exitInterrupted = 130
 )
 
-// exitMeaning is what an exit code tells the user, in Markdown and in lines that fit a
-// terminal.
+// exitMeaning is what an exit code tells the user, in Markdown.
 type exitMeaning struct {
 	code  int
 	means string
 }
 
-// exitMeanings returns the table of exit codes, which the help, the man pages and the guide
-// to JSON show.
+// exitMeanings returns the table of exit codes, which the man pages and the guide to JSON
+// show.
 func exitMeanings() []exitMeaning {
 	return []exitMeaning{
 		{exitOK, "done"},
-		{exitFailure, "lorefs could not do everything, or could not write the output. It also means that\n" +
-			"`verify` or `validate` found something, that `diff` found a difference, that `query`\n" +
+		{exitFailure, "lorefs could not do everything, or could not write the output. It also means that " +
+			"`verify` or `validate` found something, that `diff` found a difference, that `query` " +
 			"found nothing, that a patch conflicts (`apply`), or that nothing is edited (`revert`)"},
 		{exitUsage, "a wrong flag or argument; `diff` also where other commands exit with 1"},
 		{exitSource, "the source is not there, or is damaged"},
@@ -52,25 +50,15 @@ func exitMeanings() []exitMeaning {
 		{exitMountpoint, "the mount point can't be used"},
 		{exitBusy, "the mount is in use, or somebody else edits the source"},
 		{exitUnsaved, "something was not saved; the message says where it is"},
-		{exitInterrupted, "interrupted by SIGINT, SIGTERM or SIGHUP; a mount that is up ends with 0 or 7\nthen"},
+		{exitInterrupted, "interrupted by SIGINT, SIGTERM or SIGHUP; a mount that is up ends with 0 or 7 then"},
 	}
-}
-
-// exitHelp returns the table for a terminal.
-func exitHelp() string {
-	text := []byte("Exit codes:\n")
-	for _, e := range exitMeanings() {
-		means := strings.ReplaceAll(strings.ReplaceAll(e.means, "`", ""), "\n", "\n       ")
-		text = fmt.Appendf(text, "\n  %-3d  %s", e.code, means)
-	}
-	return string(text)
 }
 
 // exitRoff returns the table as a section of a man page.
 func exitRoff() string {
 	var text strings.Builder
 	for _, e := range exitMeanings() {
-		text.WriteString(tagged(strconv.Itoa(e.code), strings.NewReplacer("`", "", "\n", " ").Replace(e.means)))
+		text.WriteString(tagged(strconv.Itoa(e.code), strings.ReplaceAll(e.means, "`", "")))
 	}
 	return section("EXIT STATUS", text.String())
 }

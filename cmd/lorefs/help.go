@@ -88,7 +88,7 @@ func usageText(c *cobra.Command, width int) string {
 	writeCommands(&b, c, "", "More commands:", width)
 	writeFlags(&b, c, width)
 	if c.HasAvailableSubCommands() {
-		b.WriteString("\n" + wrapText(c.CommandPath()+" COMMAND --help tells more of a command, and lorefs help settings how to set flags for good.", width) + "\n")
+		b.WriteString("\n" + wrapText(c.CommandPath()+" COMMAND --help tells more of a command. lorefs help settings tells how to set flags for good, and lorefs help json has the exit codes.", width) + "\n")
 	}
 	return b.String()
 }

@@ -35,7 +35,6 @@ SOURCE_DATE_EPOCH, if that is set.`,
 			}
 			root := c.Root()
 			root.DisableAutoGenTag = true // the tag has the date of the run
-			root.Long = strings.TrimSuffix(root.Long, exitHelp())
 			asMarkdown(root)
 			_, err = treecopy.Write(c.Context(), manPages(root, date), args[0], treecopy.Options{Overwrite: true, Workers: 1})
 			if err != nil {
@@ -106,7 +105,7 @@ func commandPages(c *cobra.Command, date time.Time) iter.Seq[treecopy.File] {
 }
 
 // writePage writes the page of a command. cobra makes it, but for the examples, which most readers
-// look for and which come first, and the sections before what else to see.
+// look for and which come first, and the sections from the options to what else to see.
 func writePage(c *cobra.Command, date time.Time, w io.Writer) error {
 	examples := c.Example
 	c.Example = "" // cobra has it near the end
@@ -114,9 +113,10 @@ func writePage(c *cobra.Command, date time.Time, w io.Writer) error {
 	if err := doc.GenMan(c, &doc.GenManHeader{Section: "1", Date: &date, Source: "lorefs", Manual: "lorefs"}, &page); err != nil {
 		return err
 	}
-	const description, last = ".SH DESCRIPTION\n", ".SH SEE ALSO\n"
+	const description, options, last = ".SH DESCRIPTION\n", ".SH OPTIONS\n", ".SH SEE ALSO\n"
 	synopsis, text, _ := strings.Cut(page.String(), description)
 	text, others, found := strings.Cut(text, last)
+	text, _, _ = strings.Cut(text, options) // cobra's show defaults that say nothing, as --quiet[=false]
 	if found {
 		others = last + others
 	}
@@ -125,7 +125,7 @@ func writePage(c *cobra.Command, date time.Time, w io.Writer) error {
 			others = strings.TrimSuffix(others, "\n") + ", \\fBlorefs-" + g.Name + "(7)\\fP\n"
 		}
 	}
-	_, err := io.WriteString(w, synopsis+examplesRoff(examples)+description+text+filesRoff(c)+environmentRoff(c)+exitRoff()+others)
+	_, err := io.WriteString(w, synopsis+examplesRoff(examples)+description+text+optionsRoff(c)+filesRoff(c)+environmentRoff(c)+exitRoff()+others)
 	return err
 }
 
@@ -140,6 +140,23 @@ func examplesRoff(examples string) string {
 	return ".SH EXAMPLES\n.EX\n" + roff.Replace(examples) + "\n.EE\n"
 }
 
+// optionsRoff returns the options of a command as a section of a man page, in the words of its help.
+func optionsRoff(c *cobra.Command) string {
+	var text strings.Builder
+	add := func(f *pflag.Flag) {
+		if f.Hidden {
+			return
+		}
+		alone := pflag.NewFlagSet("", pflag.ContinueOnError)
+		alone.AddFlag(f)
+		option, means, _ := strings.Cut(strings.TrimSpace(alone.FlagUsages()), "   ")
+		text.WriteString(tagged(option, means))
+	}
+	c.LocalFlags().VisitAll(add)
+	c.InheritedFlags().VisitAll(add)
+	return section("OPTIONS", text.String())
+}
+
 // manFiles are the files that commands use.
 var manFiles = []struct {
 	path, means string
@@ -148,7 +165,7 @@ var manFiles = []struct {
 	commands []string
 }{
 	{"$XDG_CONFIG_HOME/lorefs/config.toml", "options that are set for good, see lorefs-settings(7)", "cache-size", nil},
-	{"$XDG_CACHE_HOME/lorefs", "indexes that make the next start quick", "no-cache", nil},
+	{"$XDG_CACHE_HOME/lorefs", "indexes that make the next start quick, and what was fetched from other machines", "no-cache", nil},
 	{"$XDG_STATE_HOME/lorefs/journal", "edits that are not saved yet", "", []string{"mount", "unmount", "commit", "edits", "revert", "apply", "list", "show", "replay", "drop"}},
 	{"$XDG_STATE_HOME/lorefs/refused", "texts that were refused, see lorefs-editing(7)", "", []string{"mount", "unmount"}},
 	{"SOURCE.bak", "the source before the last save", "", []string{"mount", "unmount", "commit", "apply", "replay"}},
@@ -207,10 +224,6 @@ func asMarkdown(c *cobra.Command) {
 		}
 	}
 	c.Long = strings.Join(lines, "")
-	c.LocalFlags().VisitAll(func(f *pflag.Flag) {
-		_, usage := pflag.UnquoteUsage(f)
-		f.Usage = plain.Replace(usage)
-	})
 	for _, sub := range c.Commands() {
 		asMarkdown(sub)
 	}

@@ -15,14 +15,14 @@ func newRoot() *cobra.Command {
 	logging := newLogging()
 	log := logging.log
 	root := &cobra.Command{
-		Use:   "lorefs",
+		Use:   "lorefs COMMAND",
 		Short: "mount game archives as directories",
 		Long: `lorefs mounts game archives as ordinary directories, so that ls, grep, find,
-rsync, editors and scripts work on them. It knows TERA data centers
-(DataCenter_Final_*.dat), which can be edited as well, world geometry, recorded
-sessions and packet definitions, and CASC storages.
+rsync, editors and scripts work on them.
 
-` + exitHelp(),
+It knows the archives of TERA, such as DataCenter_Final_*.dat, most of which you can
+edit, and CASC storages, in which games of Blizzard keep their files. The guides tell
+about each kind.`,
 		Version:       version() + " " + runtime.Version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -58,7 +58,8 @@ sessions and packet definitions, and CASC storages.
 }
 
 // refuseUnknown makes cobra's own commands refuse what they do not know, instead of printing
-// help. It comes after SetOut: cobra gives completion the output of that moment.
+// help, and describes completion as the other commands are. It comes after SetOut: cobra gives
+// completion the output of that moment.
 func refuseUnknown(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -67,6 +68,8 @@ func refuseUnknown(root *cobra.Command) {
 		case "help":
 			c.RunE = runHelp
 		case "completion":
+			c.Short = "print completions for a shell"
+			c.Long = "completion prints a script by which a shell completes the arguments of lorefs. The help of each\nshell's command says where to put it."
 			c.Args, c.RunE = cobra.ArbitraryArgs, runParent
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -110,6 +111,9 @@ func runScripts(t *testing.T, dir string) {
 			switch cond {
 			case "root":
 				return os.Geteuid() == 0, nil
+			case "allow-other":
+				conf, _ := os.ReadFile("/etc/fuse.conf")
+				return os.Geteuid() == 0 || regexp.MustCompile(`(?m)^\s*user_allow_other\s*$`).Match(conf), nil
 			case "slow":
 				return !testneeds.Quick(), nil
 			case "bash-completion":

@@ -117,6 +117,7 @@ func (m *mounting) start(ctx context.Context) (_ *mounted.Mount, err error) {
 	server, err := fs.Mount(ctx, m.dir, s.Tree, fs.Options{
 		FsName: origin.Shown(m.source), AllowOther: m.flags.allowOther, ReadWrite: m.flags.readWrite, Logger: m.log,
 		UID: m.flags.uid.value, GID: m.flags.gid.value, Umask: m.flags.umask.value,
+		PrimeMax: s.QuickFiles(),
 	})
 	if err != nil {
 		return nil, errors.Join(&commandError{code: exitMountpoint, err: err}, s.Close())

@@ -51,6 +51,8 @@ type sourceFlags struct {
 
 	// layoutToWrite says that the layout is for what is written, and the source's is found out.
 	layoutToWrite bool
+	// readWhole says that the command reads all of a data center.
+	readWhole bool
 	// follow says that a recorded session is shown as it grows.
 	follow bool
 	// cacheBase replaces the user's cache folder for indexes. It has no flag.
@@ -125,7 +127,7 @@ func (f *sourceFlags) parse() (*kinds.Options, error) {
 		return nil, usageErrorf("--kind %q is unknown: want %s", f.kind, kindNames())
 	}
 	o := &kinds.Options{CacheSize: int64(f.cacheSize), NoIndex: f.noCache, CacheBase: f.cacheBase}
-	o.DataCenter.World, o.Remote.Endpoint = f.world, f.endpoint
+	o.DataCenter.World, o.DataCenter.Whole, o.Remote.Endpoint = f.world, f.readWhole, f.endpoint
 	layout, err := parseLayout(f.layout)
 	if err != nil {
 		return nil, err

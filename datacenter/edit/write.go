@@ -76,7 +76,10 @@ func (s *Snapshot) Splice(ctx context.Context, opts datacenter.WriteOptions, to 
 	}
 	s.setDefaults(&opts)
 	used, usedKeys := inUse(s.d.first, s.keys, s.states(s.root))
-	n := &draftWriter{ctx: ctx, r: r, base: base, stored: map[*draftNode]*storedRuns{}, ahead: datacenter.NewLoader(base)}
+	loading, stop := context.WithCancel(ctx)
+	n := &draftWriter{ctx: ctx, r: r, base: base, stored: map[*draftNode]*storedRuns{}, ahead: datacenter.NewLoader(base), loading: loading}
+	defer n.ahead.Wait()
+	defer stop()
 	orders, err := s.writeTo(n, used, usedKeys)
 	if err != nil {
 		return nil, nil, err
@@ -155,10 +158,12 @@ type draftWriter struct {
 	base *datacenter.File
 	// stored is not nil if r is a Splicer. Then siblings that the edits don't concern keep their order.
 	stored map[*draftNode]*storedRuns
-	// ahead loads what is read of the sheets before the one with the number loaded.
-	ahead  *datacenter.Loader
-	loaded int
-	orders map[*draftNode][]int
+	// ahead loads what is read of the sheets before the one with the number loaded, as long as loading
+	// goes on. When the sheet with the number more comes, it has to load more.
+	ahead        *datacenter.Loader
+	loading      context.Context
+	loaded, more int
+	orders       map[*draftNode][]int
 
 	names []uint16 // the new file's name indexes by the Draft's
 	keys  []uint16 // the same for key indexes; 0 for definitions that no draft node has
@@ -261,8 +266,8 @@ func (w *draftWriter) children(n *draftNode, x *nodeState) ([]datacenter.StoredN
 		if x.kids[i].dead {
 			continue
 		}
-		if n == w.s.root && w.ahead != nil && i >= w.loaded {
-			w.load(x.kids)
+		if n == w.s.root && w.ahead != nil {
+			w.load(x.kids, i)
 		}
 		raw, err := w.child(&x.kids[i])
 		if err != nil {
@@ -285,15 +290,18 @@ func (w *draftWriter) children(n *draftNode, x *nodeState) ([]datacenter.StoredN
 	return nodes, nil
 }
 
-// load loads what is read of the next few sheets.
-func (w *draftWriter) load(sheets []draftChild) {
-	const few = 48 // blocks, so that a small cache holds them
-	for ; w.loaded < len(sheets) && w.ahead.Len() < few; w.loaded++ {
-		if k := &sheets[w.loaded]; !k.dead && k.node != nil {
-			w.add(k.node)
+// load has two parts of the sheets loaded before they are read: that of sheet i, and the next one.
+func (w *draftWriter) load(sheets []draftChild, i int) {
+	const few = 24 // blocks and strings, so that a small cache holds both parts
+	for i >= w.more && w.loaded < len(sheets) {
+		w.more = w.loaded
+		for ; w.loaded < len(sheets) && w.ahead.Len() < few; w.loaded++ {
+			if k := &sheets[w.loaded]; !k.dead && k.node != nil {
+				w.add(k.node)
+			}
 		}
+		w.ahead.Load(w.loading)
 	}
-	w.ahead.Load(w.ctx)
 }
 
 // add adds a draft node, and what is below it, to what is loaded.
@@ -303,6 +311,13 @@ func (w *draftWriter) add(n *draftNode) {
 		w.ahead.Children(base)
 		if x.changed {
 			w.ahead.Attributes(base)
+		}
+	}
+	if x.changed {
+		for i := range x.attrs {
+			if a := &x.attrs[i]; a.changed && !a.dead {
+				w.ahead.Value(a.value)
+			}
 		}
 	}
 	for i := range x.kids {
@@ -345,10 +360,26 @@ func (w *draftWriter) sort(run []writtenChild, kids []draftChild) {
 		x, y := run[i-1], run[i]
 		settled := x.settled && y.settled && kids[x.place].addr.Element < kids[y.place].addr.Element
 		if !settled && compare(x, y) > 0 {
+			w.loadKeys(run)
 			slices.SortStableFunc(run, compare)
 			return
 		}
 	}
+}
+
+// loadKeys loads what is read to compare all siblings of a run.
+func (w *draftWriter) loadKeys(run []writtenChild) {
+	if w.stored == nil {
+		return
+	}
+	l := datacenter.NewLoader(w.base)
+	for _, c := range run {
+		if c.raw.KeyIndex() > 0 {
+			l.StoredAttributes(c.raw)
+		}
+	}
+	l.Load(w.loading)
+	l.Wait()
 }
 
 func (w *draftWriter) child(k *draftChild) (datacenter.StoredNode, error) {

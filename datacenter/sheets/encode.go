@@ -22,9 +22,12 @@ type encoder struct {
 	file  *datacenter.Private
 	tag   tagWriter
 
-	// texts caches the texts of children by their depth, and tags those of attributes.
-	texts, tags textCache
-	tagSizes    tagSizes
+	// texts caches the texts of children by their depth, and tags those of all attributes of a
+	// node.
+	texts, tags    textCache
+	attributeTexts attributeTexts
+	tagSizes       tagSizes
+	attributeSizes attributeSizes
 
 	stack  []frame
 	groups []group
@@ -80,7 +83,8 @@ func (e *encoder) begin() {
 // body: skipped is then the size of the body with the end tag.
 func (e *encoder) step(dst []byte, known *runSizes, skip int64) (out []byte, skipped int64, err error) {
 	f := &e.stack[len(e.stack)-1]
-	child, ok, err := e.nextChild(f)
+	var child item
+	ok, err := e.nextChild(f, &child)
 	if err != nil {
 		return dst, 0, err
 	}
@@ -93,7 +97,7 @@ func (e *encoder) step(dst []byte, known *runSizes, skip int64) (out []byte, ski
 	if f.kid == nil {
 		return dst, 0, errSchema
 	}
-	return e.open(dst, child, f.kid, known, skip)
+	return e.open(dst, &child, f.kid, known, skip)
 }
 
 // done reports whether all is written.
@@ -102,7 +106,7 @@ func (e *encoder) done() bool { return len(e.stack) == 0 }
 // root appends the first tag.
 func (e *encoder) root(dst []byte, sheet item, el *element) ([]byte, error) {
 	e.tag.root = true
-	dst, _, err := e.open(dst, sheet, el, nil, 0)
+	dst, _, err := e.open(dst, &sheet, el, nil, 0)
 	e.tag.root = false
 	if err == nil && e.done() {
 		dst = append(dst, '\n')
@@ -111,20 +115,22 @@ func (e *encoder) root(dst []byte, sheet item, el *element) ([]byte, error) {
 }
 
 // open appends the start tag of a node, and enters its children.
-func (e *encoder) open(dst []byte, n item, el *element, known *runSizes, skip int64) ([]byte, int64, error) {
-	from, depth, groups := len(dst), len(e.stack), len(e.groups)
+func (e *encoder) open(dst []byte, n *item, el *element, known *runSizes, skip int64) ([]byte, int64, error) {
+	from, depth := len(dst), len(e.stack)
 	if depth > 0 {
 		dst = appendIndent(dst, depth)
 	}
-	f := frame{item: n, el: el, first: groups}
-	var text []byte
-	if e.cached(n) && n.node.ChildCount() > 0 {
-		text = e.texts.get(n.node.ChildRun(), depth)
+	if n.draft == nil && n.node.ChildCount() == 0 {
+		dst, err := e.startTag(dst, n, el, false)
+		return dst, 0, err
 	}
-	parent, err := text != nil, error(nil)
-	if text == nil {
-		parent, err = e.enter(&f)
+	if e.cached(n) {
+		if text := e.texts.get(e.textKey(n.node.ChildRun(), depth, el)); text != nil {
+			dst, err := e.startTag(dst, n, el, true)
+			return e.appendEndTag(append(dst, text...), depth, n.name), 0, err
+		}
 	}
+	parent, err := e.enter(n, el)
 	if err != nil {
 		return dst, 0, err
 	}
@@ -135,35 +141,40 @@ func (e *encoder) open(dst []byte, n item, el *element, known *runSizes, skip in
 		if size, ok := known.body(el, n.node, depth+1); ok {
 			size += int64(len(e.appendEndTag(dst, depth, n.name)) - len(dst))
 			if size <= skip-int64(len(dst)-from) {
-				e.groups = e.groups[:groups]
+				e.leave()
 				return dst, size, nil
 			}
 		}
 	}
-	if text != nil {
-		return e.appendEndTag(append(dst, text...), depth, n.name), 0, nil
-	}
+	f := &e.stack[depth]
 	f.textAt, f.flushed = len(dst), e.texts.flushed
-	e.stack = append(e.stack, f)
 	return dst, 0, nil
 }
 
 // cached reports whether the text of a node's children depends only on their run and their
 // depth, and is worth caching. The text of a whole sheet is not: it is written only once.
-func (e *encoder) cached(n item) bool {
+func (e *encoder) cached(n *item) bool {
 	return e.texts.used && !e.tag.extras && n.draft == nil && !e.tag.root
+}
+
+// textKey returns the key of the text of a run at a depth, in an element.
+func (e *encoder) textKey(run datacenter.Run, depth int, el *element) textKey {
+	key := textKey{run: run, depth: depth}
+	if e.tag.plain {
+		key.elem = el.id
+	}
+	return key
 }
 
 // closeTag appends the end tag of the current node, and returns to its parent.
 func (e *encoder) closeTag(dst []byte) []byte {
 	depth := len(e.stack) - 1
 	f := &e.stack[depth]
-	if depth > 0 && e.cached(f.item) && f.flushed == e.texts.flushed {
-		e.texts.keep(f.node.ChildRun(), depth, dst[f.textAt:])
+	if depth > 0 && e.cached(&f.item) && f.flushed == e.texts.flushed {
+		e.texts.keep(e.textKey(f.node.ChildRun(), depth, f.el), dst[f.textAt:])
 	}
 	dst = e.appendEndTag(dst, depth, f.name)
-	e.groups = e.groups[:f.first]
-	e.stack = e.stack[:depth]
+	e.leave()
 	if depth == 0 {
 		dst = append(dst, '\n')
 	}
@@ -188,20 +199,34 @@ func appendIndent(dst []byte, depth int) []byte {
 	return dst
 }
 
-// enter finds the order of the children; parent is false if there are none.
-func (e *encoder) enter(f *frame) (parent bool, err error) {
+// enter makes the frame of a node and finds the order of its children; parent is false, and there
+// is no frame, if there are none.
+func (e *encoder) enter(n *item, el *element) (parent bool, err error) {
+	e.stack = append(e.stack, frame{})
+	f := &e.stack[len(e.stack)-1]
+	f.node, f.draft, f.name = n.node, n.draft, n.name
+	f.el, f.first = el, len(e.groups)
 	if f.draft != nil {
-		return len(f.draft.kids) > 0, nil
+		parent = len(f.draft.kids) > 0
+	} else {
+		if err := e.readNames(f); err != nil {
+			return false, err
+		}
+		e.group()
+		f.at, f.end = f.first, len(e.groups)
+		parent = f.end > f.first
 	}
-	if f.node.ChildCount() == 0 {
-		return false, nil
+	if !parent {
+		e.leave()
 	}
-	if err := e.readNames(f); err != nil {
-		return false, err
-	}
-	e.group()
-	f.at, f.end = f.first, len(e.groups)
-	return f.end > f.first, nil
+	return parent, nil
+}
+
+// leave drops the frame of a node.
+func (e *encoder) leave() {
+	last := len(e.stack) - 1
+	e.groups = e.groups[:e.stack[last].first]
+	e.stack = e.stack[:last]
 }
 
 // readNames reads the names of the children of a frame that is about to be entered. A short run
@@ -212,7 +237,7 @@ func (e *encoder) readNames(f *frame) (err error) {
 		e.names, err = f.node.AppendChildNames(e.names[:0])
 		return err
 	}
-	run, err := f.node.AppendChildren(e.batchOf(len(e.stack)), 0, count)
+	run, err := f.node.AppendChildren(e.batchOf(len(e.stack)-1), 0, count)
 	if err != nil {
 		return err
 	}
@@ -254,18 +279,18 @@ func (e *encoder) group() {
 	}
 }
 
-// nextChild returns the next child of a frame; ok is false after the last.
-func (e *encoder) nextChild(f *frame) (child item, ok bool, err error) {
+// nextChild sets child to the next child of a frame; ok is false after the last.
+func (e *encoder) nextChild(f *frame, child *item) (ok bool, err error) {
 	if f.draft != nil {
 		if f.next == len(f.draft.kids) {
-			return child, false, nil
+			return false, nil
 		}
 		f.next++
-		child, err = e.draftChild(f.draft, f.next-1)
-		return child, err == nil, err
+		*child, err = e.draftChild(f.draft, f.next-1)
+		return err == nil, err
 	}
 	if f.at == f.end {
-		return child, false, nil
+		return false, nil
 	}
 	g := e.groups[f.at]
 	place := int(g.start) + f.next
@@ -277,12 +302,13 @@ func (e *encoder) nextChild(f *frame) (child item, ok bool, err error) {
 		// Read up to the end of the run: the next group most likely follows there.
 		b, err := f.node.AppendChildren(e.batchOf(len(e.stack)-1), place, batchSize)
 		if err != nil {
-			return child, false, err
+			return false, err
 		}
 		f.batchAt, f.batchLen = place, len(b)
 	}
-	n := e.batch[base+place-f.batchAt]
-	return item{node: n, name: vocab.NameID(n.NameIndex())}, true, nil
+	child.node = e.batch[base+place-f.batchAt]
+	child.name = vocab.NameID(child.node.NameIndex())
+	return true, nil
 }
 
 // load returns the item of a sheet, stored or edited.

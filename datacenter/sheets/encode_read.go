@@ -23,30 +23,38 @@ func (s *Source) WriteSheet(ctx context.Context, w io.Writer, sheet Sheet) (int6
 		return 0, err
 	}
 	defer s.release(e)
-	e.texts.use()
-	buf, err := e.start(e.out[:0], v)
-	written := int64(0)
-	for err == nil && !e.done() {
-		if len(buf) >= flushSize {
-			if err = ctx.Err(); err == nil {
-				_, err = w.Write(buf)
-			}
-			written += int64(len(buf))
-			buf = buf[:0]
-			e.texts.flushed++
-			continue
-		}
-		buf, _, err = e.step(buf, nil, 0)
-	}
-	e.out = buf[:0]
-	if err == nil {
-		_, err = w.Write(buf)
-	}
-	written += int64(len(buf))
+	written, err := e.write(ctx, w, v, flushSize)
 	if err == nil && written != v.size.bytes {
 		err = v.sizeError(written)
 	}
 	return written, err
+}
+
+// write writes a sheet to w: once there are first bytes, then in larger and larger parts.
+func (e *encoder) write(ctx context.Context, w io.Writer, v view, first int) (written int64, err error) {
+	e.texts.use()
+	buf, err := e.start(e.out[:0], v)
+	from, next := 0, first
+	for err == nil && !e.done() {
+		if len(buf) < next {
+			buf, _, err = e.step(buf, nil, 0)
+			continue
+		}
+		if err = ctx.Err(); err == nil {
+			_, err = w.Write(buf[from:])
+		}
+		from, next = len(buf), min(8*next, flushSize)
+		if from >= flushSize {
+			written += int64(from)
+			buf, from = buf[:0], 0
+			e.texts.flushed++
+		}
+	}
+	e.out = buf[:0]
+	if err == nil {
+		_, err = w.Write(buf[from:])
+	}
+	return written + int64(len(buf)), err
 }
 
 // sizeError returns the error for a sheet whose size differs from the one that was computed

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
@@ -34,6 +35,8 @@ type Source struct {
 	sheets    []Sheet
 	waypoints waypoints
 	encoders  encoders
+	// outlined is how many elements outlines have.
+	outlined atomic.Int64
 
 	mu       sync.RWMutex // guards the fields below
 	families []*Family
@@ -94,7 +97,9 @@ func New(f *datacenter.File, d *edit.Draft, opts Options) (*Source, error) {
 	}
 	s.store.init(s)
 	s.encoders.init(func(remembered int) *encoder {
-		return &encoder{voc: voc, draft: d, file: f.Private(remembered), tags: newTextCache()}
+		return &encoder{
+			voc: voc, draft: d, file: f.Private(remembered), tags: newTextCache(), attributeTexts: make(attributeTexts, 1<<attributeBits),
+		}
 	})
 	return s, s.list()
 }

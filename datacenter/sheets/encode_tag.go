@@ -14,6 +14,8 @@ type tagWriter struct {
 	root bool
 	// extras says that the tag may need attributes of the extra namespace.
 	extras bool
+	// plain says that a tag which would need them is an error.
+	plain bool
 	// learner learns the schema from the tags; it may be nil.
 	learner *learner
 	// found collects what tags need of their sheet, since it was last set to 0.
@@ -38,12 +40,15 @@ const (
 )
 
 // startTag appends the start tag of a node, or the whole element if it has no children.
-func (e *encoder) startTag(dst []byte, n item, el *element, parent bool) ([]byte, error) {
+func (e *encoder) startTag(dst []byte, n *item, el *element, parent bool) ([]byte, error) {
 	t := &e.tag
 	t.types, t.escaped, t.value, t.hasValue, t.hint = t.types[:0], t.escaped[:0], t.value[:0], false, 0
 	name := e.voc.Spelling(n.name)
 	if t.extras && name.Escaped {
 		t.found |= foundNames
+	}
+	if t.plain && (name.Escaped || n.node.Flags() != 0 || e.voc.StoredKeys(n.node) != el.keys) {
+		return dst, ErrNotPlain
 	}
 	dst = append(dst, '<')
 	dst = append(dst, name.Element...)
@@ -56,8 +61,14 @@ func (e *encoder) startTag(dst []byte, n item, el *element, parent bool) ([]byte
 	}
 	inTag := false // whether the value is in the tag
 	if t.hasValue {
+		if t.plain && (parent || blank(t.value) || !el.text) {
+			return dst, ErrNotPlain
+		}
 		inTag = t.extras && (parent || blank(t.value))
 		t.valueText(e, inTag)
+	}
+	if t.plain && len(t.escaped) > 0 {
+		return dst, ErrNotPlain
 	}
 	if t.root && t.found&foundNames != 0 {
 		dst = t.append(dst, "names", []byte("escaped"))
@@ -85,7 +96,7 @@ func (e *encoder) startTag(dst []byte, n item, el *element, parent bool) ([]byte
 }
 
 // attributes appends the attributes, and sets value.
-func (e *encoder) attributes(dst []byte, n item, el *element) ([]byte, error) {
+func (e *encoder) attributes(dst []byte, n *item, el *element) ([]byte, error) {
 	if n.draft != nil {
 		return e.draftTag(dst, n.draft, el)
 	}
@@ -93,25 +104,27 @@ func (e *encoder) attributes(dst []byte, n item, el *element) ([]byte, error) {
 	if e.tag.extras || run.Count == 0 {
 		return e.storedTag(dst, n, el)
 	}
-	if text := e.tags.get(run, 0); text != nil {
+	key := e.textKey(run, 0, el)
+	if text := e.tags.get(key); text != nil {
 		return append(dst, text...), nil
 	}
 	from := len(dst)
 	dst, err := e.storedTag(dst, n, el)
-	if err == nil && !e.tag.hasValue {
-		e.tags.keep(run, 0, dst[from:])
+	if err == nil && !e.tag.hasValue && len(e.tag.escaped) == 0 {
+		e.tags.keep(key, dst[from:])
 	}
 	return dst, err
 }
 
 // storedTag appends the attributes of a node of the file.
-func (e *encoder) storedTag(dst []byte, n item, el *element) ([]byte, error) {
+func (e *encoder) storedTag(dst []byte, n *item, el *element) ([]byte, error) {
 	value := e.voc.Value
 	var err error
 	if e.attrs, err = n.node.AppendAttributes(e.attrs[:0], nil); err != nil {
 		return dst, err
 	}
-	for _, a := range e.attrs {
+	for i := range e.attrs {
+		a := &e.attrs[i]
 		name := vocab.NameID(a.NameIndex())
 		if name == value {
 			e.tag.hasValue = true
@@ -120,17 +133,47 @@ func (e *encoder) storedTag(dst []byte, n item, el *element) ([]byte, error) {
 			}
 			continue
 		}
-		dst = e.attributeStart(dst, name, a.Type(), el)
-		from := len(dst)
-		if dst, err = a.AppendText(dst); err != nil {
+		if e.tag.plain && !e.knows(el, name, a.Type()) {
+			return dst, ErrNotPlain
+		}
+		if dst, err = e.storedAttribute(dst, a, el); err != nil {
 			return dst, err
 		}
-		if a.Type() == datacenter.String {
-			dst = e.attributeText(dst, from, name)
-		}
-		dst = append(dst, '"')
 	}
 	return dst, nil
+}
+
+// storedAttribute appends an attribute of the file.
+func (e *encoder) storedAttribute(dst []byte, a *datacenter.Attribute, el *element) ([]byte, error) {
+	key := keyOfAttribute(a)
+	if !e.tag.extras {
+		if out, ok := e.attributeTexts.append(dst, key); ok {
+			return out, nil
+		}
+	}
+	start, escaped, name := len(dst), len(e.tag.escaped), vocab.NameID(a.NameIndex())
+	dst = e.attributeStart(dst, name, a.Type(), el)
+	from := len(dst)
+	dst, err := a.AppendText(dst)
+	if err != nil {
+		return dst, err
+	}
+	if a.Type() == datacenter.String {
+		dst = e.attributeText(dst, from, name)
+	}
+	dst = append(dst, '"')
+	if !e.tag.extras && len(e.tag.escaped) == escaped {
+		e.attributeTexts.keep(key, dst[start:])
+	}
+	return dst, nil
+}
+
+// knows reports whether an attribute is in its element with a type, and its name is not escaped.
+func (e *encoder) knows(el *element, name vocab.NameID, typ datacenter.Type) bool {
+	i, ok := el.attribute(name, e.tag.hint)
+	e.tag.hint = i + 1
+	_, escaped := e.voc.Spelling(name).Attribute()
+	return ok && el.attrs[i].typ == typ && !escaped
 }
 
 // draftTag appends the attributes of a node of a draft.
@@ -211,7 +254,7 @@ func (t *tagWriter) valueText(e *encoder, inTag bool) {
 
 // appendExtras appends the attributes of the extra namespace, with dc:value if the value is
 // in the tag.
-func (e *encoder) appendExtras(dst []byte, n item, el *element, valueInTag bool) []byte {
+func (e *encoder) appendExtras(dst []byte, n *item, el *element, valueInTag bool) []byte {
 	t, flags, keys := &e.tag, datacenter.KeyFlags(0), vocab.KeyID(0)
 	if n.draft != nil {
 		flags, keys = n.draft.flags, n.draft.keys

@@ -13,10 +13,17 @@ type textCache struct {
 	flushed int
 }
 
-type textSlot struct {
+// textKey is everything that a text depends on. Elements count only for a plain text, see
+// [Source.WritePlain]: it is kept only if it is plain with its element.
+type textKey struct {
 	run   datacenter.Run
 	depth int
-	text  []byte
+	elem  int
+}
+
+type textSlot struct {
+	key  textKey
+	text []byte
 }
 
 // A cache takes at most textSlots times maxText bytes.
@@ -36,26 +43,26 @@ func (c *textCache) use() {
 	c.used = true
 }
 
-// slot returns the slot for the text of a run at a depth.
-func (c *textCache) slot(run datacenter.Run, depth int) *textSlot {
+// slot returns the slot for a text.
+func (c *textCache) slot(key textKey) *textSlot {
 	const spread = 0x9e3779b1 // 2^32 divided by the golden ratio
-	h := (run.First*31 + uint32(depth)) * spread
+	h := (key.run.First*31 + uint32(key.depth) + uint32(key.elem)*37) * spread
 	return &c.slots[h>>(32-slotBits)]
 }
 
-// get returns the text of a run, or nil.
-func (c *textCache) get(run datacenter.Run, depth int) []byte {
-	if s := c.slot(run, depth); s.run == run && s.depth == depth {
+// get returns a text, or nil.
+func (c *textCache) get(key textKey) []byte {
+	if s := c.slot(key); s.key == key {
 		return s.text
 	}
 	return nil
 }
 
 // keep caches a text that was just written.
-func (c *textCache) keep(run datacenter.Run, depth int, text []byte) {
+func (c *textCache) keep(key textKey, text []byte) {
 	if len(text) > maxText {
 		return
 	}
-	s := c.slot(run, depth)
-	s.run, s.depth, s.text = run, depth, append(s.text[:0], text...)
+	s := c.slot(key)
+	s.key, s.text = key, append(s.text[:0], text...)
 }

@@ -131,7 +131,7 @@ func (s *Source) measureEdited(
 		}
 		it, err := e.load(sheet)
 		if err == nil {
-			sizes[n], err = m.sheet(it, es.all[0])
+			sizes[n], err = m.sheet(&it, es.all[0])
 		}
 		if err != nil && !errors.Is(err, edit.ErrGone) {
 			return nil, err

@@ -30,7 +30,7 @@ type sheetSize struct {
 }
 
 // sheet measures a sheet.
-func (m *measurer) sheet(n item, el *element) (sheetSize, error) {
+func (m *measurer) sheet(n *item, el *element) (sheetSize, error) {
 	t := &m.e.tag
 	t.root, t.found, t.learner = true, 0, m.learn
 	body, err := m.node(n, el)
@@ -50,7 +50,7 @@ func (m *measurer) sheet(n item, el *element) (sheetSize, error) {
 }
 
 // node measures a node and all below it, for a sheet without its tag.
-func (m *measurer) node(n item, el *element) (runSize, error) {
+func (m *measurer) node(n *item, el *element) (runSize, error) {
 	t := &m.e.tag
 	root := t.root
 	body, isKnown, err := m.lookup(n, el)
@@ -82,7 +82,7 @@ func (m *measurer) node(n item, el *element) (runSize, error) {
 }
 
 // tag measures a start tag.
-func (m *measurer) tag(n item, el *element, parent bool) (size int64, found findings, err error) {
+func (m *measurer) tag(n *item, el *element, parent bool) (size int64, found findings, err error) {
 	t := &m.e.tag
 	var slot *tagSlot
 	var key tagKey
@@ -112,7 +112,7 @@ func (m *measurer) tag(n item, el *element, parent bool) (size int64, found find
 
 // lookup returns what is known about a node's children. If nothing is known, their names are
 // in m.names, without placeholders.
-func (m *measurer) lookup(n item, el *element) (body runSize, isKnown bool, err error) {
+func (m *measurer) lookup(n *item, el *element) (body runSize, isKnown bool, err error) {
 	m.names = m.names[:0]
 	if n.draft != nil {
 		m.names = append(m.names, n.draft.names...)
@@ -141,7 +141,7 @@ func (m *measurer) lookup(n item, el *element) (body runSize, isKnown bool, err 
 }
 
 // body measures the children of a node.
-func (m *measurer) body(n item, el *element) (sum runSize, err error) {
+func (m *measurer) body(n *item, el *element) (sum runSize, err error) {
 	if err := m.ctx.Err(); err != nil {
 		return sum, err
 	}
@@ -151,7 +151,7 @@ func (m *measurer) body(n item, el *element) (sum runSize, err error) {
 			if err != nil {
 				return sum, err
 			}
-			if err := m.add(&sum, child, el.kid(child.name)); err != nil {
+			if err := m.add(&sum, &child, el.kid(child.name)); err != nil {
 				return sum, err
 			}
 		}
@@ -166,7 +166,7 @@ func (m *measurer) body(n item, el *element) (sum runSize, err error) {
 		if kid == nil || kid.name != name {
 			kid = el.kid(name)
 		}
-		if err := m.add(&sum, item{node: child, name: name}, kid); err != nil {
+		if err := m.add(&sum, &item{node: child, name: name}, kid); err != nil {
 			return sum, err
 		}
 	}
@@ -174,7 +174,7 @@ func (m *measurer) body(n item, el *element) (sum runSize, err error) {
 	return sum, nil
 }
 
-func (m *measurer) add(sum *runSize, child item, el *element) error {
+func (m *measurer) add(sum *runSize, child *item, el *element) error {
 	s, err := m.node(child, el)
 	sum.bytes += s.bytes
 	sum.lines += s.lines
@@ -203,7 +203,7 @@ func (m *measurer) pass(sheets []Sheet) ([]sheetSize, error) {
 		if err != nil {
 			return nil, err
 		}
-		size, err := m.sheet(item{node: n, name: s.name}, m.learn.es.all[0])
+		size, err := m.sheet(&item{node: n, name: s.name}, m.learn.es.all[0])
 		if err != nil {
 			return nil, err
 		}

@@ -10,7 +10,7 @@ import (
 // plainTag measures the start tag of a node of the file without writing it, for nearly all
 // nodes: their attributes occurred before on this path, no text needs an escape, and nothing
 // needs the extra namespace. ok is false for any other, of which nothing is learned then.
-func (m *measurer) plainTag(n item, el *element, parent bool) (size int, ok bool, err error) {
+func (m *measurer) plainTag(n *item, el *element, parent bool) (size int, ok bool, err error) {
 	e, name := m.e, m.e.voc.Spelling(n.name)
 	keys := e.voc.StoredKeys(n.node)
 	if name.Escaped || n.node.Flags() != 0 || keys != el.keys {
@@ -25,20 +25,21 @@ func (m *measurer) plainTag(n item, el *element, parent bool) (size int, ok bool
 	}
 	m.places = m.places[:0]
 	hint := 0
-	for _, a := range e.attrs {
+	for i := range e.attrs {
+		a := &e.attrs[i]
 		name := vocab.NameID(a.NameIndex())
-		i, known := el.attribute(name, hint)
+		place, known := el.attribute(name, hint)
 		spelled, escaped := e.voc.Spelling(name).Attribute()
-		if !known || el.attrs[i].typ != a.Type() || escaped || name == e.voc.Value {
+		if !known || el.attrs[place].typ != a.Type() || escaped || name == e.voc.Value {
 			return 0, false, nil
 		}
-		length, plain, err := plainLen(a)
+		length, plain, err := e.attributeSizes.plainLen(a)
 		if err != nil || !plain {
 			return 0, false, err
 		}
 		size += len(` =""`) + len(spelled) + length
-		m.places = append(m.places, i)
-		hint = i + 1
+		m.places = append(m.places, place)
+		hint = place + 1
 	}
 	for _, i := range m.places {
 		m.learn.seen(el, i)
@@ -50,7 +51,7 @@ func (m *measurer) plainTag(n item, el *element, parent bool) (size int, ok bool
 
 // plainLen returns the length of a value's text; ok is false for a text that needs an escape in
 // an attribute.
-func plainLen(a datacenter.Attribute) (n int, ok bool, err error) {
+func plainLen(a *datacenter.Attribute) (n int, ok bool, err error) {
 	if a.Type() != datacenter.String {
 		n, err = a.TextLen()
 		return n, err == nil, err

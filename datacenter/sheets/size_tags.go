@@ -33,6 +33,7 @@ func (e *encoder) measures() {
 	e.tag.extras = true
 	if e.tagSizes == nil {
 		e.tagSizes = make(tagSizes, tagSlots)
+		e.attributeSizes = make(attributeSizes, 1<<sizeBits)
 	}
 	clear(e.tagSizes) // these may be of another family
 }

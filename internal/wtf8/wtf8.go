@@ -71,7 +71,7 @@ func Len(src []byte) int {
 
 // AppendUTF16 appends the little-endian UTF-16 units of s, which is WTF-8. A byte that is
 // no part of a code point becomes U+FFFD.
-func AppendUTF16(dst []byte, s string) []byte {
+func AppendUTF16[T string | []byte](dst []byte, s T) []byte {
 	for i := 0; i < len(s); {
 		if s[i] < utf8.RuneSelf {
 			dst = append(dst, s[i], 0)
@@ -83,7 +83,7 @@ func AppendUTF16(dst []byte, s string) []byte {
 			i += 3
 			continue
 		}
-		r, n := utf8.DecodeRuneInString(s[i:])
+		r, n := utf8.DecodeRuneInString(string(s[i:min(len(s), i+utf8.UTFMax)]))
 		if r >= astralMin {
 			r -= astralMin
 			dst = binary.LittleEndian.AppendUint16(dst, uint16(surrogateMin+r>>10))
@@ -97,7 +97,7 @@ func AppendUTF16(dst []byte, s string) []byte {
 }
 
 // surrogate reads the three bytes of a surrogate at the start of s.
-func surrogate(s string) (uint16, bool) {
+func surrogate[T string | []byte](s T) (uint16, bool) {
 	if len(s) < 3 || s[0] != 0xed || s[1] < 0xa0 || s[1] > 0xbf || s[2]&0xc0 != 0x80 {
 		return 0, false
 	}

@@ -29,22 +29,26 @@ const (
 // so that otherwise only one core would be busy.
 type readAhead struct {
 	t *Tree
-	// slots has room for what may be decoded at once. If there is none nothing waits for it:
-	// the next read tries again.
-	slots chan struct{}
+	// most is how many goroutines decode at once: one core is left for requests.
+	most int
 
 	mu      sync.Mutex // guards the fields below; never held while something is read
 	streams [aheadStreams]stream
 	// reads counts reads, to find the stream that was used least recently.
-	reads   uint64
-	stopped bool
-	work    sync.WaitGroup
+	reads uint64
+	// decoding is how many goroutines decode.
+	decoding int
+	stopped  bool
+	work     sync.WaitGroup
 }
 
 // stream is where a program reads one file after the other, from front to back.
 type stream struct {
 	// read is behind what was read, begun behind what is or was decoded.
 	read, begun position
+	// goesOn is set if it was read from more than once: the first read may as well be the only
+	// one.
+	goesOn bool
 	// used is when it was last read from, 0 for a free stream.
 	used uint64
 }
@@ -55,19 +59,32 @@ type position struct {
 	off  int64
 }
 
+// piece is a part of a file of the table.
+type piece struct {
+	file     int
+	from, to int64
+}
+
 func (p position) before(other position) bool {
 	return p.file < other.file || p.file == other.file && p.off < other.off
 }
 
 func newReadAhead(t *Tree) *readAhead {
-	// One core is left for requests.
-	return &readAhead{t: t, slots: make(chan struct{}, max(1, cores.Count()-1))}
+	return &readAhead{t: t, most: max(1, cores.Count()-1)}
+}
+
+// window returns how many bytes are read ahead of a program, 0 if nothing is to be read ahead.
+func (a *readAhead) window() int64 {
+	if a.t.st.IsRemote() { // a remote storage reads ahead by itself
+		return 0
+	}
+	return min(aheadBytes, a.t.opts.Blocks.Budget()/aheadShare)
 }
 
 // saw is called before a file is read from one offset to another.
 func (a *readAhead) saw(file int, from, to int64) {
-	most := min(aheadBytes, a.t.opts.Blocks.Budget()/aheadShare)
-	if most == 0 || a.t.st.IsRemote() { // a remote storage reads ahead by itself
+	window := a.window()
+	if window == 0 {
 		return
 	}
 	a.mu.Lock()
@@ -75,19 +92,18 @@ func (a *readAhead) saw(file int, from, to int64) {
 	a.reads++
 	s := a.following(file, from)
 	if s == nil {
-		// The first read may as well be the only one.
 		s = a.oldest()
 		*s = stream{read: position{file, to}, begun: position{file, to}, used: a.reads}
 		return
 	}
-	s.used = a.reads
+	s.goesOn, s.used = true, a.reads
 	if now := (position{file, to}); s.read.before(now) {
 		s.read = now
 	}
 	if s.begun.before(s.read) {
 		s.begun = s.read
 	}
-	a.begin(s, most)
+	a.begin(s, window)
 }
 
 // following returns the stream that a read goes on with, or nil.
@@ -95,16 +111,16 @@ func (a *readAhead) following(file int, from int64) (nearest *stream) {
 	least := aheadSkip + 1
 	for i := range a.streams {
 		s := &a.streams[i]
-		if d := file - s.read.file; s.used > 0 && d >= 0 && d < least && a.goesOn(s, file, from) {
+		if d := file - s.read.file; s.used > 0 && d >= 0 && d < least && a.continues(s, file, from) {
 			nearest, least = s, d
 		}
 	}
 	return nearest
 }
 
-// goesOn reports whether a read is what comes behind what a stream has read. Programs that look
+// continues reports whether a read is what comes behind what a stream has read. Programs that look
 // into the beginning of each file are no streams.
-func (a *readAhead) goesOn(s *stream, file int, from int64) bool {
+func (a *readAhead) continues(s *stream, file int, from int64) bool {
 	if file == s.read.file {
 		return from <= s.read.off+aheadSlack && from >= s.read.off-aheadSlack
 	}
@@ -121,27 +137,55 @@ func (a *readAhead) oldest() *stream {
 	return old
 }
 
-// begin begins to decode what a stream will read, up to most bytes of it.
-func (a *readAhead) begin(s *stream, most int64) {
-	ahead := a.between(s.read, s.begun)
-	for !a.stopped && ahead < most {
-		from, ok := a.next(s)
-		if !ok {
-			return
-		}
-		select {
-		case a.slots <- struct{}{}:
-		default:
-			return
-		}
-		to := min(from.off+aheadPiece, a.t.table.entry(from.file).size())
-		a.work.Go(func() {
-			defer func() { <-a.slots }()
-			a.t.preload(from.file, from.off, to)
-		})
-		s.begun = position{from.file, to}
-		ahead += to - from.off
+// begin lets one more goroutine decode if less than a half of what a stream may be read ahead is
+// decoded. Whatever runs goes on until all of it is, so that few reads have to wake one.
+func (a *readAhead) begin(s *stream, window int64) {
+	if a.stopped || a.decoding == a.most || a.between(s.read, s.begun) >= window/2 || s.begun.file-s.read.file > aheadFiles/2 {
+		return
 	}
+	if p, ok := a.take(s, window); ok {
+		a.decoding++
+		a.work.Go(func() { a.decode(p, window) })
+	}
+}
+
+// decode decodes a piece, and goes on with what streams will read.
+func (a *readAhead) decode(p piece, window int64) {
+	for ok := true; ok; p, ok = a.more(window) {
+		a.t.preload(p)
+	}
+}
+
+// more returns the piece that will be wanted first. If there is none the goroutine ends.
+func (a *readAhead) more(window int64) (p piece, ok bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var next *stream
+	least := window
+	for i := range a.streams {
+		s := &a.streams[i]
+		if ahead := a.between(s.read, s.begun); s.goesOn && ahead < least {
+			if _, more := a.next(s); more {
+				next, least = s, ahead
+			}
+		}
+	}
+	if next != nil && !a.stopped {
+		return a.take(next, window)
+	}
+	a.decoding--
+	return p, false
+}
+
+// take takes the next piece of a stream, if one lies in the window.
+func (a *readAhead) take(s *stream, window int64) (p piece, ok bool) {
+	from, ok := a.next(s)
+	if !ok || a.between(s.read, s.begun) >= window {
+		return p, false
+	}
+	p = piece{from.file, from.off, min(from.off+aheadPiece, a.t.table.entry(from.file).size())}
+	s.begun = position{from.file, p.to}
+	return p, true
 }
 
 // between returns how many bytes are between two positions.
@@ -176,11 +220,11 @@ func (a *readAhead) stop() {
 	a.work.Wait()
 }
 
-// preload decodes a part of a file. Errors are left to whoever reads it.
-func (t *Tree) preload(file int, from, to int64) {
+// preload decodes a piece. Errors are left to whoever reads it.
+func (t *Tree) preload(p piece) {
 	ctx := context.Background()
-	if f, _, err := t.readers.get(ctx, makeID(kindFile, file)); err == nil {
-		f.Preload(ctx, from, to)
+	if f, _, err := t.readers.get(ctx, makeID(kindFile, p.file)); err == nil {
+		f.Preload(ctx, p.from, p.to)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"testing"
+	"time"
 
 	"lorefs/blte"
 	"lorefs/casc"
@@ -125,6 +126,34 @@ func TestReadAheadOfDamage(t *testing.T) {
 		}
 		if err != nil || !bytes.Equal(got, g.Want[name]) {
 			t.Errorf("%s: %d bytes, %v", name, len(got), err)
+		}
+	}
+}
+
+// TestReadAheadGoesOn reads two files, and expects all others to be decoded though nothing more is
+// read.
+func TestReadAheadGoesOn(t *testing.T) {
+	g := aheadGame(t)
+	files, err := g.Install()
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := blockcache.New(64 << 20)
+	tree, _ := openBoth(t, casctest.FS(files), casc.Options{Blocks: blocks.View()}, casctree.Options{Blocks: blocks.View()})
+	defer tree.StopAhead()
+	for _, name := range []string{"f0", "f1"} {
+		e, err := lookup(t.Context(), tree, "files/"+name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := readAll(t.Context(), tree, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := int64(len(g.Want) * 256 << 10)
+	for deadline := time.Now().Add(time.Minute); blocks.Stats().Bytes < want; time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d bytes are decoded, want %d", blocks.Stats().Bytes, want)
 		}
 	}
 }

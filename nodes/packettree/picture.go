@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -141,15 +143,48 @@ func drawLane(d *svg.Drawing, lane *dissect.Lane, i, most int) {
 
 // foot tells the times, or the numbers, along the lanes.
 func foot(d *svg.Drawing, line *dissect.Timeline, s *session, height int) {
-	const ticks = 6
-	length := line.Last.Sub(line.First)
-	for i := range ticks + 1 {
-		text := fmt.Sprint(s.len() * i / ticks)
-		if !line.First.IsZero() {
-			text = "+" + (length * time.Duration(i) / ticks).Round(time.Second).String()
-		}
-		x := float64(namesWidth + barsWidth*i/ticks)
-		d.Path(fmt.Sprintf("M%d %dV%d", int(x), headHeight, height-footHeight+4), svg.Style{Stroke: "#ccd", Width: 0.5})
-		d.Text(x, float64(height-8), 11, svg.Middle, lightText, text)
+	length, round, name := int64(s.len()), roundNumbers, strconv.Itoa
+	if !line.First.IsZero() {
+		length, round, name = line.Last.Sub(line.First).Milliseconds(), roundTimes, afterStart
 	}
+	step := markStep(length, round)
+	for at := int64(0); at <= length; at += step {
+		x := namesWidth + float64(barsWidth*at)/float64(max(1, length))
+		d.Path(fmt.Sprintf("M%.1f %dV%d", x, headHeight, height-footHeight+4), svg.Style{Stroke: "#ccd", Width: 0.5})
+		d.Text(x, float64(height-8), 11, svg.Middle, lightText, name(int(at)))
+	}
+}
+
+// roundNumbers are distances that marks may have, and roundTimes are those of times in milliseconds.
+var (
+	roundNumbers = []int64{1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000}
+	roundTimes   = []int64{
+		1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 15_000, 30_000,
+		60_000, 120_000, 300_000, 600_000, 900_000, 1_800_000, 3_600_000,
+	}
+)
+
+// markStep returns the least round distance of which at most six fit.
+func markStep(length int64, round []int64) int64 {
+	for _, step := range round {
+		if length/step <= 6 {
+			return step
+		}
+	}
+	step := round[len(round)-1]
+	for length/step > 6 {
+		step *= 2
+	}
+	return step
+}
+
+// afterStart says how long after the start a mark is.
+func afterStart(milliseconds int) string {
+	text := (time.Duration(milliseconds) * time.Millisecond).String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = text[:len(text)-len("0s")]
+		}
+	}
+	return "+" + text
 }

@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"lorefs/internal/formats/protocol/prototest"
 	"lorefs/internal/svg/svgtest"
 	"lorefs/protocol/capture"
 )
@@ -19,6 +21,7 @@ func TestPicture(t *testing.T) {
 	for _, want := range []string{
 		"90 packets, 2020-09-01 12:00:00 to 2020-09-01 12:00:01 UTC", "client", "server",
 		"C_PLAYER_LOCATION", "C_PLAYER_LOCATION: 20 packets, client", "20", "S_LOGIN: 10 packets, server",
+		"+0s", "+500ms", "+1s", "+1.5s",
 	} {
 		if !slices.Contains(got, want) {
 			t.Errorf("the drawing lacks %q, it has %q", want, got)
@@ -42,7 +45,7 @@ func TestPictureOfMuch(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := svgtest.Texts(t, []byte(read(t, newTree(t, log, nil), "session.svg")))
-	for _, want := range []string{"10000 packets", "100: 200 packets, unknown sender", "139: 200 packets, unknown sender", "10 other names", "2000"} {
+	for _, want := range []string{"10000 packets", "100: 200 packets, unknown sender", "139: 200 packets, unknown sender", "10 other names", "2000", "8000"} {
 		if !slices.Contains(got, want) {
 			t.Errorf("the drawing lacks %q, it has %q", want, got)
 		}
@@ -87,4 +90,48 @@ func TestPictureIsDrawnOnce(t *testing.T) {
 	if src.reads != reads {
 		t.Errorf("reading it again took %d reads", src.reads-reads)
 	}
+}
+
+// TestPictureMarks draws sessions of different lengths.
+func TestPictureMarks(t *testing.T) {
+	for _, c := range []struct {
+		length time.Duration
+		want   []string
+	}{
+		{27 * time.Second, []string{"+0s", "+5s", "+10s", "+15s", "+20s", "+25s"}},
+		{100 * time.Second, []string{"+0s", "+15s", "+30s", "+45s", "+1m", "+1m15s", "+1m30s"}},
+		{3 * time.Hour, []string{"+0s", "+30m", "+1h", "+1h30m", "+2h", "+2h30m", "+3h"}},
+		{23 * time.Hour, []string{"+0s", "+4h", "+8h", "+12h", "+16h", "+20h"}},
+	} {
+		log := lasting(t, c.length)
+		var got []string
+		for _, text := range svgtest.Texts(t, []byte(read(t, newTree(t, log, nil), "session.svg"))) {
+			if strings.HasPrefix(text, "+") {
+				got = append(got, text)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("in %v the marks are %q, want %q", c.length, got, c.want)
+		}
+	}
+}
+
+// lasting makes a session of two packets, the second of which is so much later.
+func lasting(t *testing.T, length time.Duration) *capture.Log {
+	t.Helper()
+	var b bytes.Buffer
+	w, err := capture.NewWriter(&b, capture.Info{Format: capture.TeraLog, Revision: prototest.Revision}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Date(2020, 9, 1, 20, 0, 0, 0, time.UTC)
+	for _, at := range []time.Time{start, start.Add(length)} {
+		if err := w.Write(capture.Packet{Time: at, From: capture.FromClient, Data: []byte{4, 0, 1, 0}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return openLog(t, b.Bytes())
 }

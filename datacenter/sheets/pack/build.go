@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets/internal/infer"
@@ -14,6 +13,7 @@ import (
 
 // build passes all sheets to b, in order. Runs that nodes share are passed once.
 func build(ctx context.Context, src *sheetFiles, s *survey, b *datacenter.Builder, bar *progress) error {
+	s.prepare(b)
 	l := &layer{b: b, known: make([]bool, len(s.kinds)), definitions: definitions{}}
 	stored := map[*standIns]*storedSheets{}
 	for i := range s.found {
@@ -37,6 +37,25 @@ func build(ctx context.Context, src *sheetFiles, s *survey, b *datacenter.Builde
 		bar.add(src.files[i].size)
 	}
 	return nil
+}
+
+// prepare asks b once for what it is told for each node.
+func (s *survey) prepare(b *datacenter.Builder) {
+	for _, k := range s.kinds {
+		for i := range k.attrs {
+			k.attrs[i].index = b.NameIndex(k.attrs[i].name)
+		}
+	}
+	tags, runs := 0, 0
+	met := map[*standIns]bool{}
+	for i := range s.found {
+		if read := s.found[i].read; !met[read] {
+			met[read] = true
+			tags += read.tags.Len()
+			runs += read.runs.Len()
+		}
+	}
+	b.Reserve(tags, runs)
 }
 
 // storedSheets says where the Builder has stored what stand-ins stand for, by the numbers of
@@ -169,21 +188,14 @@ func (l *layer) attributes(read *kind, list []byte) error {
 			t = of.typ
 		}
 		if t == datacenter.String {
-			l.b.String(of.name, string(a.value))
+			l.b.Spelled(of.index, a.value)
 			continue
 		}
 		bits, err := infer.Number(t, a.value)
 		if err != nil {
 			return errWrongValue
 		}
-		switch t {
-		case datacenter.Int:
-			l.b.Int(of.name, int32(bits))
-		case datacenter.Float:
-			l.b.Float(of.name, math.Float32frombits(bits))
-		default:
-			l.b.Bool(of.name, bits != 0)
-		}
+		l.b.Number(of.index, t, bits)
 	}
 	return nil
 }

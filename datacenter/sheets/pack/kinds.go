@@ -24,6 +24,13 @@ type kind struct {
 	attrAt, childAt map[string]int
 
 	types known
+	// late asks for the template's type of the sheets, if a schema precedes it, and above is the
+	// kind of the parents then. Most schemas know all of their sheets, and it takes long to learn
+	// those of a template from a data center.
+	late  func() *xsd.ElementType
+	above *kind
+	asked bool // types has the template's
+
 	keys  datacenter.KeyDefinition
 	keyed bool // some node has no keys of its own
 	// keyNames are the names of keys, including those that nodes state.
@@ -93,6 +100,7 @@ type kindAttr struct {
 	// attribute, untyped how many of them do not state its type.
 	guessed         bool
 	values, untyped int64
+	index           uint16 // of the name, in the Builder
 }
 
 // newKind makes a kind of which a schema may know the type.
@@ -102,6 +110,20 @@ func newKind(name string, types known, order uint64) *kind {
 		p.keys = e.Keys
 	}
 	return p
+}
+
+// template returns the template's type, and asks for it if nobody has done so yet.
+func (p *kind) template() *xsd.ElementType {
+	switch {
+	case p.late == nil || p.asked:
+		return p.types[byTemplate]
+	case p.above == nil:
+		p.types[byTemplate] = p.late()
+	default:
+		p.types[byTemplate] = typeBelow(p.above.template(), p.name)
+	}
+	p.asked = true
+	return p.types[byTemplate]
 }
 
 // child finds the kind of a child, or returns nil.
@@ -122,7 +144,15 @@ func (p *kind) child(name []byte) *kind {
 
 // addChild makes the kind of a child.
 func (p *kind) addChild(name string, order uint64) *kind {
-	c := newKind(name, p.types.child(name), order)
+	types := p.types.child(name)
+	late := p.late != nil && types.first() != nil
+	if p.late != nil && !late {
+		types[byTemplate] = typeBelow(p.template(), name)
+	}
+	c := newKind(name, types, order)
+	if late {
+		c.late, c.above = p.late, p
+	}
 	if of := p.types.held(); of != nil {
 		if t, ok := of.Child(name); ok {
 			c.least, c.most = t.Min, t.Max
@@ -167,6 +197,9 @@ func (p *kind) attr(name []byte, hint int) int {
 // addAttr adds an attribute to the kind.
 func (p *kind) addAttr(name string, order uint64) int {
 	a := kindAttr{name: name, order: order, may: infer.Any, typ: p.types.attribute(name)}
+	if a.typ == 0 && p.late != nil {
+		a.typ = known{byTemplate: p.template()}.attribute(name)
+	}
 	a.guessed = a.typ == 0
 	p.attrs = append(p.attrs, a)
 	i := len(p.attrs) - 1

@@ -23,7 +23,8 @@ type Options struct {
 	// center that they were taken from, or nil. It precedes a sheet's own schema. It is
 	// called once for each name, and for several names at a time.
 	Like func(sheet string) (*xsd.Schema, error)
-	// Template is like Like, but follows a sheet's own schema.
+	// Template is like Like, but follows a sheet's own schema. It is called only if that lacks
+	// something, or is missing.
 	Template func(sheet string) (*xsd.Schema, error)
 	// Omit are the files of sheets that are left out, with the names of these. The other sheets
 	// of a name have to be in the same folder, with no others, or they are refused with

@@ -45,7 +45,9 @@ type surveyor struct {
 
 	buf   []byte
 	order uint64
-	open  []surveyed
+	// failed is the error of the template, which kinds ask.
+	failed error
+	open   []surveyed
 	*standIns
 	recent recentTags
 	stack  []byte // records of the children of the open nodes that have ended
@@ -167,6 +169,7 @@ func (s *survey) join(surveyors []*surveyor, found []sheetFound) {
 			mine := s.sheets[key]
 			if mine == nil {
 				mine = newKind(p.name, p.types, p.order)
+				mine.late, mine.asked = p.late, p.asked
 				s.sheets[key] = mine
 			}
 			mine.merge(p)
@@ -266,6 +269,9 @@ func (v *surveyor) begin(p *xmlsheet.Parser, file string, found *sheetFound) err
 			return err
 		}
 		tag = v.read(p, at)
+		if v.failed != nil {
+			return v.failed
+		}
 	}
 	at := v.kinds[v.tags.Group(tag)]
 	at.nodes++
@@ -344,12 +350,27 @@ func (v *surveyor) enter(n *xmlsheet.Node, file string, found *sheetFound) (*kin
 	if types[byLike], err = v.like.root(sheet); err != nil {
 		return nil, err
 	}
-	if types[byTemplate], err = v.template.root(sheet); err != nil {
-		return nil, err
+	late := v.template.ask != nil && types.first() != nil
+	if !late {
+		if types[byTemplate], err = v.template.root(sheet); err != nil {
+			return nil, err
+		}
 	}
 	at := v.list(newKind(sheet, types, v.next()))
+	if late {
+		at.late = func() *xsd.ElementType { return v.late(sheet) }
+	}
 	v.sheets[found.key] = at
 	return at, nil
+}
+
+// late returns what the template knows of a sheet, or notes the error.
+func (v *surveyor) late(sheet string) *xsd.ElementType {
+	root, err := v.template.root(sheet)
+	if err != nil && v.failed == nil {
+		v.failed = err
+	}
+	return root
 }
 
 // end takes a node's text into account, and keeps the node.

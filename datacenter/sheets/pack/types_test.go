@@ -1,7 +1,9 @@
 package pack_test
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -147,6 +149,38 @@ func TestPackTakesTypesInOrder(t *testing.T) {
 	}
 	if asked != "S" || len(report.Inferred) > 0 {
 		t.Errorf("template asked for %q, inferred %v", asked, report.Inferred)
+	}
+}
+
+// TestPackAsksTemplateLate checks that a template is asked only for what the schemas lack, and then
+// knows the types and keys of it.
+func TestPackAsksTemplateLate(t *testing.T) {
+	template, err := xsd.Read("template", []byte(strings.NewReplacer(
+		`"i" type="xsd:float"`, `"y" type="xsd:string"`, `name="A"`, `name="C"`, `dc:keys="i"`, `dc:keys="y"`,
+	).Replace(smallSchema)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("broken")
+	for _, tt := range []struct{ sheet, node, types string }{
+		{`<S><A i="1" f="2"/></S>`, "A", "f:float=2 i:float=1 keys=i"},
+		{`<S><A i="1" f="2"/><C y="1" f="2"/></S>`, "C", "f:float=2 y:string=1 keys=y"},
+	} {
+		asked := 0
+		opts := pack.Options{Template: func(string) (*xsd.Schema, error) { asked++; return template, nil }}
+		files := folder(map[string]string{"S/S.xsd": smallSchema, "S/S-0.xml": tt.sheet, "S/S-1.xml": tt.sheet})
+		f, _ := mustPack(t, files, opts)
+		if got := types(t, f, tt.node); got != tt.types+" "+tt.types {
+			t.Errorf("%s: %s, want twice %s", tt.sheet, got, tt.types)
+		}
+		needed := tt.node == "C"
+		if asked > 0 != needed {
+			t.Errorf("%s: asked %d times", tt.sheet, asked)
+		}
+		opts.Template = func(string) (*xsd.Schema, error) { return nil, broken }
+		if _, err := pack.Pack(t.Context(), files, io.Discard, opts); errors.Is(err, broken) != needed {
+			t.Errorf("%s: with a template that fails: %v", tt.sheet, err)
+		}
 	}
 }
 

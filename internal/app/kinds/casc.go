@@ -217,6 +217,17 @@ func (c *cascStorage) HasZeros(ctx context.Context, file nodes.ID) bool {
 // QuickSizes is more than any storage has files: all sizes are in its tables.
 func (c *cascStorage) QuickSizes() int { return 1 << 24 }
 
+// quickFile is how much Linux asks for at first of a file that is read from front to back.
+const quickFile = 128 << 10
+
+// QuickFiles is 0 if the files have to be fetched.
+func (c *cascStorage) QuickFiles() int64 {
+	if c.storage.IsRemote() {
+		return 0
+	}
+	return quickFile
+}
+
 func (c *cascStorage) mounts() ([]nodes.Mount, error) { return wholeRoot(c.tree), nil }
 
 // Close closes the storage, after the indexes are saved.

@@ -33,6 +33,9 @@ type archive interface {
 	// QuickSizes returns how many files may be asked for their sizes at once. It is 0 if a
 	// file has to be rendered to know its size, like a picture, a mesh or a packet.
 	QuickSizes() int
+	// QuickFiles returns how large a file may be for a mount to make it before it is read. It is
+	// 0 if that takes longer than the size of the file tells, or is waited for.
+	QuickFiles() int64
 	Close() error
 
 	// mounts returns the entries of the root of a mount. Inode numbers depend on their
@@ -55,6 +58,7 @@ type plain struct{}
 func (plain) Complete(string) bool { return true }
 func (plain) Notices() []string    { return nil }
 func (plain) QuickSizes() int      { return 0 }
+func (plain) QuickFiles() int64    { return 0 }
 
 func (plain) Readable(context.Context, nodes.ID) error { return nil }
 

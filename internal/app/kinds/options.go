@@ -36,6 +36,9 @@ type DataCenterOptions struct {
 	Layout datacenter.Layout
 	// World is a folder of world geometry to show with the data center; empty for none.
 	World string
+	// Whole says that the caller reads all of the data center next: what the first pass inflates
+	// stays in the cache.
+	Whole bool
 }
 
 // CASCOptions are for CASC storages.

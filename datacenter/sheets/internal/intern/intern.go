@@ -25,10 +25,11 @@ type Table struct {
 	pinned    []bool
 }
 
-// slot refers to a string. Part of its hash saves looking at most of the others.
+// slot refers to a string. Its hash saves looking at most of the others, and at all of them
+// when the table grows.
 type slot struct {
 	next uint32 // one more than the number; 0 means that the slot is free
-	tag  uint32
+	hash uint32
 }
 
 // place is where a string lies.
@@ -61,7 +62,7 @@ func (t *Table) Add(group uint32, s []byte) (number uint32, isNew bool) {
 		return number, false
 	}
 	number = uint32(len(t.kept))
-	t.slots[free] = slot{number + 1, uint32(hash >> 32)}
+	t.slots[free] = slot{number + 1, hash}
 	t.kept = append(t.kept, t.keep(group, s))
 	return number, true
 }
@@ -113,20 +114,20 @@ func (t *Table) Reset() {
 	t.kept, t.chunks, t.size = t.kept[:0], nil, 0
 }
 
-func (t *Table) hash(group uint32, s []byte) uint64 {
+func (t *Table) hash(group uint32, s []byte) uint32 {
 	const mix = 0x9e3779b97f4a7c15 // spreads the groups
-	return maphash.Bytes(t.seed, s) ^ uint64(group)*mix
+	return uint32((maphash.Bytes(t.seed, s) ^ uint64(group)*mix) >> 32)
 }
 
 // find returns the number of a string, or the free slot for it.
-func (t *Table) find(group uint32, s []byte, hash uint64) (number uint32, free int, ok bool) {
+func (t *Table) find(group uint32, s []byte, hash uint32) (number uint32, free int, ok bool) {
 	mask := len(t.slots) - 1
 	for i := int(hash) & mask; ; i = (i + 1) & mask {
 		at := t.slots[i]
 		if at.next == 0 {
 			return 0, i, false
 		}
-		if n := at.next - 1; at.tag == uint32(hash>>32) && t.kept[n].group == group && bytes.Equal(t.At(n), s) {
+		if n := at.next - 1; at.hash == hash && t.kept[n].group == group && bytes.Equal(t.At(n), s) {
 			return n, i, true
 		}
 	}
@@ -150,14 +151,17 @@ func (t *Table) grow() {
 	if len(t.slots) == 0 {
 		t.seed = maphash.MakeSeed()
 	}
-	t.slots = make([]slot, max(minSlots, 2*len(t.slots)))
+	old := t.slots
+	t.slots = make([]slot, max(minSlots, 2*len(old)))
 	mask := len(t.slots) - 1
-	for n := range t.kept {
-		hash := t.hash(t.kept[n].group, t.At(uint32(n)))
-		i := int(hash) & mask
+	for _, at := range old {
+		if at.next == 0 {
+			continue
+		}
+		i := int(at.hash) & mask
 		for t.slots[i].next > 0 {
 			i = (i + 1) & mask
 		}
-		t.slots[i] = slot{uint32(n) + 1, uint32(hash >> 32)}
+		t.slots[i] = at
 	}
 }

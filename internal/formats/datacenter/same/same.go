@@ -16,6 +16,7 @@ import (
 
 	"lorefs/datacenter/sheets"
 	"lorefs/datacenter/sheets/pack"
+	"lorefs/datacenter/sheets/xsd"
 	"lorefs/internal/cores"
 	"lorefs/internal/formats/datacenter/spell"
 )
@@ -46,9 +47,9 @@ func (s Sheets) Places() map[string][]int {
 }
 
 // Find compares the sheets of a data center with a folder that [pack.Pack] could pack. What
-// it returns would be packed to sheets equal to those of the data center, since a schema
-// beside them has the data center's own bytes. Without a schema they are equal only if
-// [pack.Options.Template] knows those of the data center. For a name of which the folder has
+// it returns would be packed to sheets equal to those of the data center: the schema beside them
+// knows all of their types and keys, or has the data center's own bytes. Without a schema they are
+// equal only if [pack.Options.Template] knows those of the data center. For a name of which the folder has
 // more or fewer files than the data center has sheets it returns none. all is true if the
 // folder holds all sheets of the data center so, and no others.
 //
@@ -99,6 +100,11 @@ type candidate struct {
 	family *sheets.Family
 	files  []sheetFile
 	size   int64 // of all files
+	// outline is the schema beside the files, or nil if there is none. Then the family's own
+	// is used, which all of its sheets have to be visited for; so is it for the sheets that are
+	// not plain.
+	outline *sheets.Outline
+	own     func() error
 	// differs is set once something is found that is not the same for all sheets.
 	differs atomic.Bool
 }
@@ -106,6 +112,7 @@ type candidate struct {
 // sheetFile is a sheet and its file.
 type sheetFile struct {
 	sheet sheets.Sheet
+	of    *candidate
 	path  string
 	size  int64
 	// differs is set once something is found that is not the same.
@@ -122,7 +129,7 @@ func (s *search) list(paths []string) {
 	for _, family := range s.src.Families() {
 		c := &candidate{family: family}
 		for sheet := range family.Sheets(0) {
-			c.files = append(c.files, sheetFile{sheet: sheet, path: path.Join(family.File, family.SheetFile(sheet.Ordinal))})
+			c.files = append(c.files, sheetFile{sheet: sheet, of: c, path: path.Join(family.File, family.SheetFile(sheet.Ordinal))})
 		}
 		slices.SortFunc(c.files, func(a, b sheetFile) int { return spell.Compare(a.path, b.path) })
 		there := in[family.File]
@@ -134,8 +141,8 @@ func (s *search) list(paths []string) {
 	}
 }
 
-// schemas compares the schemas. It begins with the largest families, which keep a core busy
-// for longest.
+// schemas reads the schemas. It begins with the largest families, which keep a core busy
+// for longest if there is no schema beside them.
 func (s *search) schemas(ctx context.Context) error {
 	err := onAllCores(ctx, s.candidates, func(c *candidate) error {
 		for i := range c.files {
@@ -160,34 +167,70 @@ func (s *search) schemas(ctx context.Context) error {
 // errDiffers means that something is not the same.
 var errDiffers = errors.New("not the same")
 
-// schema compares the schema of a family with those that pack would take for it, if there
-// are any.
+// schema reads the schema that pack would take for a family. If there is none, it finds out the
+// family's own.
 func (s *search) schema(ctx context.Context, c *candidate) error {
-	schema, err := c.family.Schema(ctx)
+	files, err := s.schemaFiles(c)
 	if err != nil {
 		return err
 	}
-	var want []byte
-	for _, name := range []string{spell.EscapeName(c.family.Name) + ".xsd", c.family.SchemaFile()} {
+	c.own = sync.OnceValue(func() error { return ownSchema(ctx, c.family, files) })
+	if len(files) != 1 {
+		return c.own()
+	}
+	schema, err := xsd.Read(files[0].path, files[0].text)
+	if err != nil {
+		return err
+	}
+	if schema.Sheet != c.family.Name {
+		return errDiffers
+	}
+	c.outline = c.family.Outline(schema)
+	return nil
+}
+
+// schemaFile is a schema beside the files of a family.
+type schemaFile struct {
+	path string
+	text []byte
+}
+
+// schemaFiles reads the files that pack could take for the schema of a family.
+func (s *search) schemaFiles(c *candidate) (files []schemaFile, err error) {
+	names := []string{spell.EscapeName(c.family.Name) + ".xsd", c.family.SchemaFile()}
+	for _, name := range slices.Compact(names) {
 		name = path.Join(c.family.File, name)
 		_, err := regular(s.fsys, name)
 		if errors.Is(err, iofs.ErrNotExist) {
 			if _, err := iofs.Lstat(s.fsys, name); errors.Is(err, iofs.ErrNotExist) {
 				continue
 			}
-			return errDiffers // a link that leads to nothing
+			return nil, errDiffers // a link that leads to nothing
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
-		got, err := iofs.ReadFile(s.fsys, name)
+		text, err := iofs.ReadFile(s.fsys, name)
 		if err != nil {
-			return err
+			return nil, err
 		}
+		files = append(files, schemaFile{name, text})
+	}
+	return files, nil
+}
+
+// ownSchema compares the own schema of a family with some files.
+func ownSchema(ctx context.Context, family *sheets.Family, files []schemaFile) error {
+	schema, err := family.Schema(ctx)
+	if err != nil {
+		return err
+	}
+	var want []byte
+	for _, f := range files {
 		if want == nil {
 			want = schema.AppendXSD(nil)
 		}
-		if !bytes.Equal(got, want) {
+		if !bytes.Equal(f.text, want) {
 			return errDiffers
 		}
 	}
@@ -236,8 +279,17 @@ func (s *search) add(n int) {
 	s.progress(s.done, s.total)
 }
 
-// sheet compares a sheet with its file while it is written.
-func (s *search) sheet(ctx context.Context, f *sheetFile) (err error) {
+// sheet compares a sheet with its file.
+func (s *search) sheet(ctx context.Context, f *sheetFile) error {
+	if f.of.outline != nil {
+		err := s.compare(f, func(w io.Writer) error { return s.src.WritePlain(ctx, w, f.sheet, f.of.outline) })
+		if !errors.Is(err, sheets.ErrNotPlain) {
+			return err
+		}
+	}
+	if err := f.of.own(); err != nil {
+		return err
+	}
 	size, err := s.src.Size(ctx, f.sheet)
 	if err != nil {
 		return err
@@ -245,13 +297,21 @@ func (s *search) sheet(ctx context.Context, f *sheetFile) (err error) {
 	if size != f.size {
 		return errDiffers
 	}
+	return s.compare(f, func(w io.Writer) error {
+		_, err := s.src.WriteSheet(ctx, w, f.sheet)
+		return err
+	})
+}
+
+// compare compares a sheet with its file while it is written.
+func (s *search) compare(f *sheetFile, write func(w io.Writer) error) (err error) {
 	file, err := s.fsys.Open(f.path)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	w := &comparer{file: file}
-	if _, err := s.src.WriteSheet(ctx, w, f.sheet); err != nil {
+	if err := write(w); err != nil {
 		return err
 	}
 	return w.end()

@@ -111,6 +111,18 @@ var edits = []struct {
 	}, []string{"E/E-00000.xml", "E/E-00004.xml"}},
 	{"a type", replace("B/B.xsd", `xsd:int`, `xsd:string`), []string{"B/B-00000.xml"}},
 	{"a key", replace("B/B.xsd", `dc:keys="id"`, ``), []string{"B/B-00000.xml"}},
+	{"a schema that knows more", func(fsys fstest.MapFS) {
+		for _, name := range []string{"A", "B"} {
+			replace(name+"/"+name+".xsd", `<xsd:attribute name="name"`, `<xsd:attribute name="more" type="xsd:int" /><xsd:attribute name="name"`)(fsys)
+		}
+		replace("A/A-00001.xml", `id="3"`, `id="3" more="4"`)(fsys)
+	}, []string{"A/A-00001.xml"}},
+	{"a schema that is spelled otherwise", func(fsys fstest.MapFS) {
+		fsys["B/B.xsd"].Data = append(fsys["B/B.xsd"].Data, "<!-- B -->"...)
+		replace("B/B-00000.xml", `"x"`, `"y"`)(fsys)
+	}, []string{"B/B-00000.xml"}},
+	{"a schema of nothing", func(fsys fstest.MapFS) { fsys["B/B.xsd"].Data = nil }, []string{"B/B-00000.xml"}},
+	{"the schema of another sheet", func(fsys fstest.MapFS) { fsys["B/B.xsd"] = fsys["A/A.xsd"] }, []string{"B/B-00000.xml"}},
 	{"white space", func(fsys fstest.MapFS) { fsys["C/C-00000.xml"].Data = append(fsys["C/C-00000.xml"].Data, '\n') }, []string{"C/C-00000.xml"}},
 	{"nonsense", replace("C/C-00000.xml", `name=`, `name `), []string{"C/C-00000.xml"}},
 	{"a sheet less", func(fsys fstest.MapFS) { delete(fsys, "A/A-00000.xml") }, []string{"A/A-00001.xml"}},

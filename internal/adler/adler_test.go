@@ -1,0 +1,53 @@
+package adler_test
+
+import (
+	"bytes"
+	"hash/adler32"
+	"math/rand/v2"
+	"testing"
+
+	"lorefs/internal/adler"
+)
+
+// TestChecksum compares with the standard library, for lengths about those at which the way of
+// adding changes, and for the bytes that make the sums largest.
+func TestChecksum(t *testing.T) {
+	const most = 1<<18 + 500
+	random := make([]byte, most)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range random {
+		random[i] = byte(rng.Uint32())
+	}
+	for name, data := range map[string][]byte{
+		"random": random,
+		"high":   bytes.Repeat([]byte{0xff}, most),
+		"zeros":  make([]byte, most),
+	} {
+		for n := range 1000 {
+			compare(t, name, data[:n])
+			compare(t, name, data[n:n+n])
+			compare(t, name, data[:most-n])
+		}
+	}
+	high := bytes.Repeat([]byte{0xff}, 4<<20)
+	compare(t, "4 MiB", high)
+}
+
+func compare(t *testing.T, name string, p []byte) {
+	t.Helper()
+	if got, want := adler.Checksum(p), adler32.Checksum(p); got != want {
+		t.Fatalf("%s: %d bytes have %08x, want %08x", name, len(p), got, want)
+	}
+}
+
+func BenchmarkChecksum(b *testing.B) {
+	p := bytes.Repeat([]byte{1, 200, 3, 0}, 1<<18)
+	for name, sum := range map[string]func([]byte) uint32{"lorefs": adler.Checksum, "stdlib": adler32.Checksum} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(p)))
+			for b.Loop() {
+				sum(p)
+			}
+		})
+	}
+}
