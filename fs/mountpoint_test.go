@@ -163,7 +163,8 @@ func TestCheckMountpointDetachesDeadMount(t *testing.T) {
 // answer of its own mount. It would never end by itself, and any request to the mount would
 // wait too.
 func TestCheckMountpointAbortsSilentMount(t *testing.T) {
-	t.Parallel()               // it waits for a server that says nothing
+	t.Parallel() // it waits for a server that says nothing
+
 	const fusectl = 0x65735543 // see statfs(2)
 	var at unix.Statfs_t
 	err := unix.Statfs("/sys/fs/fuse/connections", &at)
