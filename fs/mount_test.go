@@ -238,7 +238,7 @@ func others(s fs.Stats) uint64 {
 }
 
 func TestPrimingServesWhatIsRead(t *testing.T) {
-	s := shape{dirs: 50, files: 50}
+	s := shape{dirs: testneeds.Cases(15, 50, 50), files: 50}
 	dir, server := fusetest.Serve(t, s.tree(t), fs.Options{})
 	read := func(name string) {
 		t.Helper()

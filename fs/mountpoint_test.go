@@ -163,13 +163,14 @@ func TestCheckMountpointDetachesDeadMount(t *testing.T) {
 // answer of its own mount. It would never end by itself, and any request to the mount would
 // wait too.
 func TestCheckMountpointAbortsSilentMount(t *testing.T) {
+	t.Parallel() // it waits for a server that says nothing
+
 	const fusectl = 0x65735543 // see statfs(2)
 	var at unix.Statfs_t
 	err := unix.Statfs("/sys/fs/fuse/connections", &at)
 	if os.Geteuid() != 0 && (err != nil || at.Type != fusectl) {
 		t.Skip("the kernel's list of connections is not mounted, and without it only root can end one")
 	}
-	t.Parallel() // it waits for a server that says nothing
 	dir := t.TempDir()
 	server := startServer(t, dir, hangEnv+"=1")
 	_ = server.Process.Kill()

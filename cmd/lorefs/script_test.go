@@ -10,7 +10,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -63,7 +62,7 @@ type cleaning struct{ m *testing.M }
 
 // Run implements testscript.TestingM.
 func (c cleaning) Run() int {
-	manyAtOnce()
+	testneeds.AtOnce(2) // scripts wait for mounts, disks and other processes for half of the time
 	home := noHome()
 	code := c.m.Run()
 	for _, dir := range []string{home, atEnd} {
@@ -83,21 +82,6 @@ func noHome() string {
 		panic("no folder for tests: " + err.Error())
 	}
 	return dir
-}
-
-// manyAtOnce has twice as many scripts run at a time as there are processors, unless -parallel says
-// how many: they wait for mounts, disks and other processes for half of the time.
-func manyAtOnce() {
-	const parallel = "test.parallel"
-	flag.Parse()
-	asked := false
-	flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == parallel })
-	if asked {
-		return
-	}
-	if err := flag.Set(parallel, strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
-		panic("BUG: go test has no flag " + parallel + ": " + err.Error())
-	}
 }
 
 // TestScript runs the scripts that need no mount.

@@ -112,6 +112,12 @@ func served(t *testing.T, n, archives, hosts int) (*casctest.Large, *write.CDN, 
 	return l, c, s, o
 }
 
+// TestMain has tests run side by side that wait between their tries.
+func TestMain(m *testing.M) {
+	testneeds.AtOnce(4)
+	m.Run()
+}
+
 // TestCDNBudget counts what is asked of the hosts of a large storage.
 func TestCDNBudget(t *testing.T) {
 	n, archives := 300_000, 200

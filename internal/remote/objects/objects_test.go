@@ -28,6 +28,7 @@ import (
 	"lorefs/internal/remote/mirror"
 	"lorefs/internal/remote/objects"
 	"lorefs/internal/source"
+	"lorefs/internal/testneeds"
 )
 
 // object is what a web server has.
@@ -128,6 +129,7 @@ func TestMain(m *testing.M) {
 			panic(err)
 		}
 	}
+	testneeds.AtOnce(4)
 	minio.DefaultRetryUnit, minio.DefaultRetryCap = time.Millisecond, time.Millisecond
 	m.Run()
 }
