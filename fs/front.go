@@ -66,13 +66,8 @@ func (f *front) Lookup(cancel <-chan struct{}, header *fuse.InHeader, name strin
 		out.SetEntryTimeout(0)
 		out.SetAttrTimeout(0)
 	}
-	if st.Ok() {
-		switch out.Mode & syscall.S_IFMT {
-		case syscall.S_IFREG:
-			f.m.files.wanted()
-		case syscall.S_IFDIR:
-			f.m.dirs.wanted()
-		}
+	if st.Ok() && out.Mode&syscall.S_IFMT == syscall.S_IFREG {
+		f.m.nameOnly.sawLookup()
 	}
 	return st
 }
@@ -174,9 +169,6 @@ func (f *front) ReadDir(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEn
 func (f *front) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.DirEntryList) fuse.Status {
 	f.m.inodes.throttle()
 	crowded := f.m.inodes.crowded()
-	if in.Offset == 0 {
-		f.m.dirs.wanted()
-	}
 	dirTime := sync.OnceValues(func() (time.Time, bool) { return f.modTime(cancel, in) })
 	since := f.m.now()
 	var full []*fuse.EntryOut // answers with attributes, if they may change
@@ -185,8 +177,7 @@ func (f *front) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.D
 		if eo == nil {
 			return false
 		}
-		if e.Size == nodes.UnknownSize || e.Kind == nodes.File && crowded && f.m.files.next() ||
-			e.Kind == nodes.Dir && f.m.dirs.next() {
+		if e.Size == nodes.UnknownSize || e.Kind == nodes.File && f.m.nameOnly.next(crowded) {
 			f.m.counters.nameOnly.Add(1)
 			return true
 		}

@@ -132,51 +132,10 @@ func TestListingWithoutTimes(t *testing.T) {
 	}
 }
 
-// Of a large directory that nobody has gone into, most directories are listed by name only.
-func TestListingOfManyDirectories(t *testing.T) {
-	const dirs = 3000
-	var b nodetest.Builder
-	for i := range dirs {
-		b.Dir(nodes.Root, testName(i))
-	}
-	tree, err := b.Build(testTime)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := oddFront(oddTree{Mem: tree})
-	inFull := func() (n int) {
-		ids, _ := readDirPlus(t, f)
-		if len(ids) != dirs {
-			t.Fatalf("%d entries, want %d", len(ids), dirs)
-		}
-		for _, id := range ids {
-			if id != 0 {
-				n++
-			}
-		}
-		return n
-	}
-	if n := inFull(); n != firstDirs+fullPerLookup {
-		t.Errorf("%d in full, want %d", n, firstDirs+fullPerLookup)
-	}
-	if st := f.Lookup(nil, &rootHeader, testName(dirs-1), new(fuse.EntryOut)); !st.Ok() {
-		t.Fatal(st)
-	}
-	if n := inFull(); n != 2*fullPerLookup {
-		t.Errorf("%d in full after one LOOKUP, want %d", n, 2*fullPerLookup)
-	}
-	for range dirs / fullPerLookup {
-		f.Lookup(nil, &rootHeader, testName(0), new(fuse.EntryOut))
-	}
-	if n := inFull(); n != dirs {
-		t.Errorf("%d in full after many LOOKUPs, want all %d", n, dirs)
-	}
-}
-
 // readDirPlus returns the node IDs and times of the root's entries.
 func readDirPlus(t *testing.T, f *front) (ids, mtimes []uint64) {
 	t.Helper()
-	buf := make([]byte, 1<<20)
+	buf := make([]byte, 4096)
 	out := fuse.NewDirEntryList(buf, 0)
 	if st := f.ReadDirPlus(nil, &fuse.ReadIn{InHeader: rootHeader}, out); !st.Ok() {
 		t.Fatalf("READDIRPLUS = %v", st)

@@ -5,38 +5,34 @@ package fs
 import "sync/atomic"
 
 const (
-	// fullPerLookup is how many entries one LOOKUP allows to be listed in full, and
+	// fullPerLookup is how many files one LOOKUP of a file allows to be listed in full, and
 	// fullCredit the most that may be saved up.
 	fullPerLookup = 64
 	fullCredit    = 8192
-	// firstDirs is how many directories are listed in full before anybody has gone into one.
-	firstDirs = 2048
 )
 
-// nameOnly decides which entries are listed by name only, without attributes and so without
-// an inode. That suffices for ls(1), and neither fills the list of inodes nor needs pruning;
-// but ls -l has to ask for each such entry.
+// nameOnly decides which files are listed by name only, without attributes and so without
+// an inode. That suffices for find(1), and neither fills the list of inodes nor needs
+// pruning; but ls -l has to ask for each such file.
 //
-// Credit decides: each LOOKUP shows that somebody needs more than names and adds credit, each
-// entry listed in full takes some.
-//
-// Files are all listed in full while there is room for inodes. Directories have a credit of their
-// own, which counts from the start: an inode takes ten times as long as a name, and who lists
-// tens of thousands of directories rarely goes into each. To list a directory is to have gone into
-// it and adds credit, too, so that a walk gets all but the largest directories in full.
+// While there is room for inodes, every file is listed in full. After that credit decides:
+// each LOOKUP of a file shows that somebody needs more than names and adds credit, each
+// file listed in full takes some.
 type nameOnly struct {
 	credit atomic.Int64
 }
 
-// wanted is called when somebody needs more than names.
-func (o *nameOnly) wanted() {
+func (o *nameOnly) sawLookup() {
 	if c := o.credit.Load(); c < fullCredit {
 		o.credit.Store(min(c+fullPerLookup, fullCredit))
 	}
 }
 
-// next decides on the next entry to be listed.
-func (o *nameOnly) next() bool {
+// next decides on the next file to be listed. crowded is that of the inodes.
+func (o *nameOnly) next(crowded bool) bool {
+	if !crowded {
+		return false
+	}
 	if o.credit.Load() <= 0 {
 		return true
 	}

@@ -33,8 +33,7 @@ type mount struct {
 	errors   errorLog
 	inodes   inodeList
 	primer   primer
-	// files and dirs say which of them are listed by name only.
-	files, dirs nameOnly
+	nameOnly nameOnly
 	// statefulDirs and byEntry make the mount work as on old kernels, for tests.
 	statefulDirs, byEntry bool
 }

@@ -25,19 +25,22 @@ var testTime = time.Unix(1_500_000_000, 0)
 
 func TestNameOnlyFollowsLookups(t *testing.T) {
 	var o nameOnly
-	if !o.next() {
-		t.Error("in full although nobody asked")
+	if o.next(false) {
+		t.Error("by name only although there is room")
 	}
-	o.wanted()
+	if !o.next(true) {
+		t.Error("in full although crowded and nobody asked")
+	}
+	o.sawLookup()
 	full := 0
-	for !o.next() {
+	for !o.next(true) {
 		full++
 	}
 	if full != fullPerLookup {
 		t.Errorf("%d in full after one LOOKUP, want %d", full, fullPerLookup)
 	}
 	for range 10 * fullCredit {
-		o.wanted()
+		o.sawLookup()
 	}
 	if c := o.credit.Load(); c != fullCredit {
 		t.Errorf("the credit is %d, want at most %d", c, fullCredit)

@@ -163,7 +163,6 @@ func newMount(tree nodes.Tree, o Options) *mount {
 	m.errors.logger = o.Logger
 	m.inodes.init(o.MaxInodes)
 	m.primer.init(&o)
-	m.dirs.credit.Store(firstDirs)
 	m.statefulDirs, m.byEntry = o.oldKernel, o.oldKernel
 	return m
 }
