@@ -168,19 +168,33 @@ func (d *decodeCheck) checkpoint(n int) error {
 	return d.decode(p, min(p.Out+some, d.end(n, d.stated)))
 }
 
-// decode decodes data from a place up to an offset, and compares it with what is wanted.
-func (d *decodeCheck) decode(at inflate.Point, to int64) (err error) {
-	from := max(at.Out-windowSize, 0)
-	if d.want, err = d.plan.Data(d.want, from, to); err != nil {
-		return err
-	}
-	w := int(at.Out - from)
-	d.got = append(d.got[:0], d.want[:w]...)
-	d.got = slices.Grow(d.got, len(d.want)-w)[:len(d.want)]
+// largePiece is the number of bytes that are decoded at a time: nearly all spans at once.
+const largePiece = 2 * largeSpan
+
+// decode decodes data from a place up to an offset, and compares it with what is wanted. It does so in
+// pieces, since one block may have nearly all data of the file.
+func (d *decodeCheck) decode(at inflate.Point, to int64) error {
 	if err := d.dec.Reset(at); err != nil {
 		return d.wrong(at.Header, "reading it back: %w", err)
 	}
-	next := sort.Search(len(d.points), func(i int) bool { return d.points[i].Out > at.Out })
+	for begin := at.Out; begin < to; begin += largePiece {
+		if err := d.piece(at, begin, min(begin+largePiece, to)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// piece decodes data between two offsets, behind what was decoded from a place on.
+func (d *decodeCheck) piece(at inflate.Point, begin, to int64) (err error) {
+	from := max(begin-windowSize, 0)
+	if d.want, err = d.plan.Data(d.want, from, to); err != nil {
+		return err
+	}
+	w := int(begin - from)
+	d.got = append(d.got[:0], d.want[:w]...)
+	d.got = slices.Grow(d.got, len(d.want)-w)[:len(d.want)]
+	next := sort.Search(len(d.points), func(i int) bool { return d.points[i].Out > begin })
 	for w < len(d.got) {
 		stop := to
 		if next < len(d.points) {
