@@ -80,7 +80,7 @@ var wineWords = strings.NewReplacer(
 func asHere(messages string) string {
 	var kept strings.Builder
 	for line := range strings.Lines(messages) {
-		if !strings.HasPrefix(line, "wine: ") {
+		if !strings.HasPrefix(line, "wine: ") && !strings.HasPrefix(line, "wine client error:") {
 			kept.WriteString(wineWords.Replace(line))
 		}
 	}

@@ -2,6 +2,7 @@ package edit_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"math"
@@ -285,7 +286,7 @@ func writeDraft(t testing.TB, d *edit.Draft, layout datacenter.Layout) (*datacen
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := dctest.Open(t, out.Bytes())
+	g := dctest.OpenAs(t, out.Bytes(), layout)
 	if err := w.Compare(context.Background(), g); err != nil {
 		t.Fatal(err)
 	}
@@ -330,6 +331,7 @@ func checkNames(t testing.TB, f, g *datacenter.File) {
 // save writes the draft and compares the file with the model. Then it puts the model in the
 // order of the file.
 func (s *session) save(layout datacenter.Layout) {
+	layout = cmp.Or(layout, s.files[len(s.files)-1].Layout())
 	s.m.check(s.t, s.d, s.f)
 	g, data := writeDraft(s.t, s.d, layout)
 	checkNames(s.t, s.f, g)
@@ -338,7 +340,7 @@ func (s *session) save(layout datacenter.Layout) {
 	if got, want := newModel(s.t, g).String(), s.m.String(); got != want {
 		s.t.Fatalf("the file holds\n%.2000swant\n%.2000s", got, want)
 	}
-	for _, f := range dctest.StrictFindings(s.t, data, 5) {
+	for _, f := range dctest.StrictFindingsAs(s.t, data, layout, 5) {
 		s.t.Errorf("VerifyStrict: %v", f)
 	}
 	if n := s.d.Pending(); n != 0 {
@@ -363,7 +365,7 @@ func (s *session) checkReplay(data []byte, layout datacenter.Layout) {
 	if got, want := d.Entries(), s.m.entries(); got != want {
 		s.t.Fatalf("after Replay %d entries, want %d", got, want)
 	}
-	g, again := writeDraft(s.t, d, layout)
+	g, again := writeDraft(s.t, d, cmp.Or(layout, s.files[last].Layout()))
 	want := s.m.clone()
 	want.root.sort(nameOrder(g))
 	if got := newModel(s.t, g).String(); got != want.String() {

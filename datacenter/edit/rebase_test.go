@@ -2,6 +2,7 @@ package edit_test
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"slices"
 	"sync"
@@ -27,15 +28,15 @@ func (s *session) saveWhileEdited(layout datacenter.Layout) {
 		since = append(since, s.step()...)
 	}
 	var out bytes.Buffer
-	from := snapshot
+	from, base := snapshot, s.files[len(s.files)-1]
 	if rapid.IntRange(0, 3).Draw(s.t.rt, "on the first file") == 0 {
-		from = snapshot.OnFirst()
+		from, base = snapshot.OnFirst(), s.files[0]
 	}
 	w, err := from.Write(s.t.Context(), datacenter.WriteOptions{Layout: layout}, &out)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	g := dctest.Open(s.t, out.Bytes())
+	g := dctest.OpenAs(s.t, out.Bytes(), cmp.Or(layout, base.Layout()))
 	if err := w.Compare(s.t.Context(), g); err != nil {
 		s.t.Fatal(err)
 	}
@@ -79,7 +80,7 @@ func (s *session) checkOnFirst() {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	g := dctest.Open(s.t, out.Bytes())
+	g := dctest.OpenAs(s.t, out.Bytes(), s.files[0].Layout())
 	if err := w.Compare(s.t.Context(), g); err != nil {
 		s.t.Fatal(err)
 	}

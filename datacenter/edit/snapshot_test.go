@@ -18,6 +18,7 @@ import (
 // moment is a Snapshot with the model at that moment.
 type moment struct {
 	s       *edit.Snapshot
+	layout  datacenter.Layout
 	m       *model
 	changes string
 	// nodes are the edited nodes, and reader a Reader that was made then but is asked for them later.
@@ -26,7 +27,7 @@ type moment struct {
 }
 
 func (s *session) snapshot() moment {
-	at := moment{s: s.d.Snapshot(), m: s.m.clone()}
+	at := moment{s: s.d.Snapshot(), layout: s.files[len(s.files)-1].Layout(), m: s.m.clone()}
 	changes := at.s.Changes()
 	at.changes = fmt.Sprintf("%+v", changes)
 	at.nodes = readNodes(at.s.Reader(), changes)
@@ -63,7 +64,7 @@ func (at *moment) check(t rapidTB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := dctest.Open(t, out.Bytes())
+	g := dctest.OpenAs(t, out.Bytes(), at.layout)
 	if err := w.Compare(t.Context(), g); err != nil {
 		t.Fatal(err)
 	}

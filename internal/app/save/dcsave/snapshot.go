@@ -227,6 +227,7 @@ func (w *snapshot) reopen(f *os.File) error {
 // options returns the options for opening the new file, whose index is held back.
 func (w *snapshot) options() datacenter.Options {
 	opts := w.s.opts.Reopen()
+	opts.Layout = w.s.opts.Write.Layout // a small file may fit two
 	opts.ModTime = w.to.from.Info().ModTime()
 	opts.Progress = ProgressOf(w.s.show).Reading
 	if w.index = (heldIndex{IndexStore: opts.Index}); opts.Index != nil {
