@@ -72,10 +72,10 @@ func (s *sides) keep(o *kinds.Source) {
 	s.spared = append(s.spared, o.Spare(s.cache()))
 }
 
-// cache returns the largest cache for a side. A data center beside a folder is compared with that
-// alone, before packing needs memory.
+// cache returns the largest cache for a side that was just opened. A data center beside a folder is
+// compared with that alone, before packing needs memory.
 func (s *sides) cache() int64 {
-	if s.flags.readWhole && len(s.opened) == 1 {
+	if s.flags.readWhole && s.temp == "" {
 		return int64(s.flags.cacheSize)
 	}
 	return comparedCache
