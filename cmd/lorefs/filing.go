@@ -46,8 +46,8 @@ func (f *filing) add(c *cobra.Command) {
 	c.Flags().BoolVar(&f.overwrite, "overwrite", false, "replace existing files")
 }
 
-// foresee prints how much will be written, and returns an error if the disk has too little
-// space. It does neither for sources that must render files to know their sizes.
+// foresee prints how much will be written, unless quiet, and returns an error if the disk has too
+// little space. It does neither for sources that must render files to know their sizes.
 func (f *filing) foresee(ctx context.Context, c *cobra.Command, s *kinds.Source, from nodes.Entry, to string) error {
 	most := s.QuickSizes()
 	if most == 0 {
@@ -64,7 +64,9 @@ func (f *filing) foresee(ctx context.Context, c *cobra.Command, s *kinds.Source,
 	if a.Files == 0 {
 		return nil
 	}
-	shown.Fprintf(c.ErrOrStderr(), "writing %s, %s\n", shown.Plural(a.Files, "file"), amount(a.Bytes))
+	if !quiet.Load() {
+		shown.Fprintf(c.ErrOrStderr(), "writing %s, %s\n", shown.Plural(a.Files, "file"), amount(a.Bytes))
+	}
 	space, err := diskspace.For(to)
 	if err != nil {
 		return nil //nolint:nilerr // if the free space is unknown, writing ends when the disk is full
