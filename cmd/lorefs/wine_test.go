@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -61,9 +63,14 @@ func runWine(program string, args []string) (code int, err error) {
 		return 0, err
 	}
 	text, err := io.ReadAll(outs[1])
-	if err == nil {
-		_, err = io.WriteString(os.Stderr, asHere(string(text)))
+	if err != nil {
+		return 0, err
 	}
+	// Wine's connection to its server broke, and the program with it. .ci/run looks for these words.
+	if bytes.Contains(text, []byte("wine client error:")) {
+		return 0, fmt.Errorf("%s", text)
+	}
+	_, err = io.WriteString(os.Stderr, asHere(string(text)))
 	return code, err
 }
 
@@ -80,7 +87,7 @@ var wineWords = strings.NewReplacer(
 func asHere(messages string) string {
 	var kept strings.Builder
 	for line := range strings.Lines(messages) {
-		if !strings.HasPrefix(line, "wine: ") && !strings.HasPrefix(line, "wine client error:") {
+		if !strings.HasPrefix(line, "wine: ") {
 			kept.WriteString(wineWords.Replace(line))
 		}
 	}
