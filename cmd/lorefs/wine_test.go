@@ -27,20 +27,54 @@ func underWine() {
 	os.Exit(code)
 }
 
-// runWine prints what the program prints, its messages in the words of this system. The
-// outputs are files, because the processes that wine leaves in the background would keep
-// pipes open.
+// errWineBroke means that wine's connection to its server broke, and the program with it.
+var errWineBroke = errors.New("wine broke")
+
+// wineBroke is what wine says then. .ci/run looks for it.
+const wineBroke = "wine client error:"
+
+// runWine prints what the program prints, its messages in the words of this system. It tries again
+// if wine breaks, as it does once in some hundred runs.
 func runWine(program string, args []string) (code int, err error) {
-	var outs [2]*os.File
-	for i := range outs {
-		if outs[i], err = os.CreateTemp("", "wine"); err != nil {
+	stdin, err := wineFile()
+	if err != nil {
+		return 0, err
+	}
+	defer stdin.Close()
+	if _, err := io.Copy(stdin, os.Stdin); err != nil {
+		return 0, err
+	}
+	for range 3 {
+		if _, err := stdin.Seek(0, io.SeekStart); err != nil {
 			return 0, err
 		}
-		defer os.Remove(outs[i].Name())
+		if code, err = tryWine(stdin, program, args); !errors.Is(err, errWineBroke) {
+			break
+		}
+	}
+	return code, err
+}
+
+// wineFile returns an open file without a name. Inputs and outputs are files, because the processes
+// that wine leaves in the background would keep pipes open.
+func wineFile() (*os.File, error) {
+	f, err := os.CreateTemp("", "wine")
+	if err != nil {
+		return nil, err
+	}
+	return f, os.Remove(f.Name())
+}
+
+func tryWine(stdin *os.File, program string, args []string) (code int, err error) {
+	var outs [2]*os.File
+	for i := range outs {
+		if outs[i], err = wineFile(); err != nil {
+			return 0, err
+		}
 		defer outs[i].Close()
 	}
 	c := exec.Command("wine", append([]string{program}, args...)...)
-	c.Stdin, c.Stdout, c.Stderr = os.Stdin, outs[0], outs[1]
+	c.Stdin, c.Stdout, c.Stderr = stdin, outs[0], outs[1]
 	c.Env = append(os.Environ(), "WINEDEBUG=-all", "LC_ALL=C.UTF-8")
 	// A path without a drive is not absolute there, and would be passed over: all scripts would
 	// see each other's journals.
@@ -59,16 +93,15 @@ func runWine(program string, args []string) (code int, err error) {
 			return 0, err
 		}
 	}
-	if _, err := io.Copy(os.Stdout, outs[0]); err != nil {
-		return 0, err
-	}
 	text, err := io.ReadAll(outs[1])
 	if err != nil {
 		return 0, err
 	}
-	// Wine's connection to its server broke, and the program with it. .ci/run looks for these words.
-	if bytes.Contains(text, []byte("wine client error:")) {
-		return 0, fmt.Errorf("%s", text)
+	if bytes.Contains(text, []byte(wineBroke)) {
+		return 0, fmt.Errorf("%w: %s", errWineBroke, text)
+	}
+	if _, err := io.Copy(os.Stdout, outs[0]); err != nil {
+		return 0, err
 	}
 	_, err = io.WriteString(os.Stderr, asHere(string(text)))
 	return code, err
