@@ -11,10 +11,11 @@ import (
 	"lorefs/internal/cores"
 )
 
-// CompareSpliced is [Written.Compare] for g, what Splice wrote or [datacenter.Spliced.Wanted] of it. A
-// check finds out that g has all bytes of the base that were not changed on purpose. So a node that was not edited
-// is equal with its subtree if it is stored as the base has it, and the work grows with the edits.
-// The base is not read: Splice has noted how the children of the draft nodes are stored.
+// CompareSpliced is [Written.Compare] for g, which is [datacenter.Spliced.Wanted] or the file that
+// Splice wrote. The check of the splice proves that g has all bytes of the base that were not
+// changed on purpose. So a node that was not edited is equal with its subtree if it is stored as
+// the base has it, and the work grows with the edits. The base is not read: Splice has noted how
+// the children of the draft nodes are stored.
 func (w *Written) CompareSpliced(ctx context.Context, g *datacenter.File) error {
 	if err := w.compareCounts(g); err != nil {
 		return err
