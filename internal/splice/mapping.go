@@ -51,16 +51,16 @@ func (m *mapping) after(n int, off int64) int64 {
 	return e.Off + m.before[n-1] + min(off-e.Off, int64(len(e.New)))
 }
 
-// end returns where the first n edits end, in the data before them.
-func (m *mapping) end(n int) int64 {
+// ended returns where the first n edits end, in the data before them.
+func (m *mapping) ended(n int) int64 {
 	if n == 0 {
 		return 0
 	}
 	return m.edits[n-1].Off + m.edits[n-1].Len
 }
 
-// begin returns where edit n begins, in the data before the edits.
-func (m *mapping) begin(n int) int64 {
+// beginOf returns where edit n begins, in the data before the edits.
+func (m *mapping) beginOf(n int) int64 {
 	if n == len(m.edits) {
 		return math.MaxInt64
 	}
@@ -75,7 +75,7 @@ func (m *mapping) newEnd(i int) int64 {
 // untouched reports whether no edit changes a byte between two offsets or inserts one there.
 func (m *mapping) untouched(from, to int64) bool {
 	n := m.begun(to)
-	return n == 0 || m.end(n) <= from
+	return n == 0 || m.ended(n) <= from
 }
 
 // data returns bytes of the edited data, of which old reads what stays. They are in buf if that has
