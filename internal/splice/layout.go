@@ -156,6 +156,10 @@ func (p *Plan) Data(buf []byte, from, to int64) ([]byte, error) {
 	return p.m.data(buf, from, to, p.s.Data)
 }
 
+// Former returns where data between two new offsets lay before the edits. ok is false if it did not lie
+// there as it is now.
+func (p *Plan) Former(from, to int64) (old int64, ok bool) { return p.m.former(from, to) }
+
 // joinSize is the number of bytes read and written at a time.
 const joinSize = 256 << 10
 

@@ -72,6 +72,13 @@ func (m *mapping) newEnd(i int) int64 {
 	return m.edits[i].Off + m.before[i] + int64(len(m.edits[i].New))
 }
 
+// former returns where data between two new offsets lay before the edits. ok is false if it did not lie
+// there as it is now.
+func (m *mapping) former(from, to int64) (old int64, ok bool) {
+	i := sort.Search(len(m.edits), func(i int) bool { return m.newEnd(i) > from })
+	return from - m.before[i], i == len(m.edits) || m.edits[i].Off+m.before[i] >= to
+}
+
 // untouched reports whether no edit changes a byte between two offsets or inserts one there.
 func (m *mapping) untouched(from, to int64) bool {
 	n := m.begun(to)
