@@ -85,6 +85,7 @@ func (p *primer) sawListing(dir nodes.ID) {
 // run primes what is queued until ctx is done.
 func (p *primer) run(ctx context.Context, m *mount, k storer) {
 	job := priming{m: m, kernel: k, buf: make([]byte, p.max)}
+	ctx = nodes.Unasked(ctx)
 	for {
 		select {
 		case <-ctx.Done():
