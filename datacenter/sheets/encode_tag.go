@@ -135,7 +135,7 @@ func (e *encoder) storedTag(dst []byte, n *item, el *element) ([]byte, error) {
 			}
 			continue
 		}
-		if e.tag.plain && !e.knows(el, name, a.Type()) {
+		if e.tag.plain && el.odd && !e.knows(el, name, a.Type()) {
 			return dst, ErrNotPlain
 		}
 		if dst, err = e.storedAttribute(dst, a, el); err != nil {
