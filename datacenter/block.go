@@ -20,6 +20,9 @@ func (f *File) block(n uint64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if f.bare {
+		return buf, nil
+	}
 	return buf[min(f.points[n].Out, windowSize):], nil
 }
 

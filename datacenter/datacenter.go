@@ -73,6 +73,8 @@ type File struct {
 	index
 
 	blocks BlockCache
+	// bare is set if blocks do not begin with the history that inflating them needs.
+	bare bool
 	// identity is the key of the index in the IndexStore.
 	identity cache.ID
 	// load is inflateBlock as a value. It is made once so that reads allocate nothing.

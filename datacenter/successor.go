@@ -149,9 +149,9 @@ func (p *Spliced) Open(r io.ReaderAt, size int64, opts Options) (*File, error) {
 // with the edits. So nothing is read from f. CheckBytes and CheckData find out whether f has that data.
 func (p *Spliced) Wanted(f *File) *File {
 	size := p.stream.stated
-	g := &File{container: f.container, index: f.index}
+	g := &File{container: f.container, index: f.index, bare: true}
 	g.checkpoints = checkpoints{}
-	const piece = 1 << nearShift // only a few nodes of each block are looked at
+	const piece = 16 << 10 // only a few nodes of each block are looked at
 	for off := int64(0); off < size; off += piece {
 		g.points = append(g.points, inflate.Point{Out: off})
 	}
@@ -166,32 +166,19 @@ func (p *Spliced) Wanted(f *File) *File {
 	return g
 }
 
-// wanted returns data as it is wanted, in the form of a cached block. Most of it is old data: then that is
-// returned, without a copy.
+// wanted returns data as it is wanted. Most of it is old data: that is not copied.
 func (s *spliced) wanted(from, to int64) ([]byte, error) {
-	history := min(from, windowSize)
-	if old, ok := s.plan.Former(from, to); ok && old >= history {
-		b, err := s.base.span(old-history, old, old+to-from)
-		if b != nil || err != nil {
-			return b, err
+	if old, ok := s.plan.Former(from, to); ok {
+		n, i := s.base.blockAt(old)
+		b, err := s.base.block(n)
+		if err != nil {
+			return nil, err
+		}
+		if end := i + int(to-from); end <= len(b) {
+			return b[i:end:end], nil
 		}
 	}
-	return s.plan.Data(nil, from-history, to)
-}
-
-// span returns the part of a cached block that has the data between two offsets and, before it, the
-// history from an offset on. It returns nil if they do not lie in one block.
-func (f *File) span(history, from, to int64) ([]byte, error) {
-	n, _ := f.blockAt(from)
-	begin := f.points[n].Out
-	if begin -= min(begin, windowSize); history < begin || to > f.end(int(n), f.stated) {
-		return nil, nil
-	}
-	b, err := f.blocks.Block(context.Background(), n, f.load)
-	if err != nil {
-		return nil, err
-	}
-	return b[history-begin : to-begin : to-begin], nil
+	return s.plan.Data(nil, from, to)
 }
 
 // IsStoredAs reports whether the node has the stored form x.

@@ -2,6 +2,7 @@ package edit
 
 import (
 	"context"
+	"iter"
 	"sync"
 	"sync/atomic"
 
@@ -75,22 +76,37 @@ type pair struct {
 	y datacenter.Node
 }
 
-// pair pairs the children of a draft node with those of y, the node that it became. It
-// ignores placeholders of y.
+// pair returns the children of a draft node, each with that of y, the node that the draft node became.
 func (w *Written) pair(n *draftNode, x *nodeState, y datacenter.Node) ([]pair, error) {
-	order := w.orders[n]
-	pairs := make([]pair, 0, len(order))
-	for child, err := range y.Children() {
+	pairs := make([]pair, 0, len(w.orders[n]))
+	for p, err := range w.eachPair(n, x, y) {
 		if err != nil {
 			return nil, err
 		}
-		if len(pairs) == len(order) {
-			return nil, differs(y, "more than the %d children that it had", len(order))
-		}
-		pairs = append(pairs, pair{&x.kids[order[len(pairs)]], child})
-	}
-	if len(pairs) < len(order) {
-		return nil, differs(y, "%d children instead of %d", len(pairs), len(order))
+		pairs = append(pairs, p)
 	}
 	return pairs, nil
+}
+
+// eachPair yields what pair returns. It ignores placeholders of y. An error is yielded last.
+func (w *Written) eachPair(n *draftNode, x *nodeState, y datacenter.Node) iter.Seq2[pair, error] {
+	return func(yield func(pair, error) bool) {
+		order, i := w.orders[n], 0
+		for child, err := range y.Children() {
+			if err == nil && i == len(order) {
+				err = differs(y, "more than the %d children that it had", len(order))
+			}
+			if err != nil {
+				yield(pair{}, err)
+				return
+			}
+			if !yield(pair{&x.kids[order[i]], child}, nil) {
+				return
+			}
+			i++
+		}
+		if i < len(order) {
+			yield(pair{}, differs(y, "%d children instead of %d", i, len(order)))
+		}
+	}
 }

@@ -26,8 +26,9 @@ type retokenizer struct {
 	u, v, end, skip int64
 	next            int
 
-	z   *flate.Writer // for new data
-	out bytes.Buffer  // of z
+	z    *flate.Writer    // for new data
+	out  bytes.Buffer     // of z
+	undo *inflate.Decoder // of out
 }
 
 // moved reports whether a match is still right whose own bytes at off stay: what it copies was
@@ -207,9 +208,13 @@ func (r *retokenizer) insert(v, end int64) error {
 // deflated appends the tokens of what was deflated.
 func (r *retokenizer) deflated(v, end int64) error {
 	stream := bytes.NewReader(r.out.Bytes())
-	dec := inflate.NewDecoder(stream, stream.Size())
+	if r.undo == nil {
+		r.undo = inflate.NewDecoder(stream, stream.Size())
+	} else {
+		r.undo.Open(stream, stream.Size())
+	}
 	for at, final := int64(0), false; !final; {
-		c, err := dec.ReadTokens(at, r.tokens, math.MaxInt32)
+		c, err := r.undo.ReadTokens(at, r.tokens, math.MaxInt32)
 		if err != nil {
 			return fmt.Errorf("splice: BUG: %w", err)
 		}
