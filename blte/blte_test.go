@@ -576,6 +576,11 @@ func FuzzReader(f *testing.F) {
 		if got, _ := r.ReadAt(part, int64(n-len(part))); !bytes.Equal(part[:got], whole[n-len(part):][:got]) {
 			t.Fatal("read again it is something else")
 		}
+		for _, content := range wholes([]blte.Whole{{Encoded: file, Size: r.Size()}}) {
+			if content != nil && (err != nil || !bytes.Equal(content, whole)) {
+				t.Fatalf("%d bytes as a whole, %d by a reader, %v", len(content), n, err)
+			}
+		}
 		filled := make([]byte, len(whole))
 		m, filledErr := r.ReadFilledAt(t.Context(), filled, 0)
 		gaps, gapsErr := r.Gaps(t.Context())

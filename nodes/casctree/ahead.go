@@ -22,6 +22,10 @@ const (
 	// aheadSkip is how many files may lie between two that are read one after the other. A
 	// mount doesn't ask for small files that it has put into the kernel's cache.
 	aheadSkip = 64
+	// aheadLeft is how many files are remembered that somebody read as a whole, until so many reads
+	// later: by then the system may have dropped what it was given of them.
+	aheadLeft      = 4096
+	aheadLeftReads = 1024
 )
 
 // readAhead decodes what programs will read next: the rest of a file, and the files behind it in
@@ -36,6 +40,8 @@ type readAhead struct {
 	streams [aheadStreams]stream
 	// reads counts reads, to find the stream that was used least recently.
 	reads uint64
+	// left has files that are not to be decoded, each at its place. It is nil until there is one.
+	left []leftFile
 	// decoding is how many goroutines decode.
 	decoding int
 	stopped  bool
@@ -51,6 +57,12 @@ type stream struct {
 	goesOn bool
 	// used is when it was last read from, 0 for a free stream.
 	used uint64
+}
+
+// leftFile is a file that was read as a whole. It is left until readAhead.reads is so high.
+type leftFile struct {
+	file  int
+	until uint64
 }
 
 // position is a byte of a file of the table.
@@ -125,6 +137,24 @@ func (a *readAhead) continues(s *stream, file int, from int64) bool {
 		return from <= s.read.off+aheadSlack && from >= s.read.off-aheadSlack
 	}
 	return from == 0 && s.read.off >= a.t.table.entry(s.read.file).size()
+}
+
+// leave keeps a file from being decoded ahead for a while, since it is being read as a whole.
+func (a *readAhead) leave(file int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.left == nil {
+		a.left = make([]leftFile, aheadLeft)
+	}
+	a.left[file%aheadLeft] = leftFile{file, a.reads + aheadLeftReads}
+}
+
+func (a *readAhead) leaves(file int) bool {
+	if a.left == nil {
+		return false
+	}
+	l := a.left[file%aheadLeft]
+	return l.file == file && l.until > a.reads
 }
 
 func (a *readAhead) oldest() *stream {
@@ -203,7 +233,7 @@ func (a *readAhead) between(from, to position) (n int64) {
 // next returns the position from which a stream is to be read ahead.
 func (a *readAhead) next(s *stream) (from position, ok bool) {
 	from = s.begun
-	for from.off >= a.t.table.entry(from.file).size() || !a.t.local(from.file) {
+	for from.off >= a.t.table.entry(from.file).size() || a.leaves(from.file) || !a.t.local(from.file) {
 		from = position{file: from.file + 1}
 		if from.file == a.t.table.nFiles || from.file > s.read.file+aheadFiles {
 			return from, false
