@@ -2,9 +2,10 @@ package blte
 
 import (
 	"bytes"
-	"crypto/md5"
 	"iter"
 	"sync"
+
+	"lorefs/internal/md5s"
 )
 
 // Whole is an encoded file that lies in memory.
@@ -26,8 +27,11 @@ func DecodeWhole(files []Whole) iter.Seq2[int, []byte] {
 	return func(yield func(int, []byte) bool) {
 		d := wholes.Get().(*wholeDecoder)
 		defer wholes.Put(d)
-		for i := range files {
-			if content, ok := d.decode(&files[i]); ok && !yield(i, content) {
+		for i, h := range d.check(files) {
+			if h == nil {
+				continue
+			}
+			if content, ok := d.decode(&files[i], h); ok && !yield(i, content) {
 				return
 			}
 		}
@@ -38,32 +42,59 @@ func DecodeWhole(files []Whole) iter.Seq2[int, []byte] {
 var wholes = sync.Pool{New: func() any { return &wholeDecoder{} }}
 
 type wholeDecoder struct {
-	// content has room for one file, up to maxPooled bytes between two uses.
+	// content has room for one file.
 	content []byte
+	sums    []MD5
 }
 
-func (d *wholeDecoder) decode(f *Whole) (content []byte, ok bool) {
-	h, err := ReadHeader(bytes.NewReader(f.Encoded), int64(len(f.Encoded)))
-	if err != nil || !h.Table || h.Long || h.DecodedSize != f.Size || !hasPrefix(h.Key, f.Key) {
-		return nil, false
-	}
-	for i := range h.Chunks {
-		c := &h.Chunks[i]
-		if md5.Sum(f.chunk(c)) != c.Sum {
-			return nil, false
+// check returns the headers of the files that have the bytes and the size that they should have, nil
+// for the others. It hashes the chunks of all files at once.
+func (d *wholeDecoder) check(files []Whole) []*Header {
+	heads := make([]*Header, len(files))
+	chunks := make([][]byte, 0, 2*len(files))
+	for i := range files {
+		f := &files[i]
+		h, err := ReadHeader(bytes.NewReader(f.Encoded), int64(len(f.Encoded)))
+		if err != nil || !h.Table || h.Long || h.DecodedSize != f.Size || !hasPrefix(h.Key, f.Key) {
+			continue
+		}
+		heads[i] = h
+		for k := range h.Chunks {
+			chunks = append(chunks, f.chunk(&h.Chunks[k]))
 		}
 	}
-	if c := &h.Chunks[0]; len(h.Chunks) == 1 && f.chunk(c)[0] == ModePlain {
-		content = f.chunk(c)[1:]
-		return content, int64(len(content)) == f.Size
+	d.sums = md5s.Append(d.sums[:0], chunks...)
+	sums := d.sums
+	for i, h := range heads {
+		if h == nil {
+			continue
+		}
+		if !h.hasSums(sums[:len(h.Chunks)]) {
+			heads[i] = nil
+		}
+		sums = sums[len(h.Chunks):]
 	}
-	return d.join(f, h)
+	return heads
+}
+
+// hasSums reports whether the chunks of the table have these MD5s.
+func (h *Header) hasSums(sums []MD5) bool {
+	for i := range h.Chunks {
+		if h.Chunks[i].Sum != sums[i] {
+			return false
+		}
+	}
+	return true
 }
 
 func (f *Whole) chunk(c *ChunkInfo) []byte { return f.Encoded[c.Off:][:c.EncodedSize] }
 
-// join decodes all chunks of a file.
-func (d *wholeDecoder) join(f *Whole, h *Header) (content []byte, ok bool) {
+// decode decodes a file whose chunks are as the table says.
+func (d *wholeDecoder) decode(f *Whole, h *Header) (content []byte, ok bool) {
+	if c := &h.Chunks[0]; len(h.Chunks) == 1 && f.chunk(c)[0] == ModePlain {
+		content = f.chunk(c)[1:]
+		return content, int64(len(content)) == f.Size
+	}
 	for i := range h.Chunks {
 		c := &h.Chunks[i]
 		if checkInflated(c.DecodedSize, int(c.EncodedSize)) != nil {
