@@ -13,8 +13,9 @@ const (
 	aheadBytes = 8 << 20
 	aheadFiles = 32
 	aheadShare = 8
-	// aheadPiece is how much of a file one goroutine decodes: two chunks of the usual size.
-	aheadPiece = 512 << 10
+	// aheadPiece is how much of a file one goroutine decodes: four chunks of the usual size, which
+	// are hashed at once.
+	aheadPiece = 1 << 20
 	// aheadStreams is how many programs may read at once and be read ahead for.
 	aheadStreams = 8
 	// aheadSlack is how far off the order reads may come: the kernel sends several at once.
@@ -182,6 +183,7 @@ func (a *readAhead) begin(s *stream, window int64) {
 // decode decodes a piece, and goes on with what streams will read.
 func (a *readAhead) decode(p piece, window int64) {
 	for ok := true; ok; p, ok = a.more(window) {
+		a.t.busy.Use()
 		a.t.preload(p)
 	}
 }

@@ -14,6 +14,7 @@ var _ nodes.WholeReader = (*Tree)(nil)
 // these needs no reading ahead.
 func (t *Tree) ReadWhole(ctx context.Context, files []nodes.Entry) iter.Seq2[int, []byte] {
 	return func(yield func(int, []byte) bool) {
+		t.busy.Use()
 		var wholes []casc.Whole
 		var places []int
 		for i := range files {
