@@ -108,12 +108,30 @@ func TestPrimeLeavesProbes(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := newMount(tree, Options{}.withDefaults())
-	m.primer.credit.Store(primeCredit)
-	s := &store{data: map[uint64]string{}}
-	job := priming{m: m, kernel: s}
-	job.dir(t.Context(), nodes.Root)
-	if want := 10 * (primeProbe - 1); len(s.data) != want {
-		t.Errorf("primed %d of %d files, want %d", len(s.data), 10*primeProbe, want)
+	for _, c := range []struct{ credit, probe int }{{2*primeRarer - 1, primeProbe}, {4 * primeRarer, 3 * primeProbe}} {
+		m.primer.credit.Store(int64(c.credit))
+		s := &store{data: map[uint64]string{}}
+		job := priming{m: m, kernel: s}
+		job.dir(t.Context(), nodes.Root)
+		if want := 10*primeProbe - 10*primeProbe/c.probe; len(s.data) != want {
+			t.Errorf("primed %d of %d files on a credit of %d, want %d", len(s.data), 10*primeProbe, c.credit, want)
+		}
+	}
+}
+
+// TestPrimeReadsAllowMore reads until no more credit can be saved up.
+func TestPrimeReadsAllowMore(t *testing.T) {
+	var p primer
+	var before, reads int64
+	for ; p.credit.Load() < primeCredit; reads++ {
+		p.sawRead(1)
+		if c := p.credit.Load(); c-before < primePerRead && c < primeCredit {
+			t.Fatalf("a read allows %d pages, want at least %d", c-before, primePerRead)
+		}
+		before = p.credit.Load()
+	}
+	if p.sawRead(1); reads > 10 || p.credit.Load() != primeCredit {
+		t.Errorf("after %d reads and one more the credit is %d", reads, p.credit.Load())
 	}
 }
 
@@ -156,7 +174,7 @@ func (s *lockedStore) InodeNotifyStoreCache(node uint64, offset int64, data []by
 
 // TestPrimeBatches primes files in batches, also those that the tree does not read in a batch.
 func TestPrimeBatches(t *testing.T) {
-	const files = 50
+	const files = 2*primeBatch + 9 // fewer than lie between two probes
 	var b nodetest.Builder
 	want := map[uint64]string{}
 	for i := range files {
@@ -200,7 +218,8 @@ func TestPrimeMax(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := newMount(tree, Options{PrimeMax: pages * primePage}.withDefaults())
-	m.primer.credit.Store(primeCredit)
+	const credit = 2*primeRarer - 1
+	m.primer.credit.Store(credit)
 	s := &store{data: map[uint64]string{}}
 	job := priming{m: m, kernel: s}
 	job.dir(t.Context(), nodes.Root)
@@ -212,7 +231,7 @@ func TestPrimeMax(t *testing.T) {
 			t.Errorf("file %d is primed with %d bytes", id, len(data))
 		}
 	}
-	if c, want := m.primer.credit.Load(), primeCredit-int64(len(s.data))*pages; c != want {
+	if c, want := m.primer.credit.Load(), credit-int64(len(s.data))*pages; c != want {
 		t.Errorf("the credit is %d, want %d", c, want)
 	}
 }

@@ -20,21 +20,23 @@ const (
 	primePage = 4096
 	// primeQueue is how many directories may wait. Others are not primed.
 	primeQueue = 256
-	// primePerRead is how many pages one READ allows to prime, and primeCredit the most
-	// that may be saved up.
+	// primePerRead is how many pages one READ allows to prime, or a half of the credit if that is
+	// more, and primeCredit the most that may be saved up.
 	primePerRead = 256
 	primeCredit  = 8192
 	// primeProbe: one in so many files is not primed, so that a READ of it shows that the
 	// files of these directories are still being read. So is the file behind primeProbePages:
-	// fewer than the READ of it allows, so that the credit lasts.
+	// fewer than the READ of it allows, so that the credit lasts. Probes are as many times rarer
+	// as there are primeRarer pages of credit, since a program waits for each.
 	primeProbe      = 64
 	primeProbePages = primePerRead / 2
+	primeRarer      = 1024
 	// primeEntries is how many entries of a directory are searched for files.
 	primeEntries = 16384
 	// primeSeen is how many files are remembered as read.
-	primeSeen = 256
+	primeSeen = 4096
 	// primeBatch and primeBatchBytes bound what is asked of a [nodes.WholeReader] at once.
-	primeBatch      = 16
+	primeBatch      = 64
 	primeBatchBytes = 1 << 20
 )
 
@@ -73,7 +75,7 @@ func (p *primer) wasRead(file nodes.ID) bool { return p.read[file%primeSeen].Loa
 func (p *primer) sawRead(file nodes.ID) {
 	p.read[file%primeSeen].Store(uint64(file))
 	if c := p.credit.Load(); c < primeCredit {
-		p.credit.Store(min(c+primePerRead, primeCredit))
+		p.credit.Store(min(c+max(primePerRead, c/2), primeCredit))
 	}
 }
 
@@ -206,7 +208,8 @@ func (j *priming) storeAll(ctx context.Context, tree nodes.WholeReader, files []
 func (j *priming) isProbe(pages int64) bool {
 	j.files++
 	j.pages += pages
-	if j.files < primeProbe && j.pages <= primeProbePages {
+	rarer := max(1, j.m.primer.credit.Load()/primeRarer)
+	if j.files < primeProbe*rarer && j.pages <= primeProbePages*rarer {
 		return false
 	}
 	j.files, j.pages = 0, 0
