@@ -119,8 +119,11 @@ type priming struct {
 	batchBytes int64
 }
 
-// beginBatches begins to prime several files at once, on all cores, if the tree can read them so
-// and never changes: see file. Call end when no more will come.
+// beginBatches begins to prime several files at once if the tree can read them so and never
+// changes: see file. Call end when no more will come.
+//
+// The system divides the cores between these goroutines and the programs that read. With one for each
+// core as many programs would catch up with them, and read what is being primed.
 func (j *priming) beginBatches(ctx context.Context) (end func()) {
 	tree, ok := j.m.tree.(nodes.WholeReader)
 	if !ok || j.m.watched != nil {
@@ -128,7 +131,7 @@ func (j *priming) beginBatches(ctx context.Context) (end func()) {
 	}
 	j.batches = make(chan []nodes.Entry)
 	var workers sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
+	for range 2 * runtime.GOMAXPROCS(0) {
 		worker := priming{m: j.m, kernel: j.kernel}
 		workers.Go(func() {
 			for files := range j.batches {
