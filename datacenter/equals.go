@@ -1,6 +1,10 @@
 package datacenter
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"lorefs/internal/hugepages"
+)
 
 // equals remembers which parts of two files, f and g, are equal, so that shared parts are
 // compared once. Several goroutines may use it. If one overwrites an entry of another, the
@@ -17,36 +21,54 @@ func newEquals(f *File) *equals {
 	}
 }
 
-// equalRuns has an entry for each element of f, with the length of the run that begins
-// there and the equal run of g. Nearly always only one run begins at an element. 0 is no
-// entry, since no run is empty.
-type equalRuns []equalSegment
+// equalEntries has an entry for each of some places in each segment of a region.
+type equalEntries struct {
+	first []int // the number of each segment's first entry
+	count int
+	// parts has the entries, equalPart each. A part is made when the first of its entries is
+	// needed: a comparison of few nodes needs few. One of all nodes jumps about in all of them,
+	// so they have huge pages.
+	parts []atomic.Pointer[[]atomic.Uint64]
+}
 
-func newEqualRuns(segs []segment) equalRuns {
-	e := make(equalRuns, len(segs))
+// equalPart is how many entries are made at once: 8 MiB of them.
+const equalPart = 1 << 20
+
+// newEqualEntries returns the entries of segments. sizeOf returns how many a segment has.
+func newEqualEntries(segs []segment, sizeOf func(segment) int) equalEntries {
+	e := equalEntries{first: make([]int, len(segs))}
 	for i, s := range segs {
-		e[i].size = int(s.addressable())
+		e.first[i] = e.count
+		e.count += sizeOf(s)
 	}
+	e.parts = make([]atomic.Pointer[[]atomic.Uint64], (e.count+equalPart-1)/equalPart)
 	return e
 }
 
-func (e equalRuns) at(x runKey) *atomic.Uint64 { return e[x.addr.Segment].at(int(x.addr.Element)) }
-
-// equalSegment has the entries of a segment. They are made when the first of them is needed: a
-// comparison of few nodes needs few segments.
-type equalSegment struct {
-	size    int
-	entries atomic.Pointer[[]atomic.Uint64]
+// at returns entry i of a segment.
+func (e *equalEntries) at(segment uint16, i int) *atomic.Uint64 {
+	n := e.first[segment] + i
+	part := &e.parts[n/equalPart]
+	all := part.Load()
+	if all == nil {
+		made := hugepages.Make[atomic.Uint64](min(equalPart, e.count-n/equalPart*equalPart))
+		part.CompareAndSwap(nil, &made) // else another goroutine was faster
+		all = part.Load()
+	}
+	return &(*all)[n%equalPart]
 }
 
-func (e *equalSegment) at(i int) *atomic.Uint64 {
-	all := e.entries.Load()
-	if all == nil {
-		made := make([]atomic.Uint64, e.size)
-		e.entries.CompareAndSwap(nil, &made) // else another goroutine was faster
-		all = e.entries.Load()
-	}
-	return &(*all)[i]
+// equalRuns has an entry for each element of f, with the length of the run that begins
+// there and the equal run of g. Nearly always only one run begins at an element. 0 is no
+// entry, since no run is empty.
+type equalRuns struct{ entries equalEntries }
+
+func newEqualRuns(segs []segment) equalRuns {
+	return equalRuns{newEqualEntries(segs, func(s segment) int { return int(s.addressable()) })}
+}
+
+func (e *equalRuns) at(x runKey) *atomic.Uint64 {
+	return e.entries.at(x.addr.Segment, int(x.addr.Element))
 }
 
 func equalPair(x, y runKey) uint64 {
@@ -56,23 +78,19 @@ func equalPair(x, y runKey) uint64 {
 // packed returns the address as one number.
 func (a Address) packed() uint32 { return uint32(a.Segment)<<16 | uint32(a.Element) }
 
-func (e equalRuns) known(x, y runKey) bool { return e.at(x).Load() == equalPair(x, y) }
-func (e equalRuns) note(x, y runKey)       { e.at(x).Store(equalPair(x, y)) }
+func (e *equalRuns) known(x, y runKey) bool { return e.at(x).Load() == equalPair(x, y) }
+func (e *equalRuns) note(x, y runKey)       { e.at(x).Store(equalPair(x, y)) }
 
 // equalStrings has an entry for each eight characters of f's values: the one at which a
 // string begins, and the equal string of g.
-type equalStrings []equalSegment
+type equalStrings struct{ entries equalEntries }
 
 func newEqualStrings(segs []segment) equalStrings {
-	e := make(equalStrings, len(segs))
-	for i, s := range segs {
-		e[i].size = int(s.used>>placeShift) + 1
-	}
-	return e
+	return equalStrings{newEqualEntries(segs, func(s segment) int { return int(s.used>>placeShift) + 1 })}
 }
 
-func (e equalStrings) at(x Address) *atomic.Uint64 {
-	return e[x.Segment].at(int(x.Element >> placeShift))
+func (e *equalStrings) at(x Address) *atomic.Uint64 {
+	return e.entries.at(x.Segment, int(x.Element>>placeShift))
 }
 
 // equalString returns an entry. It is never 0, which means no entry.
@@ -80,5 +98,5 @@ func equalString(x, y Address) uint64 {
 	return 1<<63 | uint64(x.Element&(1<<placeShift-1))<<32 | uint64(y.packed())
 }
 
-func (e equalStrings) known(x, y Address) bool { return e.at(x).Load() == equalString(x, y) }
-func (e equalStrings) note(x, y Address)       { e.at(x).Store(equalString(x, y)) }
+func (e *equalStrings) known(x, y Address) bool { return e.at(x).Load() == equalString(x, y) }
+func (e *equalStrings) note(x, y Address)       { e.at(x).Store(equalString(x, y)) }

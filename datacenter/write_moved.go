@@ -1,6 +1,10 @@
 package datacenter
 
-import "math"
+import (
+	"math"
+
+	"lorefs/internal/hugepages"
+)
 
 // runKey is a run of the file that is read. movedRun is a run of the file that is written,
 // which has fewer elements if there were placeholders.
@@ -31,7 +35,7 @@ func newMovedRuns(segs []segment) movedRuns {
 		m.base = append(m.base, n)
 		n += int64(s.addressable())
 	}
-	m.counts, m.moved = make([]uint8, n), make([]Address, n)
+	m.counts, m.moved = hugepages.Make[uint8](int(n)), hugepages.Make[Address](int(n))
 	return m
 }
 
@@ -76,7 +80,7 @@ func newMovedStrings(segs []segment) movedStrings {
 		m.base = append(m.base, n)
 		n += int64(s.addressable()+1<<placeShift-1) >> placeShift
 	}
-	m.first = make([]uint32, n)
+	m.first = hugepages.Make[uint32](int(n))
 	return m
 }
 

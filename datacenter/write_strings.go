@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"lorefs/internal/formats/datacenter/hash"
+	"lorefs/internal/hugepages"
 )
 
 // stringStore lays out a string table. Each string is stored once.
@@ -42,7 +43,7 @@ func newStringStore(d *deflater, buckets uint32) stringStore {
 
 // reserve makes room for n strings. The store must be empty.
 func (s *stringStore) reserve(n int) {
-	s.entries = make([]storedString, 0, n)
+	s.entries = hugepages.Make[storedString](n)[:0]
 	s.found.reserve(n)
 }
 

@@ -1,5 +1,7 @@
 package datacenter
 
+import "lorefs/internal/hugepages"
+
 // table is a hash table with open addressing. Its slots have 8 bytes and no pointers. A
 // real file has a million runs and a million strings. Maps of them would take three times
 // the memory and most of the running time. Hashes must have a random seed: otherwise
@@ -28,7 +30,7 @@ func (t *table) reserve(n int) {
 	for !roomy(n, size) {
 		size *= 2
 	}
-	t.slots = make([]slot, size)
+	t.slots = hugepages.Make[slot](size)
 }
 
 // roomy reports whether size slots have room for n things. A quarter stays free, so that

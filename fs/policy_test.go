@@ -98,6 +98,41 @@ func TestPrimeStoresSmallFilesOnCredit(t *testing.T) {
 	}
 }
 
+// asking notes whether files are read for programs, and ends what reads them.
+type asking struct {
+	nodes.Tree
+	unasked int
+	enough  context.CancelFunc
+}
+
+func (a *asking) ReadAt(ctx context.Context, file nodes.ID, p []byte, off int64) (int, error) {
+	if nodes.IsUnasked(ctx) {
+		a.unasked++
+	}
+	a.enough()
+	return a.Tree.ReadAt(ctx, file, p, off)
+}
+
+// TestPrimeReadsForNobody checks that the tree is told that no program has asked for what is
+// primed.
+func TestPrimeReadsForNobody(t *testing.T) {
+	var b nodetest.Builder
+	b.File(nodes.Root, "small", "text\n")
+	under, err := b.Build(testTime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, enough := context.WithCancel(t.Context())
+	tree := &asking{Tree: under, enough: enough}
+	m := newMount(tree, Options{}.withDefaults())
+	m.primer.credit.Store(primeCredit)
+	m.primer.sawListing(nodes.Root)
+	m.primer.run(ctx, m, &store{data: map[uint64]string{}})
+	if tree.unasked != 1 {
+		t.Errorf("%d reads were for nobody", tree.unasked)
+	}
+}
+
 func TestPrimeLeavesProbes(t *testing.T) {
 	var b nodetest.Builder
 	for i := range 10 * primeProbe {

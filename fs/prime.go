@@ -92,6 +92,7 @@ func (p *primer) sawListing(dir nodes.ID) {
 
 // run primes what is queued until ctx is done.
 func (p *primer) run(ctx context.Context, m *mount, k storer) {
+	ctx = nodes.Unasked(ctx)
 	job := priming{m: m, kernel: k}
 	defer job.beginBatches(ctx)()
 	for {

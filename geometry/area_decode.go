@@ -32,7 +32,7 @@ func parseArea(raw []byte) (*Area, error) {
 	if len(raw) < countSize {
 		return nil, badf("area", len(raw), "the data ends in the number of nodes")
 	}
-	if len(raw) > maxImage {
+	if int64(len(raw)) > maxImage {
 		return nil, &FormatError{In: "area", What: fmt.Sprintf("%d bytes", len(raw)), Err: ErrTooLarge}
 	}
 	claimed := int64(binary.LittleEndian.Uint32(raw))

@@ -60,7 +60,7 @@ func (b *AreaBuilder) AddZone(position ZonePosition, squares *[ZoneSquares]NodeR
 
 // Area returns the area of the nodes and zones, checked as by [ParseArea].
 func (b *AreaBuilder) Area() (*Area, error) {
-	if b.nodes > math.MaxUint32 || b.zones > math.MaxUint32 {
+	if uint64(b.nodes) > math.MaxUint32 || uint64(b.zones) > math.MaxUint32 {
 		return nil, fmt.Errorf("geometry: %d nodes and %d zones: %w", b.nodes, b.zones, ErrTooLarge)
 	}
 	raw := make([]byte, 0, b.rawSize()+offsetSize*(b.nodes+1))

@@ -35,7 +35,7 @@ func ParseZone(raw []byte) (*Zone, error) {
 	if len(raw) < ZoneCells {
 		return nil, badf("zone", len(raw), "the data ends: want at least %d bytes, one for each cell", ZoneCells)
 	}
-	if len(raw) > maxImage {
+	if int64(len(raw)) > maxImage {
 		return nil, &FormatError{In: "zone", What: fmt.Sprintf("%d bytes", len(raw)), Err: ErrTooLarge}
 	}
 	// Each cell has a byte for its count; the rest must be volumes.

@@ -17,6 +17,7 @@
 //     others edit, implements (mutable.go)
 //   - [Caps]: which of the optional interfaces a tree can serve (caps.go)
 //   - [NewMux]: several trees and small files side by side under one root (mux.go)
+//   - [Unasked]: reads ahead of programs, whose errors nobody has to know (unasked.go)
 //   - [Walk]: all entries below a directory, as an iterator (walk.go)
 //
 // # Glossary

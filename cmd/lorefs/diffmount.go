@@ -30,7 +30,7 @@ func diffMount(c *cobra.Command, a, b string, l *listing) (done bool, n int64, e
 			return true, 0, wrongDiff(fmt.Errorf("%s is in the mount on %s, which can only be compared as a whole", path, m.name),
 				"lorefs edits %s lists what is edited there", m.name)
 		}
-		s, err := askStatus(&mountOf{dir: m.name, name: m.name})
+		s, err := askStatus(foundMount(m.name, m.name, "."))
 		if err != nil {
 			return true, 0, err
 		}

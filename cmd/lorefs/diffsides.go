@@ -64,7 +64,7 @@ func (s *sides) open(ctx context.Context) error {
 
 // comparedCache is the largest cache for each side. A comparison passes once through most of a
 // file, so more would be of little use.
-const comparedCache = 128 << 20
+const comparedCache = 64 << 20
 
 // keep notes a source to be closed at the end.
 func (s *sides) keep(o *kinds.Source) {

@@ -20,6 +20,15 @@ type mountOf struct {
 	inside string
 	// source is empty unless the user named the source.
 	source string
+	// found says that it was mounted when the command looked, and edited is [daemon.Edited] of
+	// that time: once it has ended, nothing else tells what it may have left.
+	found  bool
+	edited []string
+}
+
+// foundMount returns a mount that the kernel knows.
+func foundMount(dir, name, inside string) *mountOf {
+	return &mountOf{dir: dir, name: name, inside: inside, found: true, edited: daemon.Edited(name)}
 }
 
 // mountIn returns the mount of lorefs that a path is in. It returns nil if there is none.
@@ -31,9 +40,9 @@ func mountIn(path string) (*mountOf, error) {
 	case name == "":
 		return nil, nil //nolint:nilnil // there is no mount
 	case inside == ".":
-		return &mountOf{dir: path, name: name, inside: inside}, nil
+		return foundMount(path, name, inside), nil
 	}
-	return &mountOf{dir: name, name: name, inside: inside}, nil
+	return foundMount(name, name, inside), nil
 }
 
 // mountAt returns the mount that a path is in or, if there is none, what could be mounted on
@@ -71,7 +80,9 @@ func mountFor(path string) (*mountOf, error) {
 	if err == nil {
 		source, err = filepath.EvalSymlinks(source)
 	}
-	return &mountOf{dir: name, name: name, inside: ".", source: source}, err
+	m = foundMount(name, name, ".")
+	m.source = source
+	return m, err
 }
 
 // talk sends a request, and writes the output that comes back.

@@ -53,6 +53,8 @@ type sourceFlags struct {
 	layoutToWrite bool
 	// readWhole says that the command reads all of a data center.
 	readWhole bool
+	// sizesLater says that it needs no sizes of sheets before it has read them.
+	sizesLater bool
 	// follow says that a recorded session is shown as it grows.
 	follow bool
 	// cacheBase replaces the user's cache folder for indexes. It has no flag.
@@ -128,6 +130,7 @@ func (f *sourceFlags) parse() (*kinds.Options, error) {
 	}
 	o := &kinds.Options{CacheSize: int64(f.cacheSize), NoIndex: f.noCache, CacheBase: f.cacheBase}
 	o.DataCenter.World, o.DataCenter.Whole, o.Remote.Endpoint = f.world, f.readWhole, f.endpoint
+	o.DataCenter.SizesLater = f.sizesLater
 	layout, err := parseLayout(f.layout)
 	if err != nil {
 		return nil, err

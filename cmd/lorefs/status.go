@@ -59,7 +59,7 @@ func listMounts(c *cobra.Command, asJSON bool) error {
 	lines := jsonout.NewLines(c.OutOrStdout())
 	var failed []error
 	for _, name := range names {
-		s, err := askStatus(&mountOf{dir: name, name: name})
+		s, err := askStatus(foundMount(name, name, "."))
 		switch {
 		case err != nil:
 			failed = append(failed, err)
@@ -145,6 +145,11 @@ func absent(m *mountOf) error {
 		}
 	case there == daemon.Alive:
 		return errOthers(m.dir)
+	case m.found:
+		if err := leftBehind(m.name, processEnded, m.edited...); err != nil {
+			return err
+		}
+		return fmt.Errorf("%s: was unmounted just now", m.dir)
 	}
 	return nothingThere(m.dir)
 }

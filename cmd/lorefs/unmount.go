@@ -63,12 +63,16 @@ func unmountAll(c *cobra.Command, t *telling, r daemon.Request) error {
 	if err != nil {
 		return err
 	}
-	var failed []error
+	var mounts []*mountOf
 	for _, name := range names {
+		mounts = append(mounts, foundMount(name, name, "."))
+	}
+	var failed []error
+	for _, m := range mounts {
 		if t.lines == nil {
-			shown.Fprintf(t.out, "%s\n", name)
+			shown.Fprintf(t.out, "%s\n", m.name)
 		}
-		if err := unmount(t, &mountOf{dir: name, name: name}, r); err != nil {
+		if err := unmount(t, m, r); err != nil {
 			failed = append(failed, err)
 		}
 	}
@@ -82,7 +86,7 @@ func unmount(t *telling, m *mountOf, r daemon.Request) error {
 	a, conn, err := mounted.Talk(name, r, nil)
 	switch {
 	case errors.Is(err, daemon.ErrNone):
-		if err := unmountAlone(dir, name, r.Lazy); err != nil || t.lines == nil {
+		if err := unmountAlone(m, r.Lazy); err != nil || t.lines == nil {
 			return err
 		}
 		return t.printJSON(&mounted.Answer{})
@@ -145,20 +149,22 @@ func awaitEnd(dir string, conn *daemon.Line, lazy bool) error {
 }
 
 // unmountAlone unmounts a mount whose process is dead or can't be reached.
-func unmountAlone(dir, name string, lazy bool) error {
-	edited := daemon.Edited(name) // only for reporting edits that are left
+func unmountAlone(m *mountOf, lazy bool) error {
+	dir, name := m.dir, m.name
 	there, err := daemon.StateOf(name)
 	if err != nil {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
 	switch {
+	case there == daemon.None && m.found: // it has ended by itself since
+		return leftBehind(name, processEnded, m.edited...)
 	case there == daemon.None:
 		return nothingThere(dir)
 	case there == daemon.Dead, there == daemon.Silent:
 		if err := fs.Clear(name); err != nil {
 			return fmt.Errorf("%s: %w", dir, err)
 		}
-		left := leftBehind(name, edited...)
+		left := leftBehind(name, processDied, m.edited...)
 		made, err := daemon.TakeMade(name)
 		return errors.Join(left, err, removeFolders(made))
 	case !fs.MayUnmount(name):
@@ -172,7 +178,7 @@ func unmountAlone(dir, name string, lazy bool) error {
 		}
 		return fmt.Errorf("%s: %w", dir, err)
 	}
-	return leftBehind(name, edited...)
+	return leftBehind(name, processDied, m.edited...)
 }
 
 // errOthers returns the error for a mount whose process can't be asked.
@@ -180,12 +186,18 @@ func errOthers(dir string) error {
 	return fmt.Errorf("%s: is mounted, but by another user or with another state folder", dir)
 }
 
-// leftBehind returns an error if the dead process of a mount has left edits in a journal, or
-// if that is unknown.
-func leftBehind(name string, edited ...string) error {
+// How the process of a mount came to its end.
+const (
+	processDied  = "died"
+	processEnded = "ended"
+)
+
+// leftBehind returns an error if the process of a mount, which died or ended, has left edits in a
+// journal, or if that is unknown.
+func leftBehind(name, how string, edited ...string) error {
 	var left *commandError
 	for _, path := range edited {
-		left = left.and(leftOf(name, path))
+		left = left.and(leftOf(name, how, path))
 	}
 	if left == nil {
 		return nil
@@ -194,14 +206,14 @@ func leftBehind(name string, edited ...string) error {
 }
 
 // leftOf is leftBehind for one source; it returns nil if nothing is left.
-func leftOf(name, source string) *commandError {
+func leftOf(name, how, source string) *commandError {
 	j, taken, err := daemon.AwaitJournal(name, func() (save.Journal, error) { return kinds.JournalOf(source) })
 	switch {
 	case errors.Is(err, iofs.ErrNotExist):
 		return nil // nothing was edited, or all is saved
 	case err != nil:
 		return &commandError{
-			code: exitUnsaved, err: fmt.Errorf("%s is unmounted, but its process died, and what it left of %s is unknown: %w", name, source, err),
+			code: exitUnsaved, err: fmt.Errorf("%s is unmounted, but its process %s, and what it left of %s is unknown: %w", name, how, source, err),
 			hint: "lorefs journal list tells what is left, once that is mended",
 		}
 	}
@@ -216,7 +228,7 @@ func leftOf(name, source string) *commandError {
 		hint = "the journal %s is damaged: lorefs journal replay --salvage saves what lies before the damage"
 	}
 	return &commandError{
-		code: exitUnsaved, err: fmt.Errorf("%s is unmounted, but its process died before %s of %s %s saved", name, j.Count(), source, shown.Was(j.Edits)),
+		code: exitUnsaved, err: fmt.Errorf("%s is unmounted, but its process %s before %s of %s %s saved", name, how, j.Count(), source, shown.Was(j.Edits)),
 		hint: fmt.Sprintf(hint, j.Path),
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -37,7 +38,7 @@ func TestLeftBehind(t *testing.T) {
 						t.Error(err)
 					}
 				})
-				if err := leftBehind(mount, dir); (err != nil) != test.left {
+				if err := leftBehind(mount, processDied, dir); (err != nil) != test.left {
 					t.Errorf("left behind: %v", err)
 				}
 				time.Sleep(test.held)
@@ -45,6 +46,39 @@ func TestLeftBehind(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestEndedMeanwhile checks what is told of a mount that was there when the command began and
+// has ended by itself before it could be asked: whether it has left edits.
+func TestEndedMeanwhile(t *testing.T) {
+	t.Setenv("XDG_STATE_HOME", t.TempDir())
+	for _, test := range []struct {
+		name            string
+		edited          string
+		unmount, status int
+	}{
+		{"saved", t.TempDir(), exitOK, exitFailure},
+		{"not saved", folderWithEdits(t), exitUnsaved, exitUnsaved},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			m := &mountOf{dir: dir, name: dir, inside: ".", found: true, edited: []string{test.edited}}
+			if err := unmount(newTelling(io.Discard, false), m, daemon.Request{Do: daemon.Unmount}); codeOf(err) != test.unmount {
+				t.Errorf("unmount: %v", err)
+			}
+			if _, err := askStatus(m); codeOf(err) != test.status {
+				t.Errorf("status: %v", err)
+			}
+		})
+	}
+}
+
+// codeOf returns the exit code of a command.
+func codeOf(err error) int {
+	if err == nil {
+		return exitOK
+	}
+	return exitCode(err)
 }
 
 // folderWithEdits returns a folder with an edit that is not saved.

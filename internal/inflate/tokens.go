@@ -6,14 +6,14 @@ import "fmt"
 // distance.
 type Token uint32
 
-const matchToken = 1 << 31
+const matchToken Token = 1 << 31
 
 // Literal returns the token of a literal.
 func Literal(b byte) Token { return Token(b) }
 
 // Match returns the token that repeats length bytes, 3 to 258, from dist bytes before, 1 to
 // WindowSize.
-func Match(length, dist int) Token { return Token(matchToken | (dist-1)<<9 | length) }
+func Match(length, dist int) Token { return matchToken | Token((dist-1)<<9|length) }
 
 // Len returns the number of bytes that the token stands for.
 func (t Token) Len() int {

@@ -170,6 +170,9 @@ func (t *Tree) readFile(ctx context.Context, id nodes.ID, size int64, p []byte, 
 	if err != nil && ctx.Err() != nil {
 		return n, err // that says nothing of the file
 	}
+	if err != nil && nodes.IsUnasked(ctx) {
+		return n, err
+	}
 	if err != nil && !errors.Is(err, blte.ErrNoKey) {
 		n, err = t.readAgain(ctx, id, p, off, was, before, err)
 	}

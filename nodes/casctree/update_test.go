@@ -98,6 +98,43 @@ func TestMovedEncoding(t *testing.T) {
 	}
 }
 
+// TestUnasked reads for nobody what has moved or is damaged: the storage is not looked at again,
+// and nothing is logged. The read of a program does both.
+func TestUnasked(t *testing.T) {
+	before := twoFiles(t, "the second file")
+	fsys := casctest.FS(before)
+	var log bytes.Buffer
+	tree, st := openBoth(t, fsys, casc.Options{}, casctree.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	first, err := lookup(t.Context(), tree, "files/first")
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := lookup(t.Context(), tree, "files/second")
+	if err != nil {
+		t.Fatal(err)
+	}
+	moved := casctest.Moved(t, before, 1000)
+	moved[archive][bytes.Index(moved[archive], []byte("the second file"))] ^= 1
+	become(fsys, moved)
+	for _, e := range []nodes.Entry{first, second} {
+		if got, err := readAll(nodes.Unasked(t.Context()), tree, e); err == nil {
+			t.Errorf("what was moved is read: %q", got)
+		}
+	}
+	if n := st.Updates(); n != 0 || log.Len() > 0 {
+		t.Errorf("%d updates were noticed for nobody; logged: %s", n, &log)
+	}
+	if got, err := readAll(t.Context(), tree, first); err != nil || string(got) != "the first file" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := readAll(t.Context(), tree, second); err == nil {
+		t.Errorf("what is damaged is read: %q", got)
+	}
+	if n := st.Updates(); n != 1 || strings.Count(log.String(), "can't be read") != 1 {
+		t.Errorf("%d updates were noticed for a program; logged: %s", n, &log)
+	}
+}
+
 // TestPutInPlace puts another file in the place of one: the old file is gone, and no byte
 // of the new one is returned for it, whether chunks are cached or not.
 func TestPutInPlace(t *testing.T) {

@@ -31,8 +31,9 @@ const (
 func makeID(k kind, i int) nodes.ID { return nodes.ID(k)<<kindShift | nodes.ID(uint32(i)) }
 
 func split(id nodes.ID) (k kind, i int) {
-	if id>>kindShift > nodes.ID(kindName) {
+	i = int(uint32(id)) // less than 0 for numbers that an int of 32 bits can't hold
+	if id>>kindShift > nodes.ID(kindName) || i < 0 {
 		return kindOnce, 0 // 0 names nothing
 	}
-	return kind(id >> kindShift), int(uint32(id))
+	return kind(id >> kindShift), i
 }

@@ -143,7 +143,7 @@ func drawLane(d *svg.Drawing, lane *dissect.Lane, i, most int) {
 
 // foot tells the times, or the numbers, along the lanes.
 func foot(d *svg.Drawing, line *dissect.Timeline, s *session, height int) {
-	length, round, name := int64(s.len()), roundNumbers, strconv.Itoa
+	length, round, name := int64(s.len()), roundNumbers, decimal
 	if !line.First.IsZero() {
 		length, round, name = line.Last.Sub(line.First).Milliseconds(), roundTimes, afterStart
 	}
@@ -151,7 +151,7 @@ func foot(d *svg.Drawing, line *dissect.Timeline, s *session, height int) {
 	for at := int64(0); at <= length; at += step {
 		x := namesWidth + float64(barsWidth*at)/float64(max(1, length))
 		d.Path(fmt.Sprintf("M%.1f %dV%d", x, headHeight, height-footHeight+4), svg.Style{Stroke: "#ccd", Width: 0.5})
-		d.Text(x, float64(height-8), 11, svg.Middle, lightText, name(int(at)))
+		d.Text(x, float64(height-8), 11, svg.Middle, lightText, name(at))
 	}
 }
 
@@ -178,8 +178,10 @@ func markStep(length int64, round []int64) int64 {
 	return step
 }
 
+func decimal(n int64) string { return strconv.FormatInt(n, 10) }
+
 // afterStart says how long after the start a mark is.
-func afterStart(milliseconds int) string {
+func afterStart(milliseconds int64) string {
 	text := (time.Duration(milliseconds) * time.Millisecond).String()
 	for _, zero := range []string{"m0s", "h0m"} {
 		if strings.HasSuffix(text, zero) {

@@ -102,6 +102,7 @@ func TestPictureMarks(t *testing.T) {
 		{100 * time.Second, []string{"+0s", "+15s", "+30s", "+45s", "+1m", "+1m15s", "+1m30s"}},
 		{3 * time.Hour, []string{"+0s", "+30m", "+1h", "+1h30m", "+2h", "+2h30m", "+3h"}},
 		{23 * time.Hour, []string{"+0s", "+4h", "+8h", "+12h", "+16h", "+20h"}},
+		{40 * 24 * time.Hour, []string{"+0s", "+256h", "+512h", "+768h"}}, // more milliseconds than 31 bits hold
 	} {
 		log := lasting(t, c.length)
 		var got []string

@@ -7,3 +7,6 @@ func Forge(data []byte, change func(record string) string) []byte {
 	head := 1 + int(data[0]) + len(cache.ID{}.Of)
 	return cache.Seal(append(data[:head:head], change(string(data[head:len(data)-4]))...))
 }
+
+// Settle waits for what is found out ahead of programs.
+func (t *Tree) Settle() { t.listing.ahead.Wait() }

@@ -165,7 +165,7 @@ func (t *Tree) origin(s *source) geometry.ZonePosition {
 // Remember saves what was found out, if that is more than was remembered. It is called when
 // the tree is no longer used.
 func (t *Tree) Remember() error {
-	t.listing.wait()
+	t.listing.end()
 	if t.opts.Memory == nil {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -89,11 +90,14 @@ func TestSizesOfThisVersion(t *testing.T) {
 	}
 }
 
+// lookedAhead is how many sources are looked at ahead of a program that lists a directory.
+func lookedAhead() int { return 2 * max(1, cores.Count()-1) }
+
 // TestNextSizes asks for the sizes of zones, and expects those of the next ones to be looked for as
 // long as the zones are asked for as a list has them.
 func TestNextSizes(t *testing.T) {
 	const zones = 8
-	ahead := max(1, cores.Count()-1)
+	ahead := lookedAhead()
 	for _, tt := range []struct {
 		name string
 		ask  []int
@@ -113,7 +117,7 @@ func TestNextSizes(t *testing.T) {
 			opened := files.opened.Load()
 			for _, i := range tt.ask {
 				find(t, tree, fmt.Sprintf("zones/x1000y100%d.json", min(i, zones-1)))
-				remember(t, tree) // which waits for what is looked for
+				tree.Settle()
 			}
 			if got := files.opened.Load() - opened; got != int64(tt.want) {
 				t.Errorf("%d files are opened, want %d", got, tt.want)
@@ -122,10 +126,50 @@ func TestNextSizes(t *testing.T) {
 	}
 }
 
+// TestNextOfADirectory asks for the size of one of two files of an area, and expects both of the
+// next area to be found out.
+func TestNextOfADirectory(t *testing.T) {
+	data := geomtest.Paths(geometry.DefaultOrigin, geometry.DefaultOrigin).File()
+	tree := newTree(t, fstest.MapFS{
+		"a.apd": {Data: data, ModTime: geomtest.FolderTime}, "b.apd": {Data: data, ModTime: geomtest.FolderTime},
+	}, worldtree.Options{})
+	find(t, tree, "areas/a.geojson")
+	tree.Settle()
+	for e, err := range tree.ReadDir(t.Context(), find(t, tree, "areas").ID, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if known := e.Size != nodes.UnknownSize; known != (e.Name != "a.json") {
+			t.Errorf("%s has %d bytes", e.Name, e.Size)
+		}
+	}
+}
+
+// TestNextInADirectory asks for the sizes of all meshes of areas, and expects the meshes of zones in
+// the same directory to be found out next. A server is not asked for their files.
+func TestNextInADirectory(t *testing.T) {
+	files := smallFolder()
+	files["b.apd"] = files["a.apd"]
+	for _, fetched := range []bool{false, true} {
+		tree := newTree(t, files, worldtree.Options{Fetched: fetched})
+		find(t, tree, "meshes/a.obj")
+		find(t, tree, "meshes/b.obj")
+		tree.Settle()
+		for e, err := range tree.ReadDir(t.Context(), find(t, tree, "meshes/zones").ID, 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if known := e.Size != nodes.UnknownSize; known == fetched {
+				t.Errorf("fetched %v: %s has %d bytes", fetched, e.Name, e.Size)
+			}
+		}
+	}
+}
+
 // TestNextSquares lists the squares of zones, and expects the next zones to be decoded meanwhile.
 func TestNextSquares(t *testing.T) {
 	const zones = 8
-	ahead := max(1, cores.Count()-1)
+	ahead := lookedAhead()
 	for _, tt := range []struct {
 		name string
 		list []int
@@ -142,7 +186,7 @@ func TestNextSquares(t *testing.T) {
 			for _, i := range tt.list {
 				list(t, tree, fmt.Sprintf("squares/x1000y100%d", i))
 			}
-			remember(t, tree) // which waits for what is decoded
+			tree.Settle()
 			if got := files.opened.Load() - opened; got != int64(tt.want) {
 				t.Errorf("%d files are opened, want %d", got, tt.want)
 			}
@@ -154,16 +198,53 @@ func TestNextSquares(t *testing.T) {
 // have to be fetched. Only the two say that others will be wanted.
 func TestNextOfAServer(t *testing.T) {
 	const zones = 8
-	ahead := max(1, cores.Count()-1)
+	ahead := lookedAhead()
 	files := &countedFS{MapFS: folder(zones)}
 	tree := newTree(t, files, worldtree.Options{Fetched: true})
 	opened := files.opened.Load()
 	for i, want := range []int{1, min(2+ahead, zones)} {
 		find(t, tree, fmt.Sprintf("zones/x1000y100%d.json", i))
-		remember(t, tree)
+		tree.Settle()
 		if got := files.opened.Load() - opened; got != int64(want) {
 			t.Errorf("%d files are opened behind zone %d, want %d", got, i, want)
 		}
+	}
+}
+
+// failingFS can't open one file for a while.
+type failingFS struct {
+	fstest.MapFS
+	bad    string
+	failed atomic.Int64
+	works  atomic.Bool
+}
+
+func (f *failingFS) Open(name string) (iofs.File, error) {
+	if name == f.bad && !f.works.Load() {
+		f.failed.Add(1)
+		return nil, errDisk
+	}
+	return f.MapFS.Open(name)
+}
+
+// TestDiskFailsAhead lists a zone while the disk fails for the next one, which must be there when
+// a program asks for it, since the disk works again then.
+func TestDiskFailsAhead(t *testing.T) {
+	const next = "zones/x1000y1001.json"
+	want := find(t, newTree(t, folder(8), worldtree.Options{}), next).Size
+	files := &failingFS{MapFS: folder(8), bad: "x1000y1001.zgd"}
+	tree := newTree(t, files, worldtree.Options{})
+	find(t, tree, "zones/x1000y1000.json")
+	tree.Settle()
+	if files.failed.Load() == 0 {
+		t.Fatal("nothing was looked at ahead")
+	}
+	files.works.Store(true)
+	if got := find(t, tree, next).Size; got != want {
+		t.Errorf("%d bytes, want %d", got, want)
+	}
+	if got := read(t, tree, next); int64(len(got)) != want {
+		t.Errorf("%d bytes are read, want %d", len(got), want)
 	}
 }
 

@@ -152,10 +152,7 @@ func (t *Tree) size(ctx context.Context, s *version, v view) (int64, error) {
 	}
 	state.mu.Lock()
 	defer state.mu.Unlock()
-	if n := t.knownSize(s, v); n != nodes.UnknownSize {
-		return n, nil
-	}
-	n, err := t.measure(ctx, s, v)
+	n, err := t.findSize(ctx, s, v)
 	if ctx.Err() != nil {
 		return 0, ctx.Err()
 	}
@@ -164,9 +161,22 @@ func (t *Tree) size(ctx context.Context, s *version, v view) (int64, error) {
 	}
 	if err != nil {
 		state.failed, n = err, max(s.size, 1)
+		state.size.Store(n)
 	}
-	state.size.Store(n)
 	return n, nil
+}
+
+// findSize returns the size of a view's file, and keeps it. It keeps no failure: that is for those
+// who tell a program of the file. The caller holds the lock of the view's state.
+func (t *Tree) findSize(ctx context.Context, s *version, v view) (int64, error) {
+	if n := t.knownSize(s, v); n != nodes.UnknownSize {
+		return n, nil
+	}
+	n, err := t.measure(ctx, s, v)
+	if err == nil && ctx.Err() == nil {
+		s.made.views[v].size.Store(n)
+	}
+	return n, err
 }
 
 // knownSize returns the size of a view's file if it is known without decoding, or this or an

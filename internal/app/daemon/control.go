@@ -71,7 +71,7 @@ type Control struct {
 	// ctx ends when the mount has ended.
 	ctx context.Context
 	end context.CancelFunc
-	// answering counts the requests that are being answered.
+	// answering counts the requests that are being answered, and who accepts them.
 	answering sync.WaitGroup
 }
 
@@ -101,17 +101,22 @@ func Listen(dir string, notes Notes, handle Handler, log *slog.Logger) (*Control
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	go c.accept()
+	c.answering.Go(c.accept)
 	return c, nil
 }
 
-// Close stops listening, and waits for the handlers. It removes the socket only if it is
-// ours: a later mount may have put its own there.
+// Close stops listening, answers all who have connected before, and waits for the handlers.
+// It removes the socket only if it is ours: a later mount may have put its own there.
 func (c *Control) Close() error {
 	if c == nil {
 		return nil
 	}
-	err := c.listener.Close()
+	// Without an answer they would take it that nobody ever listened.
+	waiting, err := refuse(c.listener)
+	err = errors.Join(err, c.listener.Close())
+	for _, conn := range waiting {
+		c.serve(conn)
+	}
 	c.end()
 	c.answering.Wait()
 	if now, statErr := os.Lstat(c.path); statErr == nil && os.SameFile(now, c.socket) {
@@ -126,12 +131,17 @@ func (c *Control) accept() {
 		if err != nil {
 			return // closed
 		}
-		c.answering.Go(func() {
-			if err := c.answer(conn); err != nil {
-				c.log.Debug("control connection", "err", err)
-			}
-		})
+		c.serve(conn)
 	}
+}
+
+// serve answers one connection beside the others.
+func (c *Control) serve(conn net.Conn) {
+	c.answering.Go(func() {
+		if err := c.answer(conn); err != nil {
+			c.log.Debug("control connection", "err", err)
+		}
+	})
 }
 
 // answer serves one connection, and leaves it open if the client waits for the end of the

@@ -3,11 +3,14 @@ package daemon_test
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -113,6 +116,52 @@ func TestTalk(t *testing.T) {
 	if left, err := filepath.Glob(path + "*"); err != nil || len(left) > 0 {
 		t.Errorf("the end leaves %q, %v", left, err)
 	}
+}
+
+// TestTalkAtTheEnd checks that whoever reaches a mount gets an answer, even if it ends at that
+// moment.
+func TestTalkAtTheEnd(t *testing.T) {
+	const rounds, clients = 20, 8
+	for range rounds {
+		c, name := listening(t, "", saying("still there"))
+		path, err := daemon.SocketPath(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all, begun sync.WaitGroup
+		begun.Add(clients)
+		for range clients {
+			all.Go(func() {
+				answered(t, path)
+				begun.Done()
+				for answered(t, path) {
+				}
+			})
+		}
+		begun.Wait()
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+		all.Wait()
+	}
+}
+
+// answered sends a request to the mount that listens at path. It returns false if nobody
+// listens there.
+func answered(t *testing.T, path string) bool {
+	conn, err := net.Dial("unix", path)
+	if err != nil {
+		return false
+	}
+	defer conn.Close()
+	if _, err := conn.Write([]byte("{}\n")); err != nil {
+		t.Error(err)
+	}
+	text, err := io.ReadAll(conn)
+	if err != nil || len(text) == 0 {
+		t.Errorf("the answer to a client that has connected is %q, %v", text, err)
+	}
+	return true
 }
 
 // TestFrames checks that a request and its answer may have many frames.

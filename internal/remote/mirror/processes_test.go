@@ -2,6 +2,7 @@ package mirror_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -50,7 +51,7 @@ func work(dir, rounds string) error {
 	}
 	n, err := strconv.Atoi(rounds)
 	if err != nil {
-		n = 1 << 40 // until it is killed
+		n = math.MaxInt // until it is killed
 	}
 	fmt.Println("working")
 	for range n {
