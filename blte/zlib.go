@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"hash/adler32"
 	"io"
 	"sync"
 
+	"lorefs/internal/adler"
 	"lorefs/internal/inflate"
 )
 
@@ -48,7 +48,7 @@ func decodeZlib(data []byte, size int64) ([]byte, error) {
 	if len(sum) < zlibSum {
 		return nil, &errFormat{what: "mode Z", err: io.ErrUnexpectedEOF}
 	}
-	if have, want := adler32.Checksum(content), binary.BigEndian.Uint32(sum); have != want {
+	if have, want := adler.Checksum(content), binary.BigEndian.Uint32(sum); have != want {
 		return nil, badChunk("mode Z: the checksum is %08x, the stream has %08x", have, want)
 	}
 	return content, nil

@@ -25,6 +25,7 @@ func CompareIndexes(f, fresh *File) (exact bool, err error) {
 		{"base of the attributes", f.sharedAttributes.base, fresh.sharedAttributes.base},
 		{"base of the nodes", f.sharedNodes.base, fresh.sharedNodes.base},
 		{"end of the stream", f.streamEnd, fresh.streamEnd},
+		{"deflate blocks", f.deflateBlocks, fresh.deflateBlocks},
 	} {
 		if have, want := fmt.Sprint(p.have), fmt.Sprint(p.fresh); have != want {
 			return false, fmt.Errorf("%s: %.300s, want %.300s", p.what, have, want)

@@ -23,6 +23,28 @@ func (s SplicedData) Check(ctx context.Context, r io.ReaderAt, sum [sha256.Size]
 	return errors.Join(s.checkBytes(ctx, r, sum), s.checkData(ctx, r))
 }
 
+// Starts returns the numbers of the deflate blocks whose starts Check looks at, and at last that of
+// the end of the stream, if it looks at that.
+func (s SplicedData) Starts() (all []int) {
+	end := 0
+	for _, span := range s.spans() {
+		for end = span.first; end < span.next; end++ {
+			all = append(all, end)
+		}
+	}
+	for end > 0 && end < len(s.plan.Blocks) && s.plan.Blocks[end].Out == s.stated {
+		all = append(all, end)
+		end++
+	}
+	return all
+}
+
+// Blocks returns the number of deflate blocks.
+func (s SplicedData) Blocks() int { return len(s.plan.Blocks) - 1 }
+
+// MoveStart moves the start that is noted of a deflate block by some bits.
+func (s SplicedData) MoveStart(block int, by int64) { s.plan.Blocks[block].Header += by }
+
 // Touched returns the number of deflate blocks that were encoded anew.
 func (s SplicedData) Touched() int { return s.touched }
 

@@ -62,7 +62,7 @@ func (l *Loader) Len() int { return len(l.blocks) + len(l.texts) }
 
 // Load begins to load what was added. What can't be read is left to whoever reads it.
 func (l *Loader) Load(ctx context.Context) {
-	list, texts := slices.Sorted(maps.Keys(l.blocks)), slices.Collect(maps.Keys(l.texts))
+	list, texts := slices.Sorted(maps.Keys(l.blocks)), l.byBucket()
 	clear(l.blocks)
 	clear(l.texts)
 	var next atomic.Int64
@@ -80,12 +80,32 @@ func (l *Loader) Load(ctx context.Context) {
 	}
 }
 
-// find looks for a string of the file.
-func (l *Loader) find(text string) {
-	units := wtf8.AppendUTF16(nil, text)
-	if hashes, err := hashUnits(units); err == nil {
-		v := newSplicedValues(l.f)
-		_, _, _ = v.find(hashes.hash, units)
+// wantedText is a string to look for.
+type wantedText struct {
+	hash  uint32
+	units []byte
+}
+
+// byBucket returns the strings that were added, those of a bucket together. It is read once for all
+// of them: a file may have all its strings in one.
+func (l *Loader) byBucket() [][]wantedText {
+	v := newSplicedValues(l.f)
+	buckets := map[uint32][]wantedText{}
+	for text := range l.texts {
+		units := wtf8.AppendUTF16(nil, text)
+		if hashes, err := hashUnits(units); err == nil {
+			b := v.bucket(hashes.hash)
+			buckets[b] = append(buckets[b], wantedText{hashes.hash, units})
+		}
+	}
+	return slices.Collect(maps.Values(buckets))
+}
+
+// find looks for strings of one bucket.
+func (l *Loader) find(texts []wantedText) {
+	v := newSplicedValues(l.f)
+	for _, t := range texts {
+		_, _, _ = v.find(t.hash, t.units)
 	}
 }
 

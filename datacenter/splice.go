@@ -54,8 +54,9 @@ type spliced struct {
 	// the checksums of the plain text behind them.
 	kept  int64
 	plain []uint32
-	// plan has the data as it is wanted: that of the old file, with the edits.
+	// plan has the data as it is wanted: that of base, the old file, with the edits.
 	plan *splice.Plan
+	base *File
 }
 
 // splice writes to w the file that f becomes when edits are made in its inflated data. It
@@ -75,7 +76,7 @@ func (f *File) splice(ctx context.Context, w io.Writer, edits []splice.Edit) (*s
 	if err != nil {
 		return nil, fmt.Errorf("datacenter: splicing: %w", err)
 	}
-	s := &spliced{key: f.key, stated: plan.Size(), touched: plan.Touched, plan: plan}
+	s := &spliced{key: f.key, stated: plan.Size(), touched: plan.Touched, plan: plan, base: f}
 	s.deflateBlocks = plan.Blocks
 	end := plan.Blocks[len(plan.Blocks)-1].Header
 	s.streamEnd = compressionHeaderSize + (end+7)/8 + adlerSize

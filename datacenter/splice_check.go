@@ -141,19 +141,38 @@ func (d *decodeCheck) span(b blockSpan) error {
 	}
 	defer func() { d.dec.OnBlock = nil }()
 	// The header behind the span is read only for a byte that is behind it, and so are those of blocks
-	// without data. If there is no such byte, checkEnd looks at the end of the stream.
+	// without data. If there is no such byte, it is read for the end of the stream.
 	more, to := b.next, end.Out
-	for more < len(blocks) && blocks[more].Out == end.Out {
+	for more < len(blocks)-1 && blocks[more].Out == end.Out {
 		more++
 	}
-	if more < len(blocks) {
+	last := end.Out == d.stated
+	if !last {
 		to++
 	}
-	if err := d.decode(inflate.Point{Out: begin.Out, In: begin.Header, Header: begin.Header}, to); err != nil {
+	err := d.decode(inflate.Point{Out: begin.Out, In: begin.Header, Header: begin.Header}, to)
+	if err == nil && last {
+		err = d.streamEnds()
+	}
+	if err == nil && seen != more {
+		err = d.wrong(begin.Header, "a deflate block begins elsewhere than it should")
+	}
+	return err
+}
+
+// streamEnds checks that the stream ends where it should, behind all data, which was decoded.
+func (d *decodeCheck) streamEnds() (err error) {
+	if d.want, err = d.plan.Data(d.want, max(d.stated-windowSize, 0), d.stated); err != nil {
 		return err
 	}
-	if to > end.Out && seen != more {
-		return d.wrong(begin.Header, "a deflate block begins elsewhere than it should")
+	want := d.plan.Blocks[len(d.plan.Blocks)-1].Header
+	d.got = append(append(d.got[:0], d.want...), 0)
+	n, err := d.dec.Decode(d.got, len(d.want))
+	if n > 0 || !errors.Is(err, io.EOF) {
+		return d.wrong(want, "the stream does not end behind the data: %w", cmp.Or(err, ErrChanged))
+	}
+	if at := d.dec.InputEnd(); at != want {
+		return d.wrong(want, "the stream ends at bit %d, want %d", at, want)
 	}
 	return nil
 }

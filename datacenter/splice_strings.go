@@ -60,15 +60,23 @@ func (v *splicedValues) bucket(hash uint32) uint32 {
 	return (hash ^ hash>>16) % uint32(len(v.table.buckets))
 }
 
+// maxSameHash is the largest number of strings with one hash that are compared to find one. Of the
+// strings of a game two have the same hash here and there.
+const maxSameHash = 16
+
 // find finds a string of the file.
 func (v *splicedValues) find(hash uint32, units []byte) (Address, bool, error) {
 	entries, err := v.entries(v.bucket(hash))
 	if err != nil {
 		return Address{}, false, err
 	}
-	for _, e := range entries {
+	first, _ := slices.BinarySearchFunc(entries, stringEntry{hash: hash}, byHash)
+	for i, e := range entries[first:] {
 		if e.hash != hash {
-			continue
+			break
+		}
+		if i == maxSameHash {
+			return Address{}, false, whole("more than %d strings have one hash", maxSameHash)
 		}
 		there, err := v.f.stringUnits(v.table.data, e.addr)
 		if err != nil {

@@ -177,6 +177,38 @@ func TestSpliceCheck(t *testing.T) {
 	}
 }
 
+// TestSpliceCheckOfStarts notes wrong starts of deflate blocks, of those without data at the end of the
+// stream too. Nobody could splice the file again.
+func TestSpliceCheckOfStarts(t *testing.T) {
+	doc := dctest.Generate(dctest.GenOptions{Seed: 3, Sheets: 12, Nodes: 3000})
+	file := mustOpen(t, dctest.Build(doc, dctest.Options{}), datacenter.Options{BlockSize: 64 << 10})
+	for _, at := range []int64{file.Size() / 2, file.Size() - 2} {
+		var out bytes.Buffer
+		s, err := file.SpliceData(t.Context(), &out, []splice.Edit{{Off: at, Len: 1, New: []byte{9}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := sha256.Sum256(out.Bytes())
+		check := func() error { return s.Check(t.Context(), bytes.NewReader(out.Bytes()), sum) }
+		if err := check(); err != nil {
+			t.Fatal(err)
+		}
+		starts := s.Starts()
+		if last := starts[len(starts)-1]; last != s.Blocks() {
+			t.Errorf("an edit at %d: the last start that is looked at is %d of %d", at, last, s.Blocks())
+		}
+		for _, block := range starts {
+			for _, by := range []int64{-1, 1, 8} {
+				s.MoveStart(block, by)
+				if check() == nil {
+					t.Errorf("an edit at %d: the start of block %d of %d is off by %d bits, and that goes unnoticed", at, block, s.Blocks(), by)
+				}
+				s.MoveStart(block, -by)
+			}
+		}
+	}
+}
+
 // TestSpliceTooMany edits every deflate block. Nothing may be written then.
 func TestSpliceTooMany(t *testing.T) {
 	testneeds.Slow(t, "the file must be large")

@@ -4,14 +4,17 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf16"
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
 	"lorefs/internal/formats/datacenter/dctest"
+	"lorefs/internal/formats/datacenter/hash"
 	"lorefs/internal/testneeds"
 )
 
@@ -106,7 +109,7 @@ func TestSplicerGrowsInPlace(t *testing.T) {
 func TestSplicerRefuses(t *testing.T) {
 	doc := dctest.Generate(dctest.GenOptions{Seed: 1, Sheets: 5, Nodes: 500})
 	file := dctest.Build(doc, dctest.Options{})
-	key := datacenter.DefaultKeys()[1]
+	key, alike := datacenter.DefaultKeys()[1], sameHash()
 	set := func(name string) func(d *edit.Draft) edit.Edit {
 		return func(*edit.Draft) edit.Edit {
 			return edit.Edit{Op: edit.SetAttribute, Node: 1, Name: name, Value: datacenter.IntValue(1)}
@@ -134,6 +137,13 @@ func TestSplicerRefuses(t *testing.T) {
 		},
 		"much that is unused": {file: file, want: datacenter.ErrWhole, edit: func(*edit.Draft) edit.Edit {
 			return edit.Edit{Op: edit.RemoveNode, Node: largest(t, file)}
+		}},
+		"many strings of one hash": {file: withTexts(alike[1:]), want: datacenter.ErrWhole, edit: func(*edit.Draft) edit.Edit {
+			v, err := datacenter.StringValue(alike[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			return edit.Edit{Op: edit.SetAttribute, Node: 1, Name: "text", Value: v}
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -168,6 +178,59 @@ func TestSplicerRefuses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// withTexts returns a file with some strings.
+func withTexts(texts []string) []byte {
+	sheet := &dctest.Node{Name: "Sheet"}
+	for _, text := range texts {
+		sheet.Children = append(sheet.Children, &dctest.Node{Name: "Node", Attrs: []dctest.Attr{{Name: "text", Value: text}}})
+	}
+	return dctest.Build(dctest.Doc{Root: dctest.Root(sheet)}, dctest.Options{})
+}
+
+// sameHash returns 256 strings that have one hash. The hash is linear: what it makes of a b instead
+// of an a at a place is the same whatever stands at the others. So those of 40 places are vectors of
+// 32 bits, and in at least 8 ways some of them cancel each other out.
+func sameHash() (texts []string) {
+	const places = 40
+	text := func(bs uint64) string {
+		units := bytes.Repeat([]byte("a"), places)
+		for i := range units {
+			units[i] += byte(bs >> i & 1)
+		}
+		return string(units)
+	}
+	hashOf := func(bs uint64) uint32 { return hash.String(utf16.Encode([]rune(text(bs)))) }
+	var rest [32]struct {
+		vector uint32
+		bs     uint64
+	}
+	var nothing []uint64
+	for i := range places {
+		v, bs := hashOf(1<<i)^hashOf(0), uint64(1)<<i
+		for v != 0 {
+			r := &rest[bits.LeadingZeros32(v)]
+			if r.bs == 0 {
+				r.vector, r.bs = v, bs
+				break
+			}
+			v, bs = v^r.vector, bs^r.bs
+		}
+		if v == 0 {
+			nothing = append(nothing, bs)
+		}
+	}
+	for pick := range 1 << 8 {
+		bs := uint64(0)
+		for i := range 8 {
+			if pick>>i&1 == 1 {
+				bs ^= nothing[i]
+			}
+		}
+		texts = append(texts, text(bs))
+	}
+	return texts
 }
 
 // largest returns the number of the sheet with the most entries.

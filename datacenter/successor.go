@@ -148,7 +148,7 @@ func (p *Spliced) Open(r io.ReaderAt, size int64, opts Options) (*File, error) {
 // Wanted returns f, which Open returned, with the data that it should have: that of the former file,
 // with the edits. So nothing is read from f. CheckBytes and CheckData find out whether f has that data.
 func (p *Spliced) Wanted(f *File) *File {
-	plan, size := p.stream.plan, p.stream.stated
+	size := p.stream.stated
 	g := &File{container: f.container, index: f.index}
 	g.checkpoints = checkpoints{}
 	const piece = 1 << nearShift // only a few nodes of each block are looked at
@@ -160,11 +160,38 @@ func (p *Spliced) Wanted(f *File) *File {
 		if n >= uint64(len(g.points)) {
 			return nil, badf(size, "beyond the data's %d bytes", size)
 		}
-		from := g.points[n].Out
-		return plan.Data(nil, max(from-windowSize, 0), min(from+piece, size))
+		return p.stream.wanted(g.points[n].Out, min(g.points[n].Out+piece, size))
 	}
 	g.blocks = holding{newHeldBlocks(len(g.points)), uncached{}}
 	return g
+}
+
+// wanted returns data as it is wanted, in the form of a cached block. Most of it is old data: then that is
+// returned, without a copy.
+func (s *spliced) wanted(from, to int64) ([]byte, error) {
+	history := min(from, windowSize)
+	if old, ok := s.plan.Former(from, to); ok && old >= history {
+		b, err := s.base.span(old-history, old, old+to-from)
+		if b != nil || err != nil {
+			return b, err
+		}
+	}
+	return s.plan.Data(nil, from-history, to)
+}
+
+// span returns the part of a cached block that has the data between two offsets and, before it, the
+// history from an offset on. It returns nil if they do not lie in one block.
+func (f *File) span(history, from, to int64) ([]byte, error) {
+	n, _ := f.blockAt(from)
+	begin := f.points[n].Out
+	if begin -= min(begin, windowSize); history < begin || to > f.end(int(n), f.stated) {
+		return nil, nil
+	}
+	b, err := f.blocks.Block(context.Background(), n, f.load)
+	if err != nil {
+		return nil, err
+	}
+	return b[history-begin : to-begin : to-begin], nil
 }
 
 // IsStoredAs reports whether the node has the stored form x.

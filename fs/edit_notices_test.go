@@ -93,6 +93,31 @@ func TestTreeChangesByItself(t *testing.T) {
 	}
 }
 
+// TestSettle checks that after Settle the mount shows what the tree has changed, at once.
+func TestSettle(t *testing.T) {
+	dir, server, tree := editable(t, map[string]string{"d/e/": ""}, fs.Options{})
+	d, err := tree.Lookup(t.Context(), nodes.Root, "d")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 300 {
+		tree.Replace(d.ID, "x", "new", false)
+		server.Settle(t.Context())
+		holds(t, "new", dir, "d", "x")
+		tree.Drop(d.ID, "x")
+		server.Settle(t.Context())
+		if !gone(dir, "d", "x")() {
+			t.Fatal("the kernel still has a name that is gone")
+		}
+	}
+	tree.Replace(d.ID, "x", "new", false)
+	if err := server.Unmount(); err != nil {
+		t.Fatal(err)
+	}
+	tree.Drop(d.ID, "x")
+	server.Settle(t.Context()) // must not wait for what nobody delivers
+}
+
 // TestAppendsToWhatChanged checks that what is appended goes behind what the tree has written
 // meanwhile. The kernel appends behind the size that it knew last, even if it was told since that
 // this is no more so.

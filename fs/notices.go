@@ -118,21 +118,27 @@ func (q *notices) endStore() {
 // a file and then reads another one sees what the first has changed. Before that it waits for a
 // store that is under way, since that may need a notice, too. It waits for a bounded time, because
 // no request may hang on a slow kernel.
-func (q *notices) settle() {
+func (q *notices) settle() { q.await(nil, settleTime) }
+
+// await is settle for at most a time, 0 for as long as it takes, and until stop is closed.
+func (q *notices) await(stop <-chan struct{}, most time.Duration) {
 	var timeout <-chan time.Time
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	begun, target := q.begun, q.added
 	for q.ended < begun || q.done < target {
 		step, storing := q.step, q.ended < begun
-		if timeout == nil {
-			timeout = time.After(settleTime)
+		if timeout == nil && most > 0 {
+			timeout = time.After(most)
 		}
 		q.mu.Unlock()
 		select {
 		case <-step:
 			q.mu.Lock()
 		case <-timeout:
+			q.mu.Lock()
+			return
+		case <-stop:
 			q.mu.Lock()
 			return
 		}

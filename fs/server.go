@@ -370,6 +370,25 @@ func (s *Server) takeAway() error {
 	}
 }
 
+// Settle waits until the kernel knows all that the tree has changed by itself so far, or until ctx
+// or the mount ends. Whoever asks for such changes otherwise than through the mount sees them
+// there afterwards.
+func (s *Server) Settle(ctx context.Context) {
+	if s.m.watched == nil {
+		return
+	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		select {
+		case <-s.done: // nothing is delivered any more
+			stop()
+		case <-ctx.Done():
+		}
+	}()
+	s.m.watched.notices.await(ctx.Done(), 0)
+}
+
 // Stats returns the counters as they are now.
 func (s *Server) Stats() Stats { return s.m.stats() }
 

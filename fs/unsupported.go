@@ -37,6 +37,9 @@ func (*Server) MarkUnused() error { return errUnsupported() }
 // Expire unmounts.
 func (*Server) Expire() error { return errUnsupported() }
 
+// Settle does nothing.
+func (*Server) Settle(context.Context) {}
+
 // Stats returns the counters as they are now.
 func (*Server) Stats() Stats { return Stats{} }
 

@@ -55,6 +55,8 @@ type sourceFlags struct {
 	readWhole bool
 	// readOnce says that the command goes through all of a data center, once.
 	readOnce bool
+	// sizesLater says that it needs no sizes of sheets before it has read them.
+	sizesLater bool
 	// follow says that a recorded session is shown as it grows.
 	follow bool
 	// cacheBase replaces the user's cache folder for indexes. It has no flag.
@@ -131,6 +133,7 @@ func (f *sourceFlags) parse() (*kinds.Options, error) {
 	o := &kinds.Options{CacheSize: int64(f.cacheSize), NoIndex: f.noCache, CacheBase: f.cacheBase}
 	o.DataCenter.World, o.DataCenter.Whole, o.DataCenter.Once = f.world, f.readWhole, f.readOnce
 	o.Remote.Endpoint = f.endpoint
+	o.DataCenter.SizesLater = f.sizesLater
 	layout, err := parseLayout(f.layout)
 	if err != nil {
 		return nil, err

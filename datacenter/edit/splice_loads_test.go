@@ -3,12 +3,17 @@ package edit_test
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"io"
+	"runtime"
 	"sync"
 	"testing"
+	"unicode/utf16"
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
 	"lorefs/internal/formats/datacenter/dctest"
+	"lorefs/internal/formats/datacenter/hash"
 )
 
 // forgetful is a BlockCache that keeps nothing. It counts the blocks that are loaded.
@@ -120,4 +125,58 @@ func setInts(t *testing.T, d *edit.Draft, f *datacenter.File, nth int) {
 	if err := d.Apply(t.Context(), edits...); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestSpliceOfOneBucket edits a file whose strings are all in one bucket of their table: the work
+// must not grow with the number of strings times that of edits.
+func TestSpliceOfOneBucket(t *testing.T) {
+	const there, wanted, most = 4000, 2000, 128 << 20
+	texts := inBucket(0, there+wanted)
+	sheet := &dctest.Node{Name: "Sheet"}
+	for _, text := range texts[:there] {
+		sheet.Children = append(sheet.Children, &dctest.Node{Name: "Node", Attrs: []dctest.Attr{{Name: "text", Value: text}}})
+	}
+	data := dctest.Build(dctest.Doc{Root: dctest.Root(sheet)}, dctest.Options{})
+	f, err := datacenter.Open(t.Context(), bytes.NewReader(data), int64(len(data)), datacenter.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := edit.NewDraft(f, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const sheets, step = 1, 2 // numbers: of the sheet, and from a node to the next
+	var edits []edit.Edit
+	for i, text := range texts[there:] {
+		v, err := datacenter.StringValue(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		edits = append(edits, edit.Edit{Op: edit.SetAttribute, Node: edit.Number(sheets + 1 + step*i), Name: "text", Value: v})
+	}
+	if err := d.Apply(t.Context(), edits...); err != nil {
+		t.Fatal(err)
+	}
+	s := d.Snapshot()
+	defer s.Close()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, _, err := s.Splice(t.Context(), datacenter.WriteOptions{}, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > most {
+		t.Errorf("%d bytes were allocated", n)
+	}
+}
+
+// inBucket returns strings of a bucket of the table of values.
+func inBucket(bucket uint32, n int) (texts []string) {
+	for i := 0; len(texts) < n; i++ {
+		text := fmt.Sprint("text ", i)
+		if h := hash.String(utf16.Encode([]rune(text))); (h^h>>16)%1024 == bucket {
+			texts = append(texts, text)
+		}
+	}
+	return texts
 }

@@ -2,8 +2,6 @@ package sheets
 
 import (
 	"context"
-	"fmt"
-	"runtime"
 
 	"golang.org/x/sync/errgroup"
 
@@ -18,11 +16,11 @@ func (f *Family) LearnSchema(ctx context.Context) (*xsd.Schema, error) {
 	if info := f.found(); info != nil || f.src.draft != nil {
 		return f.Schema(ctx)
 	}
-	es, err := f.learn(ctx, runtime.GOMAXPROCS(0), schemaPart)
+	l, err := f.learnOnce(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("sheets %s: %w", f.Name, err)
+		return nil, err
 	}
-	return f.schema(es)
+	return f.schema(l.elements)
 }
 
 // learn infers the elements of the sheets in some parts, see parts.

@@ -51,16 +51,16 @@ func (m *mapping) after(n int, off int64) int64 {
 	return e.Off + m.before[n-1] + min(off-e.Off, int64(len(e.New)))
 }
 
-// end returns where the first n edits end, in the data before them.
-func (m *mapping) end(n int) int64 {
+// ended returns where the first n edits end, in the data before them.
+func (m *mapping) ended(n int) int64 {
 	if n == 0 {
 		return 0
 	}
 	return m.edits[n-1].Off + m.edits[n-1].Len
 }
 
-// begin returns where edit n begins, in the data before the edits.
-func (m *mapping) begin(n int) int64 {
+// beginOf returns where edit n begins, in the data before the edits.
+func (m *mapping) beginOf(n int) int64 {
 	if n == len(m.edits) {
 		return math.MaxInt64
 	}
@@ -72,10 +72,17 @@ func (m *mapping) newEnd(i int) int64 {
 	return m.edits[i].Off + m.before[i] + int64(len(m.edits[i].New))
 }
 
+// former returns where data between two new offsets lay before the edits. ok is false if it did not lie
+// there as it is now.
+func (m *mapping) former(from, to int64) (old int64, ok bool) {
+	i := sort.Search(len(m.edits), func(i int) bool { return m.newEnd(i) > from })
+	return from - m.before[i], i == len(m.edits) || m.edits[i].Off+m.before[i] >= to
+}
+
 // untouched reports whether no edit changes a byte between two offsets or inserts one there.
 func (m *mapping) untouched(from, to int64) bool {
 	n := m.begun(to)
-	return n == 0 || m.end(n) <= from
+	return n == 0 || m.ended(n) <= from
 }
 
 // data returns bytes of the edited data, of which old reads what stays. They are in buf if that has

@@ -41,6 +41,8 @@ type DataCenterOptions struct {
 	Whole bool
 	// Once says that the caller goes through all of the data center next, once.
 	Once bool
+	// SizesLater says that the caller needs no sizes of sheets before it has read them.
+	SizesLater bool
 }
 
 // CASCOptions are for CASC storages.

@@ -192,17 +192,31 @@ func (m *Mount) answer(ctx context.Context, r daemon.Request, c *daemon.Client) 
 			a = m.commit(howOf(&r))
 		}()
 		m.follow(ctx, c, saved)
+		m.settle(ctx)
 	case daemon.Apply:
 		a = m.apply(ctx, &r, c)
+		m.settle(ctx)
 	case daemon.Unmount:
 		return m.unmount(ctx, &r, c)
 	case daemon.Edits:
 		a = m.edits(ctx, &r, c)
 	case daemon.Revert:
 		a = m.revert(ctx, &r, c)
+		m.settle(ctx)
 	}
 	m.tell(c, &a)
 	return false
+}
+
+// settleTime bounds how long an answer waits for the kernel, which may itself wait for a file on a
+// server that is slow.
+const settleTime = 5 * time.Second
+
+// settle waits until the mount shows what a request has changed: whoever made that looks there next.
+func (m *Mount) settle(ctx context.Context) {
+	ctx, stop := context.WithTimeout(ctx, settleTime)
+	defer stop()
+	m.server.Settle(ctx)
 }
 
 // tell sends an answer to a client, which may have gone.
