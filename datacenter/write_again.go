@@ -32,3 +32,18 @@ func (b *Builder) SameChildren(r StoredRun) {
 	}
 	n.sameChildren = r
 }
+
+// StoredText is a string that a Builder has stored. The zero value is none.
+type StoredText struct {
+	bits     uint32
+	extended uint16
+	known    bool
+}
+
+// Known reports whether t is a string, even an empty one.
+func (t StoredText) Known() bool { return t.known }
+
+// SameText adds an attribute with a string that this Builder has stored.
+func (b *Builder) SameText(nameIndex uint16, t StoredText) {
+	b.attribute(StoredAttribute{name: nameIndex, typeCode: uint8(String), extended: t.extended, bits: t.bits})
+}

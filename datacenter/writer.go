@@ -249,24 +249,25 @@ func (b *Builder) Number(nameIndex uint16, t Type, bits uint32) {
 	b.attribute(r)
 }
 
-// Spelled is String. For many attributes it is faster.
-func (b *Builder) Spelled(nameIndex uint16, v []byte) {
+// Spelled is String. For many attributes it is faster. It returns where the string is stored.
+func (b *Builder) Spelled(nameIndex uint16, v []byte) StoredText {
 	b.text = wtf8.AppendUTF16(b.text[:0], v)
-	b.units(nameIndex, b.text)
+	return b.units(nameIndex, b.text)
 }
 
-func (b *Builder) units(nameIndex uint16, units []byte) {
+func (b *Builder) units(nameIndex uint16, units []byte) StoredText {
 	if b.err != nil {
-		return // it may be that there is no such name
+		return StoredText{} // it may be that there is no such name
 	}
 	i, err := b.values.intern(units)
 	if err != nil {
 		b.fail(fmt.Errorf("%s: %w", b.names[nameIndex-1], err))
-		return
+		return StoredText{}
 	}
 	r := b.values.attribute(i)
 	r.name = nameIndex
 	b.attribute(r)
+	return StoredText{bits: r.bits, extended: r.extended, known: true}
 }
 
 func stringAttribute(addr Address, hash uint16) StoredAttribute {

@@ -30,6 +30,9 @@ func (w *Written) compareSheets(ctx context.Context, g *datacenter.File) error {
 	if err != nil {
 		return err
 	}
+	if err := w.prove(first, g); err != nil {
+		return err
+	}
 	var next, done atomic.Int64
 	for range 2 {
 		c := first.beside(ctx, g, &loading)
@@ -51,6 +54,20 @@ func (w *Written) compareSheets(ctx context.Context, g *datacenter.File) error {
 		})
 	}
 	return group.Wait()
+}
+
+// prove proves that what was moved is equal, so that the comparer need only look at draft nodes.
+func (w *Written) prove(c *comparer, g *datacenter.File) error {
+	moved := w.moved
+	if w.moved = nil; moved == nil {
+		return nil
+	}
+	_, err := c.Prove(w.s.base, g, moved, func(part float64) {
+		if w.Progress != nil {
+			w.Progress(int64(part*float64(w.s.entries)), w.s.entries)
+		}
+	})
+	return err
 }
 
 // pair is a child of a draft node and the node that it became.

@@ -19,6 +19,9 @@ type Written struct {
 	// nodes as CompareSpliced found them.
 	stored map[*draftNode]*storedRuns
 	became map[*draftNode]datacenter.Node
+	// moved says where the Rewriter has moved everything. It is nil once Compare has used it, since
+	// it is large.
+	moved *datacenter.Moved
 	// forked is what PrepareRebase made, or nil.
 	forked *rebaser
 	// reordered is set if some siblings of the base were not in the order that the format
@@ -59,7 +62,7 @@ func (s *Snapshot) Write(ctx context.Context, opts datacenter.WriteOptions, to i
 	if err != nil {
 		return nil, err
 	}
-	return &Written{s: s, opts: opts, orders: orders, reordered: reordered}, nil
+	return &Written{s: s, opts: opts, orders: orders, moved: r.Moved(), reordered: reordered}, nil
 }
 
 // Splice is Write, but it keeps the bytes of the base that the edits don't reach, and changes only
