@@ -136,6 +136,18 @@ func (p *Plan) Size() int64 { return p.m.size }
 // Untouched reports whether no edit changes data between two offsets or inserts some there.
 func (p *Plan) Untouched(from, to int64) bool { return p.m.untouched(from, to) }
 
+// Moves reports whether an edit that changes data between two offsets, or inserts some there, changes a
+// length.
+func (p *Plan) Moves(from, to int64) bool {
+	m := p.m
+	for n := m.begun(to); n > 0 && m.ended(n) >= from; n-- {
+		if m.before[n] != m.before[n-1] {
+			return true
+		}
+	}
+	return false
+}
+
 // Anew returns the new blocks that were encoded or padded anew: in Blocks, from the first number on
 // and before the second one.
 func (p *Plan) Anew() iter.Seq2[int, int] {
@@ -159,6 +171,9 @@ func (p *Plan) Data(buf []byte, from, to int64) ([]byte, error) {
 // Former returns where data between two new offsets lay before the edits. ok is false if it did not lie
 // there as it is now.
 func (p *Plan) Former(from, to int64) (old int64, ok bool) { return p.m.former(from, to) }
+
+// Parts yields the parts of the new data between two offsets.
+func (p *Plan) Parts(from, to int64) iter.Seq[Part] { return p.m.parts(from, to) }
 
 // joinSize is the number of bytes read and written at a time.
 const joinSize = 256 << 10

@@ -1,9 +1,16 @@
 package splice
 
 import (
+	"iter"
 	"math"
 	"sort"
 )
+
+// Part is a part of edited data: New or, if that is nil, Len bytes of the old data at Off.
+type Part struct {
+	Off, Len int64
+	New      []byte
+}
 
 // mapping tells where the data lies after the edits.
 type mapping struct {
@@ -92,24 +99,44 @@ func (m *mapping) data(buf []byte, from, to int64, old func(off int64, p []byte)
 		buf = make([]byte, to-from)
 	}
 	buf = buf[:to-from]
-	i := sort.Search(len(m.edits), func(i int) bool { return m.newEnd(i) > from })
-	for at := from; at < to; {
-		// What lies before edit i is old data.
-		end := m.size
-		if i < len(m.edits) {
-			end = m.edits[i].Off + m.before[i]
-		}
-		if n := min(end, to) - at; n > 0 {
-			if err := old(at-m.before[i], buf[at-from:at-from+n]); err != nil {
+	left := buf
+	for x := range m.parts(from, to) {
+		if x.New == nil {
+			if err := old(x.Off, left[:x.Len]); err != nil {
 				return nil, err
 			}
-			at += n
 		}
-		if i < len(m.edits) && at < to {
-			e := &m.edits[i]
-			at += int64(copy(buf[at-from:], e.New[at-end:]))
-			i++
-		}
+		copy(left, x.New)
+		left = left[x.Len:]
 	}
 	return buf, nil
+}
+
+// parts yields the parts of the edited data between two offsets.
+func (m *mapping) parts(from, to int64) iter.Seq[Part] {
+	return func(yield func(Part) bool) {
+		i := sort.Search(len(m.edits), func(i int) bool { return m.newEnd(i) > from })
+		for at := from; at < to; {
+			// What lies before edit i is old data.
+			end := m.size
+			if i < len(m.edits) {
+				end = m.edits[i].Off + m.before[i]
+			}
+			if n := min(end, to) - at; n > 0 {
+				if !yield(Part{Off: at - m.before[i], Len: n}) {
+					return
+				}
+				at += n
+			}
+			if i < len(m.edits) && at < to {
+				e := m.edits[i].New[at-end:]
+				e = e[:min(int64(len(e)), to-at)]
+				if len(e) > 0 && !yield(Part{Len: int64(len(e)), New: e}) {
+					return
+				}
+				at += int64(len(e))
+				i++
+			}
+		}
+	}
 }

@@ -38,14 +38,14 @@ func (e *encoder) patchBlock(i int) (done bool, err error) {
 	if len(e.gaps) == 0 {
 		return true, nil
 	}
+	if h.LitLen == nil {
+		return false, nil // codes of its own would be shorter, but for a tiny block
+	}
+	e.litLen.set(h.LitLen, numLitLen)
+	e.dists.set(h.Dist, numDist)
 	p := patcher{
 		newBlock: newBlock{out: e.cut(b.Out), final: h.Final}, mapping: e.m,
-		litLen: fixedLitLen, dists: fixedDists, wanted: e.pointsOf(i), at: b.Header,
-	}
-	if h.LitLen != nil {
-		e.litLen.set(h.LitLen, numLitLen)
-		e.dists.set(h.Dist, numDist)
-		p.litLen, p.dists = &e.litLen, &e.dists
+		litLen: &e.litLen, dists: &e.dists, wanted: e.pointsOf(i), at: b.Header,
 	}
 	if done = p.patch(e.gaps, e.tokens, next.Header); done {
 		e.anew[i] = []newBlock{p.newBlock}
