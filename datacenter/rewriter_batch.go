@@ -3,6 +3,10 @@ package datacenter
 // movedAtOnce is how many siblings' attributes are moved at once.
 const movedAtOnce = 32
 
+// askedAtOnce is how many bytes of their strings are read to ask for the places of these. Siblings of a
+// real file have a few KiB. Some could be made that have one long string a million times.
+const askedAtOnce = 64 << 10
+
 // pendingRun is a run of attributes in the form of the new file, which is not stored yet.
 type pendingRun struct {
 	was        runKey
@@ -72,12 +76,16 @@ func (r *Rewriter) hasNewAttributes(n Node) bool {
 	return !ok
 }
 
-// askForStrings asks for the places of the strings that are not moved yet.
+// askForStrings asks for the places of the first strings that are not moved yet.
 func (r *Rewriter) askForStrings(siblings []Node) {
 	values := r.f.regions.values.data
 	size := int(r.f.layout.AttributeSize())
 	r.hashes = r.hashes[:0]
+	left := askedAtOnce
 	for _, n := range siblings {
+		if left <= 0 {
+			break
+		}
 		if !r.hasNewAttributes(n) {
 			continue
 		}
@@ -90,7 +98,7 @@ func (r *Rewriter) askForStrings(siblings []Node) {
 		if err != nil {
 			return
 		}
-		for ; len(b) >= size; b = b[size:] {
+		for ; len(b) >= size && left > 0; b = b[size:] {
 			a := parseAttribute(b)
 			if Type(a.typeCode) != String {
 				continue
@@ -106,6 +114,7 @@ func (r *Rewriter) askForStrings(siblings []Node) {
 				return
 			}
 			r.hashes = append(r.hashes, r.b.values.hashOf(units))
+			left -= len(units)
 		}
 	}
 	for _, hash := range r.hashes {

@@ -1,0 +1,35 @@
+package datacenter_test
+
+import (
+	"strings"
+	"testing"
+
+	"lorefs/datacenter"
+	"lorefs/internal/formats/datacenter/dctest"
+)
+
+// TestMoveSameLongString checks that one long string is not read for each of many siblings that have it
+// before any of them is moved: a small file can have millions of such attributes.
+func TestMoveSameLongString(t *testing.T) {
+	const siblings = 30
+	sheet := &dctest.Node{Name: "Sheet"}
+	for i := range siblings {
+		sheet.Children = append(sheet.Children, &dctest.Node{Name: "One", Attrs: []dctest.Attr{
+			{Name: "id", Value: i}, {Name: "text", Value: strings.Repeat("long", 10_000)},
+		}})
+	}
+	doc := dctest.Doc{Root: dctest.Root(sheet)}
+	f := mustOpen(t, dctest.Build(doc, dctest.Options{}), datacenter.Options{})
+	r, err := datacenter.NewRewriter(t.Context(), f, nil, datacenter.WriteOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	nodes, err := sheetsOf(t, f)[0].AppendChildren(nil, 0, siblings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := r.AskedFor(nodes); n == 0 || n > 2 {
+		t.Errorf("a long string is read %d times, want once or twice", n)
+	}
+}
