@@ -14,13 +14,18 @@ import (
 // build passes all sheets to b, in order. Runs that nodes share are passed once.
 func build(ctx context.Context, src *sheetFiles, s *survey, b *datacenter.Builder, bar *progress) error {
 	s.prepare(b)
-	l := &layer{b: b, known: make([]bool, len(s.kinds)), definitions: definitions{}}
+	l := &layer{b: b, value: b.NameIndex(datacenter.ValueName), known: make([]bool, len(s.kinds)), definitions: definitions{}}
 	stored := map[*standIns]*storedSheets{}
 	for i := range s.found {
-		f := &s.found[i]
-		if stored[f.read] == nil {
-			stored[f.read] = newStoredSheets(f.read)
+		if read := s.found[i].read; stored[read] == nil {
+			stored[read] = newStoredSheets(read)
 		}
+	}
+	ahead := s.storeTexts(ctx, b, stored)
+	defer ahead.end()
+	for i := range s.found {
+		f := &s.found[i]
+		ahead.await()
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("sheets: %w", err)
 		}
@@ -64,6 +69,9 @@ type storedSheets struct {
 	*standIns
 	stored   []storedTag
 	children []datacenter.StoredRun
+	texts    []datacenter.StoredText
+	// textsStored is how many texts were stored ahead.
+	textsStored uint32
 }
 
 // storedTag is a start tag whose attributes are known once they have been stored without a text.
@@ -76,7 +84,9 @@ type storedTag struct {
 func newStoredSheets(s *standIns) *storedSheets {
 	return &storedSheets{
 		standIns: s,
-		stored:   make([]storedTag, s.tags.Len()), children: make([]datacenter.StoredRun, s.runs.Len()),
+		stored:   make([]storedTag, s.tags.Len()),
+		children: make([]datacenter.StoredRun, s.runs.Len()),
+		texts:    make([]datacenter.StoredText, s.texts.Len()),
 	}
 }
 
@@ -89,7 +99,8 @@ func (s *storedSheets) forget(f *sheetFound) {
 
 // layer passes nodes to the Builder.
 type layer struct {
-	b *datacenter.Builder
+	b     *datacenter.Builder
+	value uint16 // the index of the name of texts
 	// refused is set once the Builder stores nothing more because of an error.
 	refused bool
 	// definitions are all key definitions in use. known says whether that of a kind is
@@ -112,7 +123,7 @@ func (l *layer) node(s *storedSheets, n record) error {
 		return err
 	}
 	if n.text > 0 {
-		l.b.Text(string(s.texts.At(n.text - 1)))
+		l.text(s, l.value, n.text-1)
 	}
 	own, children := l.b.End()
 	l.refused = l.refused || !own.Known()
@@ -140,7 +151,7 @@ func (l *layer) tag(s *storedSheets, read *kind, n record) error {
 	if err := l.begin(read.joined, head); err != nil {
 		return err
 	}
-	return l.attributes(read, attributes)
+	return l.attributes(s, read, attributes)
 }
 
 // children passes those of a node.
@@ -178,26 +189,35 @@ func (l *layer) begin(k *kind, head tagHead) error {
 
 // attributes adds those of a start tag to the newest node. read is its kind as the surveyor
 // has it.
-func (l *layer) attributes(read *kind, list []byte) error {
-	for len(list) > 0 {
-		var a tagAttribute
-		a, list = parseAttribute(list)
+func (l *layer) attributes(s *storedSheets, read *kind, list []byte) error {
+	for ; len(list) > 0; list = list[attributeSize:] {
+		a := parseAttribute(list)
 		of := &read.joined.attrs[read.places[a.place]]
-		t := a.stated
-		if t == 0 {
-			t = of.typ
+		if a.typ == 0 {
+			a.typ = of.typ
 		}
-		if t == datacenter.String {
-			l.b.Spelled(of.index, a.value)
+		switch {
+		case a.typ == datacenter.String:
+			l.text(s, of.index, a.bits)
 			continue
+		case a.spelled:
+			var err error
+			if a.bits, err = infer.Number(a.typ, s.standIns.texts.At(a.bits)); err != nil {
+				return errWrongValue
+			}
 		}
-		bits, err := infer.Number(t, a.value)
-		if err != nil {
-			return errWrongValue
-		}
-		l.b.Number(of.index, t, bits)
+		l.b.Number(of.index, a.typ, a.bits)
 	}
 	return nil
+}
+
+// text adds a text, or the value of an attribute, to the newest node.
+func (l *layer) text(s *storedSheets, nameIndex uint16, number uint32) {
+	if same := s.texts[number]; same.Known() {
+		l.b.SameText(nameIndex, same)
+		return
+	}
+	s.texts[number] = l.b.Spelled(nameIndex, s.standIns.texts.At(number))
 }
 
 // wrongValue returns the error for the first value in a sheet that does not have the type of

@@ -177,6 +177,10 @@ func tooLong(name string, data []byte, at int) error {
 	return &xmltext.ValueError{File: name, Line: line, Column: column, Err: err}
 }
 
+// roomFor returns how many bytes readFile needs for a file: one more than expected shows the end of the
+// file without growing.
+func roomFor(size int64) int { return int(min(max(size, 0), maxFile)) + 1 }
+
 // readFile reads a file into buf, which it may replace by a larger one.
 func readFile(fsys iofs.FS, name string, buf []byte) (data []byte, err error) {
 	info, err := regular(fsys, name)
@@ -192,10 +196,9 @@ func readFile(fsys iofs.FS, name string, buf []byte) (data []byte, err error) {
 	if size > maxFile {
 		return nil, fmt.Errorf("sheets: %s has %d bytes, more than %d: %w", name, size, maxFile, datacenter.ErrTooLarge)
 	}
-	// One byte more than expected shows the end of the file without growing. New memory is
-	// not touched before something is read into it.
+	// New memory is not touched before something is read into it.
 	data = buf[:0]
-	if need := int(max(size, 0)) + 1; cap(data) < need {
+	if need := roomFor(size); cap(data) < need {
 		data = make([]byte, 0, need)
 	}
 	run := 0 // how many bytes ago something ended that is no text

@@ -5,7 +5,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets/internal/infer"
-	"lorefs/datacenter/sheets/internal/xmlsheet"
+	"lorefs/datacenter/sheets/internal/repeat"
 	"lorefs/datacenter/sheets/xsd"
 )
 
@@ -20,6 +20,8 @@ type kind struct {
 	number   uint32
 	attrs    []kindAttr
 	children []*kind
+	// shapes are start tags of children.
+	shapes repeat.Shapes[tagShape]
 	// attrAt and childAt find attributes and children by name if there are more than a few.
 	attrAt, childAt map[string]int
 
@@ -86,6 +88,13 @@ func (k known) child(name string) (below known) {
 	return below
 }
 
+// tagShape is what start tags of one shape have in common: the kind of their nodes, and the places of the
+// attributes there.
+type tagShape struct {
+	kind   *kind
+	places []uint32
+}
+
 // few is how many names are faster to search in a list than in a map.
 const few = 6
 
@@ -101,6 +110,8 @@ type kindAttr struct {
 	guessed         bool
 	values, untyped int64
 	index           uint16 // of the name, in the Builder
+	// last is one more than the number of the last value among the surveyor's texts, or 0.
+	last uint32
 }
 
 // newKind makes a kind of which a schema may know the type.
@@ -260,10 +271,10 @@ func (a *kindAttr) merge(b *kindAttr) {
 	}
 }
 
-// learn takes the value of an attribute into account.
-func (a *kindAttr) learn(b *xmlsheet.Attribute) {
-	if b.Type == 0 && (a.guessed || a.typ == datacenter.String) {
-		a.may = a.may.With(b.Value)
+// learn takes a value into account whose type the sheet does not state.
+func (a *kindAttr) learn(value []byte) {
+	if a.guessed || a.typ == datacenter.String {
+		a.may = a.may.With(value)
 	}
 }
 

@@ -87,24 +87,23 @@ type counted struct {
 	nodes, texts int64
 	// least and most are how many the schema has in one parent; most may be [Unbounded].
 	least, most int
-	// parent is the number of the parent in which met have been met so far.
-	parent int64
-	met    int
+	// run is the number of the run in which met have been met so far.
+	run, met int
 	// enough is how many parents have at least least, tooMany how many have more than most.
 	enough, tooMany int64
 }
 
-// meet counts a node in the parent of that number.
-func (c *counted) meet(parent int64) {
-	if c.parent != parent {
-		c.parent, c.met = parent, 0
+// meet counts a node in the run of that number, which is not 0, and which is that of so many parents.
+func (c *counted) meet(run int, parents int64) {
+	if c.run != run {
+		c.run, c.met = run, 0
 	}
 	c.met++
 	if c.met == c.least {
-		c.enough++
+		c.enough += parents
 	}
 	if c.most != xsd.Unbounded && c.met == c.most+1 {
-		c.tooMany++
+		c.tooMany += parents
 	}
 }
 

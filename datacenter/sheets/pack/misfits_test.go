@@ -92,6 +92,11 @@ func TestPackMisfits(t *testing.T) {
 		{"an attribute is missing", []string{`<S><A s="x"/><B/><B/></S>`}, []string{`"S": 1 element "A" without "i", which the schema demands`}},
 		{"a text", []string{`<S><A i="1"/><B>text</B><B/></S>`}, []string{`"S": 1 text of "B", which has none in the schema`}},
 		{
+			"the same texts again and again",
+			[]string{`<S><A i="1"/><B>text</B><B>text</B><B>x</B></S>`, `<S><A i="1"/><B>text</B><B>x</B></S>`},
+			[]string{`"S": 5 texts of "B", which has none in the schema`},
+		},
+		{
 			"what the sheet says itself",
 			[]string{
 				`<S xmlns:dc="urn:lorefs:dc"><A i="1" x="1" dc:types="x:int"/><B dc:value="text"/><B/></S>`,

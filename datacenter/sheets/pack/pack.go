@@ -81,8 +81,8 @@ var ErrOmitted = errors.New("omitted sheets have an unknown place")
 // If a sheet can't be packed, nothing is written to w, and the error is that of the first
 // such file: a SyntaxError or a ValueError of package sheets, or an error that matches
 // datacenter.ErrTooLarge. The sheets must not change meanwhile. Memory holds what is
-// written, what differs between the start tags and the runs of children of all sheets, and
-// a few files at a time.
+// written, what differs between the texts and the runs of children of all sheets, the start
+// tags that are not like another not far before them, and some files at a time.
 func Pack(ctx context.Context, fsys iofs.FS, w io.Writer, opts Options) (Report, error) {
 	report := Report{}
 	src, err := findSheets(ctx, fsys)

@@ -2,6 +2,7 @@ package pack
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets/internal/intern"
@@ -16,11 +17,24 @@ import (
 // standIns are what a surveyor has read.
 type standIns struct {
 	kinds []*kind // by number
-	// tags are start tags, in groups by the number of their kind, as appendHead and
-	// appendAttribute write them. uses has an entry for each.
-	tags        intern.Table
-	uses        []tagUse
-	texts, runs intern.Table
+	// tags are start tags, in groups by the number of their kind, as appendHead and tagAttribute.append
+	// write them. uses has an entry for each. Few of them are equal, because the surveyor remembers
+	// those that it read lately.
+	tags intern.Table
+	uses []tagUse
+	// texts are texts, and values that are strings or whose types are not known yet.
+	texts intern.Table
+	runs  intern.Table
+	sizes []size // of runs
+}
+
+// size is how many nodes and attributes are in a run and below it. Since they come from one file, there
+// are not more of them than it has bytes.
+type size struct{ nodes, attributes uint32 }
+
+func (s *size) add(t size) {
+	s.nodes += t.nodes
+	s.attributes += t.attributes
 }
 
 // tagUse says how many nodes have a start tag, how many attributes it has, and whether one of
@@ -55,16 +69,62 @@ func (s *standIns) list(k *kind) *kind {
 	return k
 }
 
+// sizeOf returns the size of a node and all below it.
+func (s *standIns) sizeOf(n record) size {
+	all := size{nodes: 1, attributes: uint32(s.uses[n.tag].attributes)}
+	if n.text > 0 {
+		all.attributes++
+	}
+	if n.children > 0 {
+		all.add(s.sizes[n.children-1])
+	}
+	return all
+}
+
+// measure adds the size of a new run.
+func (s *standIns) measure(run []byte) {
+	var all size
+	for ; len(run) > 0; run = run[recordSize:] {
+		all.add(s.sizeOf(parseRecord(run)))
+	}
+	s.sizes = append(s.sizes, all)
+}
+
+// countNodes adds up how many nodes have each start tag and are of each kind, and how many of them
+// each parent has. A node is in a run as often as the run's parents are in others.
+func (s *standIns) countNodes(found []sheetFound) {
+	runs := make([]int64, s.runs.Len())
+	count := func(n record, times int64) *kind {
+		k := s.kinds[s.tags.Group(n.tag)]
+		k.nodes += times
+		s.uses[n.tag].nodes += times
+		s.uses[n.tag].text = s.uses[n.tag].text || n.text > 0
+		if n.children > 0 {
+			runs[n.children-1] += times
+		}
+		return k
+	}
+	for i := range found {
+		if found[i].read == s {
+			count(found[i].root, 1)
+		}
+	}
+	for i, times := range slices.Backward(runs) { // a run has a higher number than those below it
+		for run := s.runs.At(uint32(i)); len(run) > 0; run = run[recordSize:] {
+			count(parseRecord(run), times).meet(i+1, times)
+		}
+	}
+}
+
 // countValues adds up how often the attributes of each kind occur.
 func (s *standIns) countValues() {
 	for i, use := range s.uses {
 		k := s.kinds[s.tags.Group(uint32(i))]
 		_, rest := parseHead(s.tags.At(uint32(i)))
-		for len(rest) > 0 {
-			var a tagAttribute
-			a, rest = parseAttribute(rest)
+		for ; len(rest) > 0; rest = rest[attributeSize:] {
+			a := parseAttribute(rest)
 			k.attrs[a.place].values += use.nodes
-			if a.stated == 0 {
+			if !a.stated {
 				k.attrs[a.place].untyped += use.nodes
 			}
 		}
@@ -81,12 +141,12 @@ func (s *standIns) pinTags() {
 	}
 }
 
-// close frees what only reading needs, and counts how often the attributes of each kind
-// occur.
-func (s *standIns) close() {
+// close frees what only reading needs, and counts how often all occurs in the files of s among found.
+func (s *standIns) close(found []sheetFound) {
+	s.countNodes(found)
 	s.countValues()
 	s.pinTags()
-	s.uses = nil
+	s.uses, s.sizes = nil, nil
 	for _, t := range []*intern.Table{&s.tags, &s.texts, &s.runs} {
 		t.Close()
 	}
@@ -135,64 +195,44 @@ func parseHead(b []byte) (h tagHead, rest []byte) {
 
 // tagAttribute is an attribute of a start tag.
 type tagAttribute struct {
-	place  int             // among those of the kind
-	stated datacenter.Type // 0 if the tag does not state it
-	value  []byte
+	place uint16          // among those of the kind
+	typ   datacenter.Type // 0 if it is not known yet
+	// stated is set if the tag states the type. spelled is set if bits is the number of a text, from
+	// which the value is to be read.
+	stated, spelled bool
+	bits            uint32
 }
 
-// typeBits is how many bits a stated type has.
-const typeBits = 3
+const (
+	attributeSize = 8
+	typeMask      = 1<<3 - 1
+	statedFlag    = 1 << 3
+	spelledFlag   = 1 << 4
+)
 
-// appendAttribute appends an attribute, which has a place among those of the kind.
-func appendAttribute(dst []byte, place int, a *xmlsheet.Attribute) []byte {
-	dst = binary.AppendUvarint(dst, uint64(place)<<typeBits|uint64(a.Type))
-	dst = binary.AppendUvarint(dst, uint64(len(a.Value)))
-	return append(dst, a.Value...)
+func (a tagAttribute) append(dst []byte) []byte {
+	flags := byte(a.typ)
+	if a.stated {
+		flags |= statedFlag
+	}
+	if a.spelled {
+		flags |= spelledFlag
+	}
+	dst = append(binary.LittleEndian.AppendUint16(dst, a.place), flags, 0)
+	return binary.LittleEndian.AppendUint32(dst, a.bits)
 }
 
-// parseAttribute is the inverse of appendAttribute.
-func parseAttribute(b []byte) (a tagAttribute, rest []byte) {
-	v, n := binary.Uvarint(b)
-	a.place, a.stated = int(v>>typeBits), datacenter.Type(v&(1<<typeBits-1))
-	a.value, rest = parseBytes(b[n:])
-	return a, rest
+// parseAttribute is the inverse of tagAttribute.append.
+func parseAttribute(b []byte) tagAttribute {
+	_ = b[attributeSize-1]
+	return tagAttribute{
+		place: binary.LittleEndian.Uint16(b), typ: datacenter.Type(b[2] & typeMask),
+		stated: b[2]&statedFlag != 0, spelled: b[2]&spelledFlag != 0, bits: binary.LittleEndian.Uint32(b[4:]),
+	}
 }
 
 // parseBytes parses bytes behind their number.
 func parseBytes(b []byte) (s, rest []byte) {
 	n, k := binary.Uvarint(b)
 	return b[k : k+int(n)], b[k+int(n):]
-}
-
-// recentTags finds start tags that were read lately by their bytes, in groups by the number
-// of their parent's kind. That is much faster than reading them again.
-type recentTags struct {
-	table intern.Table
-	tags  []uint32 // the numbers of the stand-ins
-	// recalled is the one that was found last.
-	recalled uint32
-}
-
-// mostRecentTags is how many bytes of tags are kept. Then they are forgotten.
-const mostRecentTags = 16 << 20
-
-func (r *recentTags) find(group uint32, tag []byte) bool {
-	n, ok := r.table.Find(group, tag)
-	if ok {
-		r.recalled = r.tags[n]
-	}
-	return ok
-}
-
-func (r *recentTags) add(group uint32, tag []byte, number uint32) {
-	if len(tag) > mostRecentTags {
-		return
-	}
-	if r.table.Size()+len(tag) > mostRecentTags {
-		r.table.Reset()
-		r.tags = r.tags[:0]
-	}
-	if _, isNew := r.table.Add(group, tag); isNew {
-		r.tags = append(r.tags, number)
-	}
 }

@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,9 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/infer"
+	"lorefs/datacenter/sheets/internal/repeat"
 	"lorefs/datacenter/sheets/internal/xmlsheet"
 	"lorefs/datacenter/sheets/xsd"
 	"lorefs/internal/shown"
@@ -43,13 +47,15 @@ type surveyor struct {
 	// has one surveyor.
 	found []sheetFound
 
-	buf   []byte
 	order uint64
 	// failed is the error of the template, which kinds ask.
 	failed error
 	open   []surveyed
 	*standIns
-	recent recentTags
+	memory repeat.Memory[record]
+	// shape is that of the start tag that comes next, if it was found by it, and values has its values.
+	shape  *tagShape
+	values [][]byte
 	stack  []byte // records of the children of the open nodes that have ended
 	code   []byte // a buffer
 }
@@ -68,8 +74,8 @@ type sheetFound struct {
 	// read has the stand-ins, and root is that of the sheet.
 	read *standIns
 	root record
-	// tags and runs are how many of these stand-ins there were when the sheet had been read.
-	tags, runs uint32
+	// tags, runs and texts are how many of these stand-ins there were when the sheet had been read.
+	tags, runs, texts uint32
 }
 
 // elsewhere is a function's knowledge of sheets, asked once for each name.
@@ -165,7 +171,7 @@ func (s *survey) count(src *sheetFiles, found []sheetFound) error {
 func (s *survey) join(surveyors []*surveyor, found []sheetFound) {
 	var wg sync.WaitGroup
 	for _, v := range surveyors {
-		wg.Go(v.close)
+		wg.Go(func() { v.close(found) })
 	}
 	wg.Wait()
 	for _, v := range surveyors {
@@ -222,19 +228,20 @@ func (s *survey) names() []string { return nameOrder(s.all) }
 
 // file reads sheet number i.
 func (v *surveyor) file(i int) error {
-	file := v.src.files[i].path
-	if broken := v.src.files[i].broken; broken != nil {
-		return broken
+	file := &v.src.files[i]
+	if file.broken != nil {
+		return file.broken
 	}
-	var err error
-	if v.buf, err = readFile(v.src.fsys, file, v.buf); err != nil {
-		return err
-	}
-	p, err := xmlsheet.New(file, v.buf)
+	data, err := readFile(v.src.fsys, file.path, v.memory.Room(roomFor(file.size)))
 	if err != nil {
 		return err
 	}
-	p.Recall(v.recall)
+	p, err := xmlsheet.New(file.path, data)
+	if err != nil {
+		return err
+	}
+	v.memory.Sheet(p.Data())
+	p.Recall(func(at int) (int, bool) { return v.recall(p.Data(), at) })
 	v.order = uint64(i) << 32
 	v.open, v.stack = v.open[:0], v.stack[:0]
 	v.found[i].read = v.standIns
@@ -245,12 +252,14 @@ func (v *surveyor) file(i int) error {
 		event, err := p.Next()
 		switch {
 		case errors.Is(err, io.EOF):
-			v.found[i].tags, v.found[i].runs = uint32(v.tags.Len()), uint32(v.runs.Len())
+			v.found[i].tags, v.found[i].runs, v.found[i].texts = uint32(v.tags.Len()), uint32(v.runs.Len()), uint32(v.texts.Len())
 			return nil
 		case err != nil:
 			return err
 		case event == xmlsheet.Begin:
-			err = v.begin(p, file, &v.found[i])
+			err = v.begin(p, file.path, &v.found[i])
+		case event == xmlsheet.Whole:
+			v.pass(&v.found[i])
 		default:
 			v.end(p, &v.found[i])
 		}
@@ -266,32 +275,53 @@ const stepsBetweenChecks = 1 << 12
 // begin takes a new node into account.
 func (v *surveyor) begin(p *xmlsheet.Parser, file string, found *sheetFound) error {
 	found.nodes++
-	tag := v.recent.recalled
-	if !p.Recalled() {
+	tag, group := v.memory.Known().tag, v.group()
+	recalled, plain := p.Recalled() && v.shape == nil, true
+	switch {
+	case recalled:
+	case p.Recalled():
+		tag = v.reshape()
+	default:
 		at, err := v.enter(p.Node(), file, found)
 		if err != nil {
 			return err
 		}
+		plain = p.Plain() != nil
 		tag = v.read(p, at)
 		if v.failed != nil {
 			return v.failed
 		}
 	}
-	at := v.kinds[v.tags.Group(tag)]
-	at.nodes++
-	if len(v.open) > 0 {
-		at.meet(v.open[len(v.open)-1].kind.nodes)
-	}
-	v.uses[tag].nodes++
+	from := p.Offset()
+	v.memory.Begin(from, p.Behind()-from, group, recalled, plain, record{tag: tag})
 	found.attributes += int64(v.uses[tag].attributes)
-	v.open = append(v.open, surveyed{at, tag, len(v.stack)})
+	v.open = append(v.open, surveyed{v.kinds[v.tags.Group(tag)], tag, len(v.stack)})
 	return nil
+}
+
+// group returns the group of the nodes that come next: the number of their parent's kind.
+func (v *surveyor) group() uint32 {
+	if len(v.open) == 0 {
+		return 0
+	}
+	return v.open[len(v.open)-1].kind.number
+}
+
+// pass takes a whole node into account that is like another.
+func (v *surveyor) pass(found *sheetFound) {
+	n := *v.memory.Known()
+	v.memory.Pass()
+	v.stack = n.append(v.stack)
+	size := v.sizeOf(n)
+	found.nodes += int64(size.nodes)
+	found.attributes += int64(size.attributes)
 }
 
 // read returns the number of the start tag of a node, which it takes into account.
 func (v *surveyor) read(p *xmlsheet.Parser, at *kind) uint32 {
 	n := p.Node()
 	v.code = appendHead(v.code[:0], n)
+	places := make([]uint32, 0, len(n.Attributes))
 	hint := 0
 	for k := range n.Attributes {
 		a := &n.Attributes[k]
@@ -300,8 +330,8 @@ func (v *surveyor) read(p *xmlsheet.Parser, at *kind) uint32 {
 			i = at.addAttr(string(a.Name), v.next())
 		}
 		hint = i + 1
-		at.attrs[i].learn(a)
-		v.code = appendAttribute(v.code, i, a)
+		places = append(places, uint32(i))
+		v.attribute(&at.attrs[i], i, a.Type, a.Value)
 	}
 	switch {
 	case n.HasKeys:
@@ -310,20 +340,68 @@ func (v *surveyor) read(p *xmlsheet.Parser, at *kind) uint32 {
 		at.keyed = true
 		at.addKeys(at.keys)
 	}
-	tag, isNew := v.tags.Add(at.number, v.code)
-	if isNew {
-		v.uses = append(v.uses, tagUse{attributes: int32(len(n.Attributes))})
+	if p.Plain() != nil && len(v.open) > 0 {
+		v.open[len(v.open)-1].kind.shapes.Add(p.Shape(), tagShape{at, places})
 	}
-	if plain := p.Plain(); plain != nil && len(v.open) > 0 {
-		v.recent.add(v.open[len(v.open)-1].kind.number, plain, tag)
-	}
-	return tag
+	return v.tag(at, len(n.Attributes))
 }
 
-// recall reports whether the start tag that comes next has been read before below the same
-// parent.
-func (v *surveyor) recall(tag []byte) bool {
-	return len(v.open) > 0 && v.recent.find(v.open[len(v.open)-1].kind.number, tag)
+// reshape returns the number of the start tag that was found by its shape, which it takes into account.
+func (v *surveyor) reshape() uint32 {
+	at := v.shape.kind
+	v.code = appendHead(v.code[:0], &xmlsheet.Node{})
+	for k, i := range v.shape.places {
+		v.attribute(&at.attrs[i], int(i), 0, v.values[k])
+	}
+	return v.tag(at, len(v.values))
+}
+
+// attribute appends an attribute of the newest node, whose type the tag may state, to code.
+func (v *surveyor) attribute(of *kindAttr, place int, stated datacenter.Type, value []byte) {
+	a := tagAttribute{place: uint16(place), typ: of.typ, stated: stated != 0}
+	if a.stated {
+		a.typ = stated
+	}
+	if a.typ != 0 && a.typ != datacenter.String {
+		bits, err := infer.Number(a.typ, value)
+		a.bits, a.spelled = bits, err != nil // an error is told when the sheet is built
+	} else {
+		a.spelled = true
+	}
+	if a.spelled {
+		a.bits = v.text(of, value)
+		if !a.stated {
+			of.learn(value)
+		}
+	}
+	v.code = a.append(v.code)
+}
+
+// text returns the number of an attribute's value among the texts. Many are the same as the last one of
+// their attribute.
+func (v *surveyor) text(of *kindAttr, value []byte) uint32 {
+	if of.last == 0 || !bytes.Equal(v.texts.At(of.last-1), value) {
+		n, _ := v.texts.Add(0, value)
+		of.last = n + 1
+	}
+	return of.last - 1
+}
+
+// tag returns the number of the start tag in code, which has so many attributes.
+func (v *surveyor) tag(at *kind, attributes int) uint32 {
+	v.uses = append(v.uses, tagUse{attributes: int32(attributes)})
+	return v.tags.Keep(at.number, v.code)
+}
+
+// recall finds a node that has been read before below the same parent, or a start tag that differs
+// from one only in its values.
+func (v *surveyor) recall(data []byte, at int) (length int, whole bool) {
+	v.shape = nil
+	if length, whole = v.memory.Find(at, v.group()); length > 0 {
+		return length, whole
+	}
+	v.shape, v.values, length = v.open[len(v.open)-1].kind.shapes.Match(data[at:], v.values)
+	return length, false
 }
 
 // next returns the place of a name among all.
@@ -386,15 +464,19 @@ func (v *surveyor) end(p *xmlsheet.Parser, found *sheetFound) {
 		found.attributes++
 		if of := top.kind.types.held(); of != nil && !of.Text && !p.IsValue() {
 			top.kind.texts++
+			v.memory.Spoil() // each of them counts
 		}
 		number, _ := v.texts.Add(0, text)
 		n.text = number + 1
-		v.uses[top.tag].text = true
 	}
 	if children := v.stack[top.from:]; len(children) > 0 {
-		number, _ := v.runs.Add(0, children)
+		number, isNew := v.runs.Add(0, children)
+		if isNew {
+			v.measure(children)
+		}
 		n.children = number + 1
 	}
+	v.memory.End(p.Behind(), n)
 	v.stack = n.append(v.stack[:top.from])
 	found.root = n // at last
 }

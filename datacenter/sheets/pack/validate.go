@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/repeat"
 	"lorefs/datacenter/sheets/internal/xmlsheet"
 	"lorefs/datacenter/sheets/internal/xmltext"
 	"lorefs/datacenter/sheets/xsd"
@@ -125,6 +126,8 @@ type validator struct {
 	src     *sheetFiles
 	schemas *schemaFiles
 	needs   map[*xsd.ElementType]*needs
+	// numbered are all needs by their numbers.
+	numbered []*needs
 
 	job   *checking
 	batch []finding
@@ -133,12 +136,16 @@ type validator struct {
 	// names and definitions are those that have been passed on.
 	names       nameSet
 	definitions definitions
-	tags        validTags
+	memory      repeat.Memory[validNode]
+	// next is what was recalled. shaped is set if that was a start tag by its shape, and values are its
+	// values.
+	next   validNode
+	shaped bool
+	values [][]byte
 	// nodes counts those whose attributes were located, and places are those of the last one.
 	nodes  int64
 	places []int
 
-	buf  []byte
 	path string
 	p    *xmlsheet.Parser
 	open []validated
@@ -188,16 +195,17 @@ func (v *validator) file(f sheetFile) error {
 	if f.broken != nil {
 		return v.refused(f.broken)
 	}
-	var err error
-	if v.buf, err = readFile(v.src.fsys, f.path, v.buf); err != nil {
+	data, err := readFile(v.src.fsys, f.path, v.memory.Room(roomFor(f.size)))
+	if err != nil {
 		return err
 	}
 	v.path, v.open = f.path, v.open[:0]
 	v.at, v.line, v.start, v.column = 0, 1, 0, 0
-	if v.p, err = xmlsheet.New(f.path, v.buf); err != nil {
+	if v.p, err = xmlsheet.New(f.path, data); err != nil {
 		return v.refused(err)
 	}
-	v.p.Recall(v.recall)
+	v.memory.Sheet(v.p.Data())
+	v.p.Recall(func(at int) (int, bool) { return v.recall(v.p.Data(), at) })
 	for steps := 0; ; steps++ {
 		if steps%stepsBetweenChecks == 0 && v.ctx.Err() != nil {
 			return fmt.Errorf("sheets: %w", v.ctx.Err())
@@ -211,6 +219,8 @@ func (v *validator) file(f sheetFile) error {
 			return v.refused(err)
 		case event == xmlsheet.Begin:
 			err = v.begin()
+		case event == xmlsheet.Whole:
+			err = v.passOver()
 		default:
 			err = v.end()
 		}

@@ -110,10 +110,16 @@ func (c *census) end(job *checking) error {
 	return c.report(Problem{File: job.file.path, What: err.Error(), Refused: true})
 }
 
-// count counts a new node. A node's own keys count before those of its type.
-func (v *validator) count(n *xmlsheet.Node, of *xsd.ElementType) error {
+// count counts the newest node and its attributes.
+func (v *validator) count(attributes int) {
 	v.job.nodes++
-	v.job.attributes += int64(len(n.Attributes))
+	v.job.attributes += int64(attributes)
+	v.open[len(v.open)-1].size = size{nodes: 1, attributes: uint32(attributes)}
+}
+
+// tell passes on the names of a new node, and its key definition. A node's own keys count before those
+// of its type.
+func (v *validator) tell(n *xmlsheet.Node, of *xsd.ElementType) error {
 	keys := n.Keys
 	if !n.HasKeys && of != nil {
 		keys = of.Keys

@@ -5,6 +5,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets/internal/infer"
+	"lorefs/datacenter/sheets/internal/repeat"
 	"lorefs/datacenter/sheets/internal/xmlsheet"
 	"lorefs/datacenter/sheets/xsd"
 	"lorefs/internal/formats/datacenter/spell"
@@ -21,6 +22,11 @@ type validated struct {
 	// as often as required.
 	met    map[int]int
 	enough int
+	// known is what the memory knows of the node, size how large it is so far, and problems is
+	// how many there were when it began.
+	known    validNode
+	size     size
+	problems int
 }
 
 // needs are the places of a type's required attributes and children.
@@ -31,6 +37,8 @@ type needs struct {
 	// each attribute, that of the one that followed it last. Most sheets have their attributes
 	// in one order, which is not the schema's.
 	next []int
+	// shapes are valid start tags of children.
+	shapes repeat.Shapes[validShape]
 	// has has the number of the last node with each attribute.
 	has []int64
 }
@@ -53,6 +61,7 @@ func (v *validator) needsOf(of *xsd.ElementType) *needs {
 		}
 	}
 	v.needs[of] = n
+	v.numbered = append(v.numbered, n)
 	return n
 }
 
@@ -69,9 +78,21 @@ func (v *validator) begin() error {
 	before := v.problems
 	need := v.needsOf(of)
 	v.push(of, need)
-	if err := v.count(n, of); err != nil || of == nil {
+	v.count(len(n.Attributes))
+	if err := v.tell(n, of); err != nil {
 		return err
 	}
+	if of != nil {
+		if err := v.attributes(n, of, need); err != nil {
+			return err
+		}
+	}
+	v.remember(at, of != nil && v.problems == before && len(v.open) > 1, false)
+	return nil
+}
+
+// attributes checks those of a node.
+func (v *validator) attributes(n *xmlsheet.Node, of *xsd.ElementType, need *needs) error {
 	v.locate(n, of, need)
 	if err := v.required(n, of, need); err != nil {
 		return err
@@ -80,9 +101,6 @@ func (v *validator) begin() error {
 		if err := v.attribute(&n.Attributes[i], of, v.places[i]); err != nil {
 			return err
 		}
-	}
-	if v.problems == before && len(v.open) > 1 {
-		v.remember(at, len(n.Attributes))
 	}
 	return nil
 }
@@ -215,10 +233,19 @@ func (v *validator) end() error {
 	_, text := v.p.Text()
 	if text {
 		v.job.attributes++
+		n.size.attributes++
 	}
-	if n.of == nil {
-		return nil
+	if n.of != nil {
+		if err := v.content(&n, text); err != nil {
+			return err
+		}
 	}
+	v.forget(&n)
+	return nil
+}
+
+// content checks what is between the tags of a node.
+func (v *validator) content(n *validated, text bool) error {
 	if text && !n.of.Text && !v.p.IsValue() {
 		if err := v.problem(v.p.TextOffset(), false, "text in an element that has none in the schema"); err != nil {
 			return err

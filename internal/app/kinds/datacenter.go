@@ -80,7 +80,7 @@ func (d *DataCenter) options(o opening) datacenter.Options {
 	_, far := d.file.(*distant)
 	return datacenter.Options{
 		Layout: o.DataCenter.Layout, Keys: o.DataCenter.Keys, Blocks: o.blocks.View(), ModTime: d.file.ModTime(),
-		Logger: o.Logger, Progress: o.Progress, KeepBlocks: far || o.DataCenter.Whole,
+		Logger: o.Logger, Progress: o.Progress, KeepBlocks: far || o.DataCenter.Whole, HoldBlocks: o.DataCenter.Once,
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 // groups are. It has few pointers, however many strings it keeps. The zero value is empty.
 // It is for one goroutine.
 //
-// Add must not be called after Close.
+// Add must not be called after Close, nor for a table for which Keep is called.
 type Table struct {
 	seed maphash.Seed
 	// slots are a hash table with open addressing, a power of two in size. A quarter stays
@@ -65,6 +65,12 @@ func (t *Table) Add(group uint32, s []byte) (number uint32, isNew bool) {
 	t.slots[free] = slot{number + 1, hash}
 	t.kept = append(t.kept, t.keep(group, s))
 	return number, true
+}
+
+// Keep keeps a string, whether the table has it or not, and returns its number.
+func (t *Table) Keep(group uint32, s []byte) (number uint32) {
+	t.kept = append(t.kept, t.keep(group, s))
+	return uint32(len(t.kept) - 1)
 }
 
 // At returns a string by its number. It must not be changed.

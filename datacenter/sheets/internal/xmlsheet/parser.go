@@ -37,10 +37,12 @@ type Parser struct {
 // Event is what a [Parser] met.
 type Event uint8
 
-// At a node's Begin its attributes are known, at its End its text.
+// At a node's Begin its attributes are known, at its End its text. A Whole node was passed over: it has
+// neither.
 const (
 	Begin Event = iota + 1
 	End
+	Whole
 )
 
 // Node is a node that began. Its slices are valid until the next call of [Parser.Next].
@@ -99,6 +101,10 @@ func (p *Parser) Next() (Event, error) {
 			return Begin, p.begin()
 		case xmltext.EndTag:
 			return End, p.end()
+		case xmltext.WholeElement:
+			err := p.child(&p.open[len(p.open)-1], 0)
+			p.done = len(p.text)
+			return Whole, err
 		}
 		if err := p.addText(); err != nil {
 			return 0, err
@@ -109,12 +115,21 @@ func (p *Parser) Next() (Event, error) {
 // Node returns the node that the last [Begin] began.
 func (p *Parser) Node() *Node { return &p.node }
 
-// Recall makes the parser ask known for each start tag of which it can be known what it
-// means. If known returns true, the tag is not read: at its Begin, Node returns only where
-// it is. known must know nothing but what Plain returned for a tag, and must take into
-// account where the tag stands only so far as its caller needs it.
-func (p *Parser) Recall(known func(tag []byte) bool) {
-	p.x.Recall = func(tag []byte) bool { return !p.escaped && known(tag) }
+// Recall makes the parser ask known for each start tag of which it can be known what it means, but for
+// the first one of a sheet. If known returns its length, the tag is not read: at its Begin, Node returns
+// only where it is. If known says that all of the node is known, and returns its length, it becomes one
+// event, [Whole].
+//
+// A start tag must be known by nothing but what Plain returned for it, and a whole node only if
+// Plain returned something for all start tags in it. known must take into account where a tag or a
+// node stands so far as its caller needs it.
+func (p *Parser) Recall(known func(at int) (length int, whole bool)) {
+	p.x.Recall = func(at int) (int, bool) {
+		if p.escaped || len(p.open) == 0 || p.x.Preserves() {
+			return 0, false
+		}
+		return known(at)
+	}
 }
 
 // Recalled reports whether the node that the last Begin began was not read.
@@ -123,11 +138,14 @@ func (p *Parser) Recalled() bool { return p.x.Recalled }
 // Plain returns the bytes of the last Begin's start tag, or nil if what they mean depends
 // on the file.
 func (p *Parser) Plain() []byte {
-	if p.escaped {
+	if p.escaped || p.x.Preserves() {
 		return nil
 	}
 	return p.x.Plain()
 }
+
+// Shape returns the shape of the last Begin's start tag, for which Plain returned something.
+func (p *Parser) Shape() xmltext.Shape { return p.x.NewShape() }
 
 // Text returns the __value__ of the node that the last [End] ended, if ok. It is valid
 // until the next call of Next.
@@ -139,8 +157,11 @@ func (p *Parser) TextOffset() int { return p.ended.at }
 // IsValue reports whether the text is that of dc:value, not text between the tags.
 func (p *Parser) IsValue() bool { return p.ended.value }
 
-// Offset returns where the tag of the last event begins.
+// Offset returns where the tag of the last event begins, or the node of a Whole.
 func (p *Parser) Offset() int { return p.x.At }
+
+// Behind returns where the tag of the last event ends, or the node of a Whole.
+func (p *Parser) Behind() int { return p.x.Behind() }
 
 // Comments reports whether there were comments so far.
 func (p *Parser) Comments() bool { return p.x.Comments }
@@ -160,7 +181,7 @@ func (p *Parser) Wrong(offset int, where string, err error) error {
 
 func (p *Parser) begin() error {
 	if len(p.open) > 0 {
-		if err := p.child(&p.open[len(p.open)-1]); err != nil {
+		if err := p.child(&p.open[len(p.open)-1], 1); err != nil {
 			return err
 		}
 	}
@@ -184,14 +205,14 @@ func (p *Parser) begin() error {
 }
 
 // child counts a child of n, and drops white space before the first one, which is
-// indentation.
-func (p *Parser) child(n *openNode) error {
+// indentation. up is 1 if the child has been begun, or 0.
+func (p *Parser) child(n *openNode, up int) error {
 	if n.children == 0 && n.has && !n.value && xmltext.IsBlank(p.text[n.start:]) {
 		p.text = p.text[:n.start]
 		n.has = false
 	}
 	if n.children++; n.children > datacenter.MaxRun {
-		return p.tooMany(p.x.NameAt(), p.x.Element(1), "children")
+		return p.tooMany(p.x.NameAt(), p.x.Element(up), "children")
 	}
 	return nil
 }

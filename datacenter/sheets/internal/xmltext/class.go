@@ -13,6 +13,7 @@ const (
 	isNameChar              // may be in a name
 	isValueChar             // stands for itself in an attribute's value, except quotes
 	isTextChar              // stands for itself in text
+	isShapeChar             // like isValueChar, but may not end a tag
 )
 
 // class is the class of each byte.
@@ -32,6 +33,9 @@ var class = func() (class [256]uint8) {
 		}
 		if b >= ' ' && b != '<' && b != '&' && b != '"' && b != '\'' {
 			class[c] |= isValueChar
+			if b != '>' {
+				class[c] |= isShapeChar
+			}
 		}
 		if b >= ' ' && b != '<' && b != '&' && b != ']' || b == '\t' || b == '\n' {
 			class[c] |= isTextChar

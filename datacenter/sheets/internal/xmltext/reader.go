@@ -19,11 +19,13 @@ type Reader struct {
 	MaxDepth int
 	// Comments is set if there were some so far.
 	Comments bool
-	// Recall is asked, if it is set, for the start tag that comes next, up to its first >.
-	// If it returns true, the tag is known and not read again: the token has its name, but
-	// no attributes. It must know only tags that [Reader.Plain] returned.
-	Recall func(tag []byte) bool
-	// Recalled is set if that was so for the last start tag.
+	// Recall is asked, if it is set, for the start tag at an offset. If it is known, Recall returns
+	// its length, and it is not read again: the token has its name, but no attributes. It must
+	// be one that [Reader.Plain] returned. If all of the element is known, Recall returns the
+	// length of that, and it is passed over. It must be one that was read where [Reader.Preserves]
+	// is false, as were all start tags in it, and Plain returned these.
+	Recall func(at int) (length int, whole bool)
+	// Recalled is set if the last start tag was known.
 	Recalled bool
 
 	// At is where the tag or the piece of text of the last token begins.
@@ -63,6 +65,12 @@ func (x *Reader) TextAt() int {
 	}
 	return len(x.Data) - len(bytes.TrimLeft(x.Data[x.At:], " \t\r\n"))
 }
+
+// Behind returns where the last start tag, end tag or whole element ends.
+func (x *Reader) Behind() int { return x.pos }
+
+// Preserves reports whether white space counts in the innermost element.
+func (x *Reader) Preserves() bool { return len(x.open) > 0 && x.open[len(x.open)-1].preserve }
 
 // Element returns the name of an open element: 0 is the innermost one, 1 the one around it.
 func (x *Reader) Element(up int) []byte { return x.open[len(x.open)-1-up].name }
@@ -113,6 +121,7 @@ const (
 	StartTag Token = iota + 1
 	EndTag
 	TextPiece
+	WholeElement // it was passed over
 )
 
 // New makes a reader for a file, whose name is used only in errors. data must not be
@@ -161,7 +170,7 @@ func (x *Reader) Next() (Token, error) {
 				return 0, err
 			}
 		case rest[1] != '!':
-			return StartTag, x.startTag()
+			return x.startTag()
 		case bytes.HasPrefix(rest, []byte("<!--")):
 			if err := x.comment(); err != nil {
 				return 0, err

@@ -9,21 +9,33 @@ import (
 	"lorefs/internal/shown"
 )
 
-// startTag reads a start tag, and handles the namespaces that it declares.
-func (x *Reader) startTag() error {
+// startTag reads a start tag, and handles the namespaces that it declares. It passes over an element
+// that is known.
+func (x *Reader) startTag() (Token, error) {
 	if x.ended {
-		return x.Errorf(x.pos, "an element behind the document's")
+		return 0, x.Errorf(x.pos, "an element behind the document's")
 	}
 	if len(x.open) == x.MaxDepth {
-		return x.TooLarge(x.pos, "elements nest deeper than %d", x.MaxDepth)
+		return 0, x.TooLarge(x.pos, "elements nest deeper than %d", x.MaxDepth)
 	}
 	x.Attrs = x.Attrs[:0]
-	if x.Recalled = x.recall(); x.Recalled {
-		x.push()
-		return nil
+	x.Recalled = false
+	if x.Recall != nil {
+		switch length, whole := x.Recall(x.pos); {
+		case whole:
+			x.pos += length
+			return WholeElement, nil
+		case length > 0:
+			x.recalled(length)
+			return StartTag, nil
+		}
 	}
+	return StartTag, x.newTag()
+}
+
+// newTag reads a start tag that is not known.
+func (x *Reader) newTag() (err error) {
 	x.pos++
-	var err error
 	if x.Name, err = x.readName("an element"); err != nil {
 		return err
 	}
@@ -50,24 +62,18 @@ func (x *Reader) push() {
 	x.open = append(x.open, e)
 }
 
-// recall passes over a start tag that is known.
-func (x *Reader) recall() bool {
-	if x.Recall == nil {
-		return false
-	}
-	rest := x.Data[x.pos:]
-	tag := rest[:bytes.IndexByte(rest, '>')+1]
-	if len(tag) == 0 || !x.Recall(tag) {
-		return false
-	}
+// recalled passes over a start tag that is known.
+func (x *Reader) recalled(length int) {
+	tag := x.Data[x.pos : x.pos+length]
 	name := len("<")
 	for class[tag[name]]&isNameChar != 0 {
 		name++
 	}
 	x.Name = Name{Full: tag[len("<"):name]}
-	x.pos += len(tag)
-	x.closing = tag[len(tag)-len("/>")] == '/'
-	return true
+	x.pos += length
+	x.closing = tag[length-len("/>")] == '/'
+	x.Recalled = true
+	x.push()
 }
 
 // Plain returns the last start tag if it means the same wherever it stands: it has no

@@ -1,0 +1,120 @@
+package pack_test
+
+import (
+	"bytes"
+	"fmt"
+	iofs "io/fs"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/pack"
+	"lorefs/internal/formats/datacenter/dctest"
+)
+
+// spelledApart returns a folder with the same sheets, in which no start tag and no element is spelled like
+// another, so that nothing is recognized.
+func spelledApart(t *testing.T, fsys iofs.FS) fstest.MapFS {
+	t.Helper()
+	apart, n := fstest.MapFS{}, 0
+	startTag := regexp.MustCompile(`<[^/!?>][^>]*[^/>]`)
+	err := iofs.WalkDir(fsys, ".", func(name string, d iofs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := iofs.ReadFile(fsys, name)
+		if strings.HasSuffix(name, ".xml") {
+			data = startTag.ReplaceAllFunc(data, func(tag []byte) []byte {
+				n++
+				return append(slices.Clip(tag), strings.NewReplacer("0", " ", "1", "\n").Replace(fmt.Sprintf(" %b", n))...)
+			})
+		}
+		apart[name] = &fstest.MapFile{Data: data, Mode: 0o644}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return apart
+}
+
+// TestPackOfWhatRepeats checks that elements that are recognized by their bytes become the same as those
+// that are read, and count as often.
+func TestPackOfWhatRepeats(t *testing.T) {
+	for seed := range uint64(3) {
+		f := dctest.Open(t, dctest.Build(dctest.Generate(dctest.GenOptions{Seed: seed, Sheets: 60, Nodes: 20_000}), dctest.Options{}))
+		fsys := exported(t, f)
+		apart := spelledApart(t, fsys)
+		if seed > 0 { // there are misfits, and values whose types are not known
+			for name, file := range apart {
+				if strings.HasSuffix(name, ".xsd") {
+					file.Data = bytes.ReplaceAll(file.Data, []byte(`maxOccurs="unbounded"`), []byte(`maxOccurs="2"`))
+					file.Data = regexp.MustCompile(`<xsd:attribute name="[a-m].*/>`).ReplaceAll(file.Data, nil)
+				}
+			}
+			fsys = together(t, fsys, apart)
+		}
+		packed := func(fsys iofs.FS) ([]byte, pack.Report) {
+			var out bytes.Buffer
+			report, err := pack.Pack(t.Context(), fsys, &out, pack.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return out.Bytes(), report
+		}
+		got, report := packed(fsys)
+		want, other := packed(apart)
+		if !bytes.Equal(got, want) || !reflect.DeepEqual(report, other) {
+			t.Errorf("seed %d: %d bytes, %+v\nwithout: %d bytes, %+v", seed, len(got), report, len(want), other)
+		}
+		if seed > 0 && len(report.Misfits) == 0 {
+			t.Errorf("seed %d: no misfits", seed)
+		}
+		if g := dctest.Open(t, got); g.Counts() != f.Counts() && seed == 0 {
+			t.Errorf("%+v, want %+v", g.Counts(), f.Counts())
+		}
+		for f, err := range datacenter.VerifyStrict(t.Context(), bytes.NewReader(got), int64(len(got)), datacenter.Options{}) {
+			t.Fatalf("%v %v", f, err)
+		}
+		validatesAlike(t, fsys, apart)
+	}
+}
+
+// together returns the sheets of a folder with the schemas of another.
+func together(t *testing.T, fsys iofs.FS, other fstest.MapFS) fstest.MapFS {
+	t.Helper()
+	all := fstest.MapFS{}
+	for name, file := range other {
+		if all[name] = file; strings.HasSuffix(name, ".xml") {
+			data, err := iofs.ReadFile(fsys, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all[name] = &fstest.MapFile{Data: data, Mode: 0o644}
+		}
+	}
+	return all
+}
+
+// validatesAlike checks that the same problems are found in two folders, in whatever line and column.
+func validatesAlike(t *testing.T, a, b iofs.FS) {
+	t.Helper()
+	var found [2][]pack.Problem
+	for i, fsys := range []iofs.FS{a, b} {
+		err := pack.Validate(t.Context(), fsys, func(p pack.Problem) error {
+			p.Line, p.Column = 0, 0
+			found[i] = append(found[i], p)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Equal(found[0], found[1]) {
+		t.Errorf("%d problems, %d without", len(found[0]), len(found[1]))
+	}
+}
