@@ -1,6 +1,10 @@
 package datacenter
 
-import "fmt"
+import (
+	"fmt"
+
+	"lorefs/internal/wtf8"
+)
 
 // StoredRun is a run of attributes or of children that a Builder has stored. The zero value
 // is none.
@@ -42,6 +46,31 @@ type StoredText struct {
 
 // Known reports whether t is a string, even an empty one.
 func (t StoredText) Known() bool { return t.known }
+
+// StoreText stores a string, for SameText. Another goroutine may call it than the one that calls the other
+// methods, until Write is called, if that one adds no strings but with SameText. The file has the strings in
+// the order in which they are stored. buf is a buffer, which StoreText may replace.
+func (b *Builder) StoreText(v []byte, buf *[]byte) (StoredText, error) {
+	*buf = wtf8.AppendUTF16((*buf)[:0], v)
+	b.textTurn.Lock()
+	defer b.textTurn.Unlock()
+	return b.storeUnits(*buf)
+}
+
+// EndTexts says that StoreText will not be called again. What Write does with the strings is done now, and
+// again if strings come nevertheless.
+func (b *Builder) EndTexts() {
+	b.values.prepareTable() // no string is stored meanwhile, so others may read them
+}
+
+func (b *Builder) storeUnits(units []byte) (StoredText, error) {
+	i, err := b.values.intern(units)
+	if err != nil {
+		return StoredText{}, err
+	}
+	r := b.values.attribute(i)
+	return StoredText{bits: r.bits, extended: r.extended, known: true}, nil
+}
 
 // SameText adds an attribute with a string that this Builder has stored.
 func (b *Builder) SameText(nameIndex uint16, t StoredText) {

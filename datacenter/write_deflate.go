@@ -3,14 +3,13 @@ package datacenter
 import (
 	"bytes"
 	"context"
-	"hash"
-	"hash/adler32"
 	"io"
 	"slices"
 	"sync"
 
 	"github.com/klauspost/compress/flate"
 
+	"lorefs/internal/adler"
 	"lorefs/internal/cores"
 )
 
@@ -65,21 +64,20 @@ func (d *deflater) start(content func(io.Writer) error) *deflated {
 
 // idleCompressors are passed from block to block, also of other files: their tables take longer to
 // make than a small file to compress.
-var idleCompressors = sync.Pool{New: func() any { return &compressor{sum: adler32.New()} }}
+var idleCompressors = sync.Pool{New: func() any { return &compressor{} }}
 
 // compressor is the state for compressing one block. The block's content is written to it.
 type compressor struct {
 	z     *flate.Writer // nil until the first use
 	level int           // of z
 	out   bytes.Buffer
-	sum   hash.Hash32
+	sum   uint32 // Adler-32
 	size  int64
 }
 
 func (c *compressor) compress(b *deflated, level int, content func(io.Writer) error) error {
 	c.out.Reset()
-	c.sum.Reset()
-	c.size = 0
+	c.sum, c.size = emptyAdler, 0
 	if c.z == nil || c.level != level {
 		z, err := flate.NewWriter(&c.out, level)
 		if err != nil {
@@ -95,12 +93,12 @@ func (c *compressor) compress(b *deflated, level int, content func(io.Writer) er
 	if err := c.z.Flush(); err != nil {
 		return err
 	}
-	b.data, b.size, b.sum = slices.Clone(c.out.Bytes()), c.size, c.sum.Sum32()
+	b.data, b.size, b.sum = slices.Clone(c.out.Bytes()), c.size, c.sum
 	return nil
 }
 
 func (c *compressor) Write(p []byte) (int, error) {
-	c.sum.Write(p) // never fails
+	c.sum = joinAdler(c.sum, adler.Checksum(p), int64(len(p)))
 	c.size += int64(len(p))
 	return c.z.Write(p)
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-	"slices"
 )
 
 // imageWriter writes the inflated data of a Builder.
@@ -94,20 +93,7 @@ func (i *imageWriter) segments(s *segmentStore) {
 
 // table writes the buckets and the addresses of a string table.
 func (i *imageWriter) table(s *stringStore) {
-	for bucket := range s.sorted() {
-		i.u32(len(bucket))
-		i.buf = i.buf[:0]
-		for _, place := range bucket {
-			i.buf = s.entry(uint32(place)).append(i.buf)
-		}
-		i.put(i.buf)
-	}
-	i.u32(len(s.entries) + 1)
-	for part := range slices.Chunk(s.entries, 1<<10) {
-		i.buf = i.buf[:0]
-		for _, e := range part {
-			i.buf = e.addr.append(i.buf)
-		}
-		i.put(i.buf)
-	}
+	s.prepareTable()
+	i.put(s.table)
+	s.table = nil
 }

@@ -21,6 +21,9 @@ type stringStore struct {
 	// that the table grows without reading the strings again.
 	found table
 	seed  maphash.Seed
+	// table is the written form of the buckets and addresses, of so many entries.
+	table  []byte
+	tabled int
 }
 
 // storedString is a string in a stringStore.
@@ -58,7 +61,7 @@ func (s *stringStore) add(units []byte) (Address, error) {
 
 // intern returns the place in entries of the string with these UTF-16 units.
 func (s *stringStore) intern(units []byte) (uint32, error) {
-	tag := uint32(maphash.Bytes(s.seed, units))
+	tag := s.hashOf(units)
 	if i, ok := s.found.find(uint64(tag), tag, func(i uint32) bool { return bytes.Equal(s.text(i), units) }); ok {
 		return i, nil
 	}
@@ -74,6 +77,9 @@ func (s *stringStore) intern(units []byte) (uint32, error) {
 	s.found.add(uint64(tag), tag, i, func(of slot) uint64 { return uint64(of.tag) })
 	return i, nil
 }
+
+// hashOf returns the hash by which a string is found.
+func (s *stringStore) hashOf(units []byte) uint32 { return uint32(maphash.Bytes(s.seed, units)) }
 
 // hashUnits returns a storedString with both hashes of a string.
 func hashUnits(units []byte) (storedString, error) {
@@ -130,6 +136,27 @@ func (s *stringStore) place(units []byte) (Address, error) {
 func (s *stringStore) entry(i uint32) stringEntry {
 	e := s.entries[i]
 	return stringEntry{hash: e.hash, length: uint32(s.length(i)), index: i + 1, addr: e.addr}
+}
+
+// prepareTable makes the written form of the buckets and the addresses, unless that is done.
+func (s *stringStore) prepareTable() {
+	if s.table != nil && s.tabled == len(s.entries) {
+		return
+	}
+	s.tabled = len(s.entries)
+	size := int(s.buckets)*4 + 4 + s.tabled*(stringSize+addressSize)
+	t := make([]byte, 0, size)
+	for bucket := range s.sorted() {
+		t = binary.LittleEndian.AppendUint32(t, uint32(len(bucket)))
+		for _, place := range bucket {
+			t = s.entry(uint32(place)).append(t)
+		}
+	}
+	t = binary.LittleEndian.AppendUint32(t, uint32(len(s.entries)+1))
+	for _, e := range s.entries {
+		t = e.addr.append(t)
+	}
+	s.table = t
 }
 
 // sorted yields the strings of each bucket in turn. In each number the lower half is the

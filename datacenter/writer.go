@@ -64,7 +64,8 @@ func (o *WriteOptions) setDefaults() {
 // the Builder sorts them as the format demands. Children with one name, one key definition
 // and equal keys stay in the order in which you added them.
 //
-// Errors are sticky: Write returns the first one. A Builder is not safe for concurrent use.
+// Errors are sticky: Write returns the first one. A Builder is not safe for concurrent use, but for
+// StoreText.
 type Builder struct {
 	opts    WriteOptions
 	deflate *deflater
@@ -76,7 +77,9 @@ type Builder struct {
 	keyIndex   map[KeyNames]uint16
 	attributes runStore
 	nodes      runStore
-	values     stringStore
+	// textTurn is for values while StoreText may be called.
+	textTurn sync.Mutex
+	values   stringStore // guarded by textTurn
 
 	// open has the nodes between Begin and End, the root first.
 	open []openNode
@@ -259,15 +262,13 @@ func (b *Builder) units(nameIndex uint16, units []byte) StoredText {
 	if b.err != nil {
 		return StoredText{} // it may be that there is no such name
 	}
-	i, err := b.values.intern(units)
+	t, err := b.storeUnits(units)
 	if err != nil {
 		b.fail(fmt.Errorf("%s: %w", b.names[nameIndex-1], err))
 		return StoredText{}
 	}
-	r := b.values.attribute(i)
-	r.name = nameIndex
-	b.attribute(r)
-	return StoredText{bits: r.bits, extended: r.extended, known: true}
+	b.SameText(nameIndex, t)
+	return t
 }
 
 func stringAttribute(addr Address, hash uint16) StoredAttribute {
@@ -319,18 +320,26 @@ func (b *Builder) addAttributes(run []StoredAttribute) (Address, error) {
 	if len(run) > math.MaxUint16 {
 		return absent, fmt.Errorf("datacenter: %d attributes: %w", len(run), ErrTooLarge)
 	}
+	var err error
+	if b.run, err = b.encodeAttributes(b.run[:0], run); err != nil {
+		return absent, err
+	}
+	return b.attributes.add(b.run)
+}
+
+// encodeAttributes sorts a run of attributes and appends its stored form.
+func (b *Builder) encodeAttributes(dst []byte, run []StoredAttribute) ([]byte, error) {
 	byName := func(x, y StoredAttribute) int { return int(x.name) - int(y.name) }
 	if !slices.IsSortedFunc(run, byName) {
 		slices.SortFunc(run, byName)
 	}
-	b.run = b.run[:0]
 	for i, a := range run {
 		if i > 0 && a.name == run[i-1].name {
-			return absent, fmt.Errorf("datacenter: %w: %s comes twice", ErrValue, b.names[a.name-1])
+			return dst, fmt.Errorf("datacenter: %w: %s comes twice", ErrValue, b.names[a.name-1])
 		}
-		b.run = a.append(b.run, packed)
+		dst = a.append(dst, packed)
 	}
-	return b.attributes.add(b.run)
+	return dst, nil
 }
 
 // addChildren stores a run of children. It sorts them first, stably.
@@ -358,9 +367,16 @@ func (b *Builder) compareNodes(x, y StoredNode) int {
 	c, _ := CompareSiblings(b.keys[x.key], b.keys[y.key], spell, func(key uint16) int {
 		p, pok := b.findAttribute(x, key)
 		q, qok := b.findAttribute(y, key)
-		return compareValues(p, pok, q, qok, b.values.at)
+		return compareValues(p, pok, q, qok, b.stored)
 	})
 	return c
+}
+
+// stored returns the units of a string that is stored.
+func (b *Builder) stored(addr Address) []byte {
+	b.textTurn.Lock()
+	defer b.textTurn.Unlock()
+	return b.values.at(addr)
 }
 
 // findAttribute finds an attribute of a node whose attributes are stored.

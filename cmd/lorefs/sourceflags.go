@@ -53,10 +53,10 @@ type sourceFlags struct {
 	layoutToWrite bool
 	// readWhole says that the command reads all of a data center.
 	readWhole bool
-	// sizesLater says that it needs no sizes of sheets before it has read them.
-	sizesLater bool
 	// readOnce says that the command goes through all of a data center, once.
 	readOnce bool
+	// sizesLater says that it needs no sizes of sheets before it has read them.
+	sizesLater bool
 	// follow says that a recorded session is shown as it grows.
 	follow bool
 	// cacheBase replaces the user's cache folder for indexes. It has no flag.

@@ -17,10 +17,15 @@ func build(ctx context.Context, src *sheetFiles, s *survey, b *datacenter.Builde
 	l := &layer{b: b, value: b.NameIndex(datacenter.ValueName), known: make([]bool, len(s.kinds)), definitions: definitions{}}
 	stored := map[*standIns]*storedSheets{}
 	for i := range s.found {
-		f := &s.found[i]
-		if stored[f.read] == nil {
-			stored[f.read] = newStoredSheets(f.read)
+		if read := s.found[i].read; stored[read] == nil {
+			stored[read] = newStoredSheets(read)
 		}
+	}
+	ahead := s.storeTexts(ctx, b, stored)
+	defer ahead.end()
+	for i := range s.found {
+		f := &s.found[i]
+		ahead.await()
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("sheets: %w", err)
 		}
@@ -65,6 +70,8 @@ type storedSheets struct {
 	stored   []storedTag
 	children []datacenter.StoredRun
 	texts    []datacenter.StoredText
+	// textsStored is how many texts were stored ahead.
+	textsStored uint32
 }
 
 // storedTag is a start tag whose attributes are known once they have been stored without a text.

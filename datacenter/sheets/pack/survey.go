@@ -74,8 +74,8 @@ type sheetFound struct {
 	// read has the stand-ins, and root is that of the sheet.
 	read *standIns
 	root record
-	// tags and runs are how many of these stand-ins there were when the sheet had been read.
-	tags, runs uint32
+	// tags, runs and texts are how many of these stand-ins there were when the sheet had been read.
+	tags, runs, texts uint32
 }
 
 // elsewhere is a function's knowledge of sheets, asked once for each name.
@@ -252,7 +252,7 @@ func (v *surveyor) file(i int) error {
 		event, err := p.Next()
 		switch {
 		case errors.Is(err, io.EOF):
-			v.found[i].tags, v.found[i].runs = uint32(v.tags.Len()), uint32(v.runs.Len())
+			v.found[i].tags, v.found[i].runs, v.found[i].texts = uint32(v.tags.Len()), uint32(v.runs.Len()), uint32(v.texts.Len())
 			return nil
 		case err != nil:
 			return err
