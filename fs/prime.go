@@ -38,6 +38,8 @@ const (
 	// primeBatch and primeBatchBytes bound what is asked of a [nodes.WholeReader] at once.
 	primeBatch      = 64
 	primeBatchBytes = 1 << 20
+	// primeWorkers is how many batches are read at once at most: each takes some MB.
+	primeWorkers = 16
 )
 
 // storer is what the primer needs of a [fuse.Server].
@@ -132,7 +134,7 @@ func (j *priming) beginBatches(ctx context.Context) (end func()) {
 	}
 	j.batches = make(chan []nodes.Entry)
 	var workers sync.WaitGroup
-	for range 2 * runtime.GOMAXPROCS(0) {
+	for range min(2*runtime.GOMAXPROCS(0), primeWorkers) {
 		worker := priming{m: j.m, kernel: j.kernel}
 		workers.Go(func() {
 			for files := range j.batches {

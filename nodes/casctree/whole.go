@@ -10,8 +10,8 @@ import (
 
 var _ nodes.WholeReader = (*Tree)(nil)
 
-// ReadWhole implements [nodes.WholeReader] for files of one encoded form. A program that reads
-// these needs no reading ahead.
+// ReadWhole implements [nodes.WholeReader] for files of one encoded form that is not encrypted. They
+// are not read ahead of a program then.
 func (t *Tree) ReadWhole(ctx context.Context, files []nodes.Entry) iter.Seq2[int, []byte] {
 	return func(yield func(int, []byte) bool) {
 		t.busy.Use()
@@ -23,7 +23,7 @@ func (t *Tree) ReadWhole(ctx context.Context, files []nodes.Entry) iter.Seq2[int
 				continue
 			}
 			e := t.table.entry(n)
-			if e.flags()&^(flagEncrypted|flagStandIn) != 0 || e.size() != files[i].Size || e.size() == 0 {
+			if e.flags()&^flagStandIn != 0 || e.size() != files[i].Size || e.size() == 0 {
 				continue
 			}
 			t.ahead.leave(n)
