@@ -466,6 +466,39 @@ func TestPreload(t *testing.T) {
 	}
 }
 
+// TestPreloadTogether preloads a file of many chunks, and then with one of them damaged: that one is
+// not kept, and reading it fails.
+func TestPreloadTogether(t *testing.T) {
+	var chunks []blte.Chunk
+	for i := range 12 {
+		mode := []byte{blte.ModePlain, blte.ModeZlib, blte.ModeLZ4}[i%3]
+		chunks = append(chunks, blte.Chunk{Content: bltetest.Noise(200<<10+i, uint64(i)), Mode: mode})
+	}
+	file := bltetest.Build(t, blte.WriteOptions{}, chunks...)
+	for bad := range len(chunks) + 1 {
+		file, blocks := bytes.Clone(file), countingBlocks{}
+		r, err := blte.NewReader(t.Context(), bytes.NewReader(file), int64(len(file)), blte.Options{Blocks: blocks})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bad < len(chunks) {
+			file[r.Header().Chunks[bad].Off+100] ^= 1
+		}
+		r.Preload(t.Context(), 0, r.Size())
+		_, kept := blocks[uint64(bad)]
+		if kept || len(blocks) < bad {
+			t.Errorf("chunk %d is damaged: %d chunks are kept, it too: %v", bad, len(blocks), kept)
+		}
+		for i, c := range chunks {
+			got := make([]byte, len(c.Content))
+			_, err := r.ReadAt(got, r.Header().Chunks[i].DecodedOff)
+			if (err != nil) != (i == bad) || err == nil && !bytes.Equal(got, c.Content) {
+				t.Errorf("chunk %d is damaged, chunk %d: %v", bad, i, err)
+			}
+		}
+	}
+}
+
 // failing is a source that can't be read from some offset on.
 type failing struct {
 	io.ReaderAt
@@ -575,6 +608,11 @@ func FuzzReader(f *testing.F) {
 		part := make([]byte, min(n, 100))
 		if got, _ := r.ReadAt(part, int64(n-len(part))); !bytes.Equal(part[:got], whole[n-len(part):][:got]) {
 			t.Fatal("read again it is something else")
+		}
+		for _, content := range wholes([]blte.Whole{{Encoded: file, Size: r.Size()}}) {
+			if content != nil && (err != nil || !bytes.Equal(content, whole)) {
+				t.Fatalf("%d bytes as a whole, %d by a reader, %v", len(content), n, err)
+			}
 		}
 		filled := make([]byte, len(whole))
 		m, filledErr := r.ReadFilledAt(t.Context(), filled, 0)

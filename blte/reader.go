@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"lorefs/internal/flight"
+	"lorefs/internal/md5s"
 	"lorefs/internal/readat"
 )
 
@@ -210,14 +211,78 @@ func (r *Reader) Preload(ctx context.Context, from, to int64) {
 	if _, single := r.opts.Blocks.(*lastBlock); single {
 		return
 	}
-	for i := r.find(from); i < len(r.head.Chunks) && r.head.Chunks[i].DecodedOff < to; i++ {
-		if c := &r.head.Chunks[i]; max(c.EncodedSize, c.DecodedSize) > maxPreload || r.provesMuch(ctx, i) {
+	for i := r.find(from); i < len(r.head.Chunks) && r.head.Chunks[i].DecodedOff < to; {
+		if n := r.together(i, to); n > 1 {
+			if !r.preloadTogether(ctx, i, n) {
+				return
+			}
+			i += n
 			continue
 		}
-		if _, err := r.chunk(ctx, i); err != nil {
-			return
+		if c := &r.head.Chunks[i]; max(c.EncodedSize, c.DecodedSize) <= maxPreload && !r.provesMuch(ctx, i) {
+			if _, err := r.chunk(ctx, i); err != nil {
+				return
+			}
+		}
+		i++
+	}
+}
+
+// together returns how many chunks from chunk i on, with bytes before to, can be read and hashed at
+// once.
+func (r *Reader) together(i int, to int64) (n int) {
+	if !r.head.Table || r.opts.Proven {
+		return 0
+	}
+	for size := int64(0); i+n < len(r.head.Chunks); n++ {
+		c := &r.head.Chunks[i+n]
+		if size += c.EncodedSize; c.DecodedOff >= to || size > maxPooled || c.DecodedSize > maxPreload {
+			break
 		}
 	}
+	return n
+}
+
+// preloadTogether loads n chunks from chunk i on. It reports whether all is well.
+func (r *Reader) preloadTogether(ctx context.Context, i, n int) bool {
+	buf := encodedBuffers.Get().(*[maxPooled]byte)
+	defer encodedBuffers.Put(buf)
+	chunks := r.head.Chunks[i:][:n]
+	first, last := &chunks[0], &chunks[n-1]
+	raw := buf[:last.Off+last.EncodedSize-first.Off]
+	if readat.Full(readat.Bound(ctx, r.src), raw, first.Off) != nil {
+		return false
+	}
+	encoded := make([][]byte, n)
+	for k := range chunks {
+		encoded[k] = raw[chunks[k].Off-first.Off:][:chunks[k].EncodedSize]
+	}
+	for k, sum := range md5s.Append(nil, encoded...) {
+		if sum != chunks[k].Sum || !r.preloadSummed(ctx, i+k, encoded[k]) {
+			return false
+		}
+	}
+	return true
+}
+
+// preloadSummed loads chunk i, whose encoded bytes have the right MD5. It reports whether all is
+// well.
+func (r *Reader) preloadSummed(ctx context.Context, i int, encoded []byte) bool {
+	if mode := encoded[0]; mode == ModeEncrypted || mode == ModeFrame {
+		if r.provesMuch(ctx, i) {
+			return true
+		}
+		_, err := r.chunk(ctx, i)
+		return err == nil
+	}
+	_, err := r.opts.Blocks.Block(ctx, r.opts.FirstBlock+uint64(i), func(context.Context, uint64) ([]byte, error) {
+		content, err := decoder{proven: true}.decodeSummed(encoded, i, r.head)
+		if err == nil && encoded[0] == ModePlain {
+			content = bytes.Clone(content) // the next chunks are read over it
+		}
+		return content, err
+	})
+	return err == nil
 }
 
 // provesMuch reports whether Options.Decrypted would read a large file before chunk i is loaded,

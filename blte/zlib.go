@@ -25,20 +25,44 @@ var inflaters = sync.Pool{New: func() any { return &inflater{Decoder: inflate.Ne
 type inflater struct {
 	*inflate.Decoder
 	src bytes.Reader
+	// behind is where a byte more than stated would be decoded to. What lies before it does not
+	// matter, because there must be none.
+	behind [inflate.WindowSize + 1]byte
 }
 
 // decodeZlib reads a zlib stream that must have size bytes, or any number if size is -1.
 func decodeZlib(data []byte, size int64) ([]byte, error) {
-	if size > int64(len(data))*inflateRatio {
-		return nil, badChunk("mode Z: %d bytes can't become the stated %d", len(data), size)
+	if size < 0 {
+		return inflateZlib(data, func(d *inflater) ([]byte, error) { return d.all(len(data)) })
 	}
+	if err := checkInflated(size, len(data)); err != nil {
+		return nil, err
+	}
+	return decodeZlibInto(make([]byte, size), data)
+}
+
+// checkInflated checks a size that is stated before memory is taken for it.
+func checkInflated(size int64, encoded int) error {
+	if size > int64(encoded)*inflateRatio {
+		return badChunk("mode Z: %d bytes can't become the stated %d", encoded, size)
+	}
+	return nil
+}
+
+// decodeZlibInto reads a zlib stream of at most len(content) bytes.
+func decodeZlibInto(content, data []byte) ([]byte, error) {
+	return inflateZlib(data, func(d *inflater) ([]byte, error) { return d.into(content) })
+}
+
+// inflateZlib reads a zlib stream by means of decode.
+func inflateZlib(data []byte, decode func(*inflater) ([]byte, error)) ([]byte, error) {
 	if err := checkZlibHead(data); err != nil {
 		return nil, &errFormat{what: "mode Z", err: err}
 	}
 	d := inflaters.Get().(*inflater)
 	d.src.Reset(data[zlibHead:])
 	d.Open(&d.src, int64(len(data)-zlibHead))
-	content, err := d.all(len(data), size)
+	content, err := decode(d)
 	if err != nil {
 		return nil, err
 	}
@@ -54,14 +78,26 @@ func decodeZlib(data []byte, size int64) ([]byte, error) {
 	return content, nil
 }
 
-func (d *inflater) all(encoded int, size int64) ([]byte, error) {
-	// One byte more than stated, to see the end.
-	limit := size + 1
-	content := make([]byte, max(limit, 0))
-	if size < 0 {
-		limit = min(int64(encoded)*inflateRatio, MaxChunk) + 1
-		content = make([]byte, min(int64(encoded)*4, limit))
+// into decodes at most len(content) bytes.
+func (d *inflater) into(content []byte) ([]byte, error) {
+	n, err := d.Decode(content, 0)
+	if err == nil {
+		var more int
+		if more, err = d.Decode(d.behind[:], inflate.WindowSize); more > 0 {
+			return nil, badChunk("mode Z: more than the stated %d bytes decoded", len(content))
+		}
 	}
+	if !errors.Is(err, io.EOF) {
+		return nil, &errFormat{what: "mode Z", err: err}
+	}
+	return content[:n], nil
+}
+
+// all decodes a stream whose size nobody states.
+func (d *inflater) all(encoded int) ([]byte, error) {
+	// One byte more than allowed, to see the end.
+	limit := min(int64(encoded)*inflateRatio, MaxChunk) + 1
+	content := make([]byte, min(int64(encoded)*4, limit))
 	n := 0
 	for {
 		more, err := d.Decode(content, n)
@@ -75,8 +111,6 @@ func (d *inflater) all(encoded int, size int64) ([]byte, error) {
 			grown := make([]byte, min(2*int64(len(content)), limit))
 			copy(grown, content)
 			content = grown
-		case size >= 0:
-			return nil, badChunk("mode Z: more than the stated %d bytes decoded", size)
 		default:
 			return nil, badChunk("mode Z: more than %d bytes decoded", limit-1)
 		}

@@ -174,27 +174,69 @@ func TestCancelledWhileReadingAhead(t *testing.T) {
 	}
 }
 
-// TestKeepBlocks checks that a file whose blocks are kept is not read again.
+// TestKeepBlocks checks that a file whose blocks are kept, or held until they are read, is not read
+// again.
 func TestKeepBlocks(t *testing.T) {
 	data := aheadData()
-	for _, keep := range []bool{false, true} {
+	for _, opts := range []datacenter.Options{{}, {KeepBlocks: true}, {HoldBlocks: true}} {
 		w := &watched{read: bytes.NewReader(data).ReadAt}
-		f, err := datacenter.Open(t.Context(), w, int64(len(data)), datacenter.Options{BlockSize: 64 << 10, KeepBlocks: keep})
+		opts.BlockSize = 64 << 10
+		f, err := datacenter.Open(t.Context(), w, int64(len(data)), opts)
 		if err != nil {
 			t.Fatal(err)
 		}
-		before := w.reads.Load()
-		root, err := f.Root()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := walk(root, 1<<30); err != nil {
-			t.Fatal(err)
-		}
-		if again := w.reads.Load() > before; again == keep {
-			t.Errorf("with KeepBlocks %v, the file is read again: %v", keep, again)
+		want := !opts.KeepBlocks && !opts.HoldBlocks
+		if again := w.readsFor(t, f); again != want {
+			t.Errorf("with KeepBlocks %v and HoldBlocks %v, the file is read again: %v", opts.KeepBlocks, opts.HoldBlocks, again)
 		}
 	}
+}
+
+// TestHoldBlocks checks that a block is held until it is first read, and not longer.
+func TestHoldBlocks(t *testing.T) {
+	data := aheadData()
+	w, blocks := &watched{read: bytes.NewReader(data).ReadAt}, &dropping{}
+	f, err := datacenter.Open(t.Context(), w, int64(len(data)), datacenter.Options{BlockSize: 64 << 10, HoldBlocks: true, Blocks: blocks})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.readsFor(t, f) {
+		t.Error("the first walk reads the file")
+	}
+	clear(blocks.kept)
+	if !w.readsFor(t, f) {
+		t.Error("the second walk does not read the file, so that all blocks are in memory")
+	}
+}
+
+// dropping is a BlockCache whose blocks are dropped by hand.
+type dropping struct{ kept map[uint64][]byte }
+
+// Block implements [datacenter.BlockCache].
+func (d *dropping) Block(ctx context.Context, n uint64, load func(ctx context.Context, n uint64) ([]byte, error)) ([]byte, error) {
+	if b := d.kept[n]; b != nil {
+		return b, nil
+	}
+	b, err := load(ctx, n)
+	if d.kept == nil {
+		d.kept = map[uint64][]byte{}
+	}
+	d.kept[n] = b
+	return b, err
+}
+
+// readsFor reports whether a walk of the whole file reads from w.
+func (w *watched) readsFor(t *testing.T, f *datacenter.File) bool {
+	t.Helper()
+	before := w.reads.Load()
+	root, err := f.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := walk(root, 1<<30); err != nil {
+		t.Fatal(err)
+	}
+	return w.reads.Load() > before
 }
 
 // TestLater checks that Open leaves the index for later, and that it is of use then.

@@ -1,6 +1,9 @@
 package datacenter
 
-import "slices"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // Reading runs in pieces: for walks of a large tree that have to stop and resume anywhere, and
 // for comparisons of many nodes.
@@ -54,6 +57,46 @@ func (n Node) storedChildren(i, end int, scratch []byte) ([]byte, error) {
 		return nil, f.errorAt(n, "children: %w", err)
 	}
 	return f.elements(off+int64(i*size), end-i, size, scratch)
+}
+
+// AttributeWord is all that a file stores of an attribute: from the lowest bits on, the index of its
+// name (16 bits), its type (2), the extended code (14) and the value (32).
+type AttributeWord uint64
+
+// Kind returns what attributes have in common whose name and type are the same, if they are valid.
+func (w AttributeWord) Kind() uint32 {
+	const name, typ, all = 1<<16 - 1, 3 << 16, 1<<32 - 1
+	if w&typ>>16 == AttributeWord(Int) { // the extended code tells a Bool from an Int
+		return uint32(w & all)
+	}
+	return uint32(w & (name | typ))
+}
+
+// AppendAttributeWords appends the words of n's attributes as they are stored. Nobody has checked
+// them: [Node.AppendAttributes] says what is wrong with them.
+func (n Node) AppendAttributeWords(dst []AttributeWord) ([]AttributeWord, error) {
+	f, count := n.file, int(n.raw.attrCount)
+	if count == 0 {
+		return dst, nil
+	}
+	size := int(f.layout.AttributeSize())
+	off, err := run(f.regions.attributes, n.raw.attrAddr, count, int64(size))
+	if err != nil {
+		return dst, f.errorAt(n, "attributes: %w", err)
+	}
+	var scratch [maxAttributeSize]byte
+	for count > 0 {
+		b, err := f.elements(off, count, size, scratch[:])
+		if err != nil {
+			return dst, err
+		}
+		count -= len(b) / size
+		off += int64(len(b))
+		for ; len(b) >= size; b = b[size:] {
+			dst = append(dst, AttributeWord(binary.LittleEndian.Uint64(b)))
+		}
+	}
+	return dst, nil
 }
 
 // AppendAttributes appends what Attributes yields. It is faster. If wants is not nil, it leaves out

@@ -1,6 +1,7 @@
 package datacenter
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,9 @@ func (f *File) block(n uint64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if f.bare {
+		return buf, nil
+	}
 	return buf[min(f.points[n].Out, windowSize):], nil
 }
 
@@ -36,6 +40,9 @@ func (f *File) inflateBlock(_ context.Context, n uint64) ([]byte, error) {
 	window := f.window(int(n))
 	buf := make([]byte, len(window)+int(f.end(int(n), f.stated)-f.points[n].Out))
 	copy(buf, window)
+	if next := n + 1; next < uint64(len(f.points)) {
+		dec.Expect(f.points[next].In)
+	}
 	if err := dec.Reset(f.points[n]); err != nil {
 		return nil, f.blockError(n, err)
 	}
@@ -92,6 +99,23 @@ func (f *File) straddle(off int64, p []byte) ([]byte, error) {
 		off += int64(k)
 	}
 	return p, nil
+}
+
+// has reports whether p is the data at off.
+func (f *File) has(off int64, p []byte) (bool, error) {
+	for len(p) > 0 {
+		block, i := f.blockAt(off)
+		b, err := f.block(block)
+		if err != nil {
+			return false, err
+		}
+		if i >= len(b) || !bytes.HasPrefix(p, b[i:min(len(b), i+len(p))]) {
+			return false, nil
+		}
+		n := min(len(b)-i, len(p))
+		p, off = p[n:], off+int64(n)
+	}
+	return true, nil
 }
 
 // elements returns those of the count elements of size bytes at off that lie in one block,

@@ -136,7 +136,7 @@ func (c *Comparer) SameBelow(x, y Node) bool {
 	if x.raw.childCount == 0 || y.raw.childCount == 0 {
 		return x.raw.childCount == y.raw.childCount
 	}
-	return c.equals.children.known(x.childRun(), y.childRun())
+	return c.sameChildren(x.childRun(), y.childRun())
 }
 
 // NoteBelow makes the Comparer treat the children of x as equal to those of y without
@@ -238,7 +238,7 @@ func (c *Comparer) SameAttributes(x, y Node) (bool, error) {
 	if count != y.raw.attrCount {
 		return c.differ(y, "%d attributes instead of %d", y.raw.attrCount, count)
 	}
-	if count == 0 || c.attrs.known(x.attrRun(), y.attrRun()) {
+	if count == 0 || c.sameAttributes(x.attrRun(), y.attrRun()) {
 		return true, nil
 	}
 	var err error

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"sync"
 	"time"
 
@@ -43,6 +44,9 @@ type Options struct {
 	// the file next, or from a slow source. For others, memory for so much costs more than
 	// inflating a few blocks again.
 	KeepBlocks bool
+	// HoldBlocks keeps some of what the first pass inflates until it is first read. It is for a
+	// caller that next goes through all of the file once.
+	HoldBlocks bool
 	// Index remembers the result of the first pass. Default: nothing is remembered.
 	Index IndexStore
 	// Later is called with what need not be done before Open returns, which is to make the index
@@ -69,6 +73,8 @@ type File struct {
 	index
 
 	blocks BlockCache
+	// bare is set if blocks do not begin with the history that inflating them needs.
+	bare bool
 	// identity is the key of the index in the IndexStore.
 	identity cache.ID
 	// load is inflateBlock as a value. It is made once so that reads allocate nothing.
@@ -155,11 +161,19 @@ func setDefaults(o *Options) {
 // build makes the index by inflating the file.
 func (f *File) build(ctx context.Context, opts Options) error {
 	p := &pass{
-		container: f.container, progress: opts.Progress, blockSize: opts.BlockSize, all: opts.KeepBlocks,
+		container: f.container, progress: opts.Progress, blockSize: opts.BlockSize,
 		keep: func(n uint64, buf []byte) {
 			// An error does not matter: a block that the cache can't keep is loaded again.
 			_, _ = f.blocks.Block(context.Background(), n, func(context.Context, uint64) ([]byte, error) { return buf, nil })
 		},
+	}
+	switch {
+	case opts.KeepBlocks:
+		p.most = math.MaxInt64
+	case opts.HoldBlocks:
+		held := newPassedBlocks(f.blocks, (f.stated+opts.BlockSize-1)/opts.BlockSize)
+		p.most, p.keep = maxHeld/opts.BlockSize, held.add
+		f.blocks = held
 	}
 	if err := p.run(ctx, f.layouts(opts.Layout)); err != nil {
 		return err

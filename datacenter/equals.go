@@ -12,6 +12,17 @@ import (
 type equals struct {
 	attrs, children equalRuns
 	values          equalStrings
+	// moved is what was proved to be equal besides, or nil.
+	moved *Moved
+}
+
+// sameAttributes and sameChildren report whether two runs are known to be equal.
+func (e *equals) sameAttributes(x, y runKey) bool {
+	return e.moved != nil && e.moved.attrRuns.has(x, y) || e.attrs.known(x, y)
+}
+
+func (e *equals) sameChildren(x, y runKey) bool {
+	return e.moved != nil && e.moved.childRuns.has(x, y) || e.children.known(x, y)
 }
 
 func newEquals(f *File) *equals {

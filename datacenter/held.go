@@ -3,6 +3,7 @@ package datacenter
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 )
 
 // maxHeld is how many bytes of blocks a heldBlocks holds. Saving a thousand values takes about half
@@ -81,4 +82,27 @@ func (f *File) holding(h *heldBlocks) *File {
 func (n Node) In(f *File) Node {
 	n.file = f
 	return n
+}
+
+// passedBlocks is a BlockCache that holds blocks of the first pass until they are first read, and
+// leaves them to another one then.
+type passedBlocks struct {
+	BlockCache
+	blocks []atomic.Pointer[[]byte] // nil where a block is not held
+}
+
+func newPassedBlocks(behind BlockCache, count int64) *passedBlocks {
+	return &passedBlocks{BlockCache: behind, blocks: make([]atomic.Pointer[[]byte], count)}
+}
+
+func (p *passedBlocks) add(n uint64, b []byte) { p.blocks[n].Store(&b) }
+
+// Block implements [BlockCache].
+func (p *passedBlocks) Block(ctx context.Context, n uint64, load func(ctx context.Context, n uint64) ([]byte, error)) ([]byte, error) {
+	if n < uint64(len(p.blocks)) && p.blocks[n].Load() != nil {
+		if b := p.blocks[n].Swap(nil); b != nil {
+			load = func(context.Context, uint64) ([]byte, error) { return *b, nil }
+		}
+	}
+	return p.BlockCache.Block(ctx, n, load)
 }

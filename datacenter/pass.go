@@ -21,10 +21,10 @@ const ahead = 3
 type pass struct {
 	*container
 	// keep is called with blocks that are read again, with the history that each needs in front:
-	// with all, or with those that have the keys and the names, which come first and last. The
-	// memory of the others is used again.
+	// with the first most of them, and with those that have the keys and the names, which come
+	// first and last. The memory of the others is used again.
 	keep     func(n uint64, buf []byte)
-	all      bool
+	most     int64
 	progress func(done, total int64)
 	// blockSize is the size of a block.
 	blockSize int64
@@ -113,7 +113,7 @@ func (p *pass) inflate(ctx context.Context, show func(*passing) error) error {
 	defer stop()
 	p.reserve((p.stated + p.blockSize - 1) / p.blockSize)
 	dec.OnBlock = p.addDeflateBlock
-	blocks := newPassings(min(p.blockSize, p.stated), p.all)
+	blocks := newPassings(min(p.blockSize, p.stated))
 	readers := len(p.scans) + 2 // the checksums, and the next block for its history
 	var prev *passing
 	for out := int64(0); out < p.stated; out += p.blockSize {
@@ -121,7 +121,7 @@ func (p *pass) inflate(ctx context.Context, show func(*passing) error) error {
 			return err
 		}
 		p.addBlock(dec.Point(), prev.history())
-		b := blocks.take(prev.history(), int(min(p.blockSize, p.stated-out)), readers)
+		b := blocks.take(prev.history(), int(min(p.blockSize, p.stated-out)), readers, int64(len(p.points)) <= p.most)
 		if prev != nil {
 			prev.release()
 		}
@@ -145,7 +145,7 @@ func (p *pass) keepBlock(buf []byte) {
 	n := int64(len(p.points) - 1)
 	last := (p.stated - 1) / p.blockSize
 	switch {
-	case p.all:
+	case n < p.most:
 		p.keep(uint64(n), buf)
 	case n == 0 || n >= last-1:
 		p.keep(uint64(n), slices.Clone(buf))

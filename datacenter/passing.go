@@ -39,18 +39,20 @@ type passings struct {
 	size int // of the memory of each
 }
 
-// newPassings returns blocks of at most size bytes. Kept ones are not used again.
-func newPassings(size int64, kept bool) *passings {
-	p := &passings{size: windowSize + int(size)}
-	if !kept {
-		p.free = make(chan *passing, 2*ahead)
-	}
-	return p
+// newPassings returns blocks of at most size bytes.
+func newPassings(size int64) *passings {
+	return &passings{size: windowSize + int(size), free: make(chan *passing, 2*ahead)}
 }
 
-// take returns a block of size bytes behind some history, for as many readers.
-func (p *passings) take(history []byte, size, readers int) *passing {
-	b := p.reuse()
+// take returns a block of size bytes behind some history, for as many readers. The memory of one
+// that is kept is not used again.
+func (p *passings) take(history []byte, size, readers int, kept bool) *passing {
+	var b *passing
+	if kept {
+		b = &passing{buf: make([]byte, len(history)+size)}
+	} else {
+		b = p.reuse()
+	}
 	b.buf = b.buf[:len(history)+size]
 	copy(b.buf, history)
 	b.data = b.buf[len(history):]

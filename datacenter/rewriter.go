@@ -28,9 +28,14 @@ type Rewriter struct {
 	// called with.
 	moved, told int64
 
-	attrs  []StoredAttribute // scratch
-	levels [][]StoredNode    // scratch, one for each depth
-	runs   [][]Node          // the same for the nodes of f
+	attrs []StoredAttribute // scratch
+	// pending, encoded and hashes are scratch of moveAttributes.
+	pending []pendingRun
+	encoded []byte
+	hashes  []uint32
+
+	levels [][]StoredNode // scratch, one for each depth
+	runs   [][]Node       // the same for the nodes of f
 }
 
 // NewRewriter returns a Rewriter from f to a file with the names of f, followed by names.
@@ -330,7 +335,12 @@ func (r *Rewriter) children(n Node, dst []StoredNode, depth int) ([]StoredNode, 
 	if err != nil {
 		return dst, err
 	}
-	for _, c := range run {
+	for i, ready := 0, 0; i < len(run); i++ {
+		if i == ready {
+			ready += r.batch(run[i:])
+			r.moveAttributes(run[i:ready])
+		}
+		c := run[i]
 		if c.raw.name == 0 {
 			continue // a placeholder
 		}

@@ -33,6 +33,9 @@ func (n Node) SharesChildren() bool {
 	return n.raw.childCount > 0 && n.file.sharedNodes.shares(n.raw.childAddr)
 }
 
+// IsShared reports whether n is in the runs of more than one node.
+func (n Node) IsShared() bool { return n.file.sharedNodes.shares(n.addr) }
+
 // SharesAttributes is SharesChildren for the run of n's attributes.
 func (n Node) SharesAttributes() bool {
 	return n.raw.attrCount > 0 && n.file.sharedAttributes.shares(n.raw.attrAddr)

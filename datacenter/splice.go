@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"slices"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -54,8 +55,9 @@ type spliced struct {
 	// the checksums of the plain text behind them.
 	kept  int64
 	plain []uint32
-	// plan has the data as it is wanted: that of the old file, with the edits.
+	// plan has the data as it is wanted: that of base, the old file, with the edits.
 	plan *splice.Plan
+	base *File
 }
 
 // splice writes to w the file that f becomes when edits are made in its inflated data. It
@@ -75,7 +77,7 @@ func (f *File) splice(ctx context.Context, w io.Writer, edits []splice.Edit) (*s
 	if err != nil {
 		return nil, fmt.Errorf("datacenter: splicing: %w", err)
 	}
-	s := &spliced{key: f.key, stated: plan.Size(), touched: plan.Touched, plan: plan}
+	s := &spliced{key: f.key, stated: plan.Size(), touched: plan.Touched, plan: plan, base: f}
 	s.deflateBlocks = plan.Blocks
 	end := plan.Blocks[len(plan.Blocks)-1].Header
 	s.streamEnd = compressionHeaderSize + (end+7)/8 + adlerSize
@@ -170,12 +172,33 @@ func (f *File) moveBlock(plan *splice.Plan, i int, buf []byte) (b movedBlock, _ 
 	}
 	if (b.size != end-begin || !plan.Untouched(begin, end)) && b.size <= maxBlockSize {
 		b.doubtful = true
-		if buf, err = plan.Data(buf, from, to); err != nil {
-			return b, buf, err
-		}
-		b.adler = adler.Checksum(buf)
+		b.adler, buf, err = f.adlerOf(plan, i, from, to, buf)
 	}
-	return b, buf, nil
+	return b, buf, err
+}
+
+// adlerOf returns the Adler-32 of what becomes of block i, which lies between two offsets then. buf is
+// scratch, as for moveBlock.
+func (f *File) adlerOf(plan *splice.Plan, i int, from, to int64, buf []byte) (_ uint32, _ []byte, err error) {
+	begin, end := f.points[i].Out, f.end(i, f.stated)
+	if to-from != end-begin || plan.Moves(begin, end) {
+		if buf, err = plan.Data(buf, from, to); err != nil {
+			return 0, buf, err
+		}
+		return adler.Checksum(buf), buf, nil
+	}
+	// Every byte is where it was, and few have changed.
+	sum, off := f.adlers[i], begin
+	for x := range plan.Parts(from, to) {
+		if x.New != nil {
+			if buf, err = f.straddle(off, slices.Grow(buf[:0], len(x.New))[:len(x.New)]); err != nil {
+				return 0, buf, err
+			}
+			sum = adler.Replace(sum, end-off, buf, x.New)
+		}
+		off += x.Len
+	}
+	return sum, buf, nil
 }
 
 // write writes the new file: its start as it is, as far as nothing changes, and the rest

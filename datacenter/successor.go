@@ -148,10 +148,10 @@ func (p *Spliced) Open(r io.ReaderAt, size int64, opts Options) (*File, error) {
 // Wanted returns f, which Open returned, with the data that it should have: that of the former file,
 // with the edits. So nothing is read from f. CheckBytes and CheckData find out whether f has that data.
 func (p *Spliced) Wanted(f *File) *File {
-	plan, size := p.stream.plan, p.stream.stated
-	g := &File{container: f.container, index: f.index}
+	size := p.stream.stated
+	g := &File{container: f.container, index: f.index, bare: true}
 	g.checkpoints = checkpoints{}
-	const piece = 1 << nearShift // only a few nodes of each block are looked at
+	const piece = 16 << 10 // only a few nodes of each block are looked at
 	for off := int64(0); off < size; off += piece {
 		g.points = append(g.points, inflate.Point{Out: off})
 	}
@@ -160,11 +160,25 @@ func (p *Spliced) Wanted(f *File) *File {
 		if n >= uint64(len(g.points)) {
 			return nil, badf(size, "beyond the data's %d bytes", size)
 		}
-		from := g.points[n].Out
-		return plan.Data(nil, max(from-windowSize, 0), min(from+piece, size))
+		return p.stream.wanted(g.points[n].Out, min(g.points[n].Out+piece, size))
 	}
 	g.blocks = holding{newHeldBlocks(len(g.points)), uncached{}}
 	return g
+}
+
+// wanted returns data as it is wanted. Most of it is old data: that is not copied.
+func (s *spliced) wanted(from, to int64) ([]byte, error) {
+	if old, ok := s.plan.Former(from, to); ok {
+		n, i := s.base.blockAt(old)
+		b, err := s.base.block(n)
+		if err != nil {
+			return nil, err
+		}
+		if end := i + int(to-from); end <= len(b) {
+			return b[i:end:end], nil
+		}
+	}
+	return s.plan.Data(nil, from, to)
 }
 
 // IsStoredAs reports whether the node has the stored form x.

@@ -57,7 +57,14 @@ func (s *runStore) add(run []byte) (Address, error) {
 	if len(run) == 0 {
 		return absent, nil
 	}
-	hash := maphash.Bytes(s.seed, run)
+	return s.addHashed(run, s.hashOf(run))
+}
+
+// hashOf returns the hash of a run.
+func (s *runStore) hashOf(run []byte) uint64 { return maphash.Bytes(s.seed, run) }
+
+// addHashed is add for a run that is not empty and has this hash.
+func (s *runStore) addHashed(run []byte, hash uint64) (Address, error) {
 	tag := uint32(len(run)/s.size)<<16 | uint32(hash>>48)
 	if ref, ok := s.found.find(hash, tag, func(ref uint32) bool {
 		return bytes.HasPrefix(s.from(addressOf(ref)), run)
@@ -73,7 +80,7 @@ func (s *runStore) add(run []byte) (Address, error) {
 
 // hash returns the hash of a run that is in the table.
 func (s *runStore) hash(of slot) uint64 {
-	return maphash.Bytes(s.seed, s.from(addressOf(of.ref()))[:int(of.tag>>16)*s.size])
+	return s.hashOf(s.from(addressOf(of.ref()))[:int(of.tag>>16)*s.size])
 }
 
 // ref returns the address as one number.

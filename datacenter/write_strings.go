@@ -61,7 +61,7 @@ func (s *stringStore) add(units []byte) (Address, error) {
 
 // intern returns the place in entries of the string with these UTF-16 units.
 func (s *stringStore) intern(units []byte) (uint32, error) {
-	tag := uint32(maphash.Bytes(s.seed, units))
+	tag := s.hashOf(units)
 	if i, ok := s.found.find(uint64(tag), tag, func(i uint32) bool { return bytes.Equal(s.text(i), units) }); ok {
 		return i, nil
 	}
@@ -77,6 +77,9 @@ func (s *stringStore) intern(units []byte) (uint32, error) {
 	s.found.add(uint64(tag), tag, i, func(of slot) uint64 { return uint64(of.tag) })
 	return i, nil
 }
+
+// hashOf returns the hash by which a string is found.
+func (s *stringStore) hashOf(units []byte) uint32 { return uint32(maphash.Bytes(s.seed, units)) }
 
 // hashUnits returns a storedString with both hashes of a string.
 func hashUnits(units []byte) (storedString, error) {

@@ -10,6 +10,7 @@ import "lorefs/internal/hugepages"
 type table struct {
 	slots []slot // a power of two, so that a hash is masked
 	used  int
+	asked uint32 // see ask
 }
 
 // slot is one thing in the table. The meaning of ref and tag is up to the caller. A
@@ -51,6 +52,15 @@ func (t *table) find(hash uint64, tag uint32, same func(ref uint32) bool) (uint3
 		if s.tag == tag && same(s.ref()) {
 			return s.ref(), true
 		}
+	}
+}
+
+// ask reads where a thing with this hash would be, and does not wait for it: nothing depends on
+// asked. So if it is called for some hashes, one after the other, the processor reads them all
+// at once, and find has them in its cache.
+func (t *table) ask(hash uint64) {
+	if len(t.slots) > 0 {
+		t.asked |= t.slots[hash&uint64(len(t.slots)-1)].next
 	}
 }
 

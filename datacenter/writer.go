@@ -320,18 +320,26 @@ func (b *Builder) addAttributes(run []StoredAttribute) (Address, error) {
 	if len(run) > math.MaxUint16 {
 		return absent, fmt.Errorf("datacenter: %d attributes: %w", len(run), ErrTooLarge)
 	}
+	var err error
+	if b.run, err = b.encodeAttributes(b.run[:0], run); err != nil {
+		return absent, err
+	}
+	return b.attributes.add(b.run)
+}
+
+// encodeAttributes sorts a run of attributes and appends its stored form.
+func (b *Builder) encodeAttributes(dst []byte, run []StoredAttribute) ([]byte, error) {
 	byName := func(x, y StoredAttribute) int { return int(x.name) - int(y.name) }
 	if !slices.IsSortedFunc(run, byName) {
 		slices.SortFunc(run, byName)
 	}
-	b.run = b.run[:0]
 	for i, a := range run {
 		if i > 0 && a.name == run[i-1].name {
-			return absent, fmt.Errorf("datacenter: %w: %s comes twice", ErrValue, b.names[a.name-1])
+			return dst, fmt.Errorf("datacenter: %w: %s comes twice", ErrValue, b.names[a.name-1])
 		}
-		b.run = a.append(b.run, packed)
+		dst = a.append(dst, packed)
 	}
-	return b.attributes.add(b.run)
+	return dst, nil
 }
 
 // addChildren stores a run of children. It sorts them first, stably.

@@ -388,7 +388,7 @@ func TestPrimeLeavesOpenFiles(t *testing.T) {
 	prime := func() map[uint64]string {
 		f.m.primer.credit.Store(primeCredit)
 		s := &store{data: map[uint64]string{}}
-		job := priming{m: f.m, kernel: s, buf: make([]byte, primePage)}
+		job := priming{m: f.m, kernel: s}
 		job.dir(t.Context(), nodes.Root)
 		return s.data
 	}
@@ -408,7 +408,7 @@ func TestPrimeLeavesOpenFiles(t *testing.T) {
 	tree.inReadAt = nil
 	tree.inReadDir = nil
 	tree.Put(a, "longer") // after it was listed, so to say
-	job := priming{m: f.m, kernel: &store{data: map[uint64]string{}}, buf: make([]byte, primePage)}
+	job := priming{m: f.m, kernel: &store{data: map[uint64]string{}}}
 	s := &store{data: map[uint64]string{}}
 	job.kernel = s
 	if !job.file(t.Context(), &nodes.Entry{ID: a, Size: 4}) || len(s.data) != 0 {

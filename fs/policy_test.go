@@ -10,6 +10,7 @@ import (
 	"io"
 	"iter"
 	"log/slog"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -81,7 +82,7 @@ func TestPrimeStoresSmallFilesOnCredit(t *testing.T) {
 	if len(m.primer.queue) != 1 {
 		t.Error("a listing is not primed although files are read")
 	}
-	job := priming{m: m, kernel: s, buf: make([]byte, primePage)}
+	job := priming{m: m, kernel: s}
 	job.dir(t.Context(), nodes.Root)
 	if len(s.data) != 2 || s.data[uint64(small)] != "text\n" || len(s.data[uint64(last)]) != primePage {
 		t.Errorf("primed %d files", len(s.data))
@@ -142,12 +143,99 @@ func TestPrimeLeavesProbes(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := newMount(tree, Options{}.withDefaults())
+	for _, c := range []struct{ credit, probe int }{{2*primeRarer - 1, primeProbe}, {4 * primeRarer, 3 * primeProbe}} {
+		m.primer.credit.Store(int64(c.credit))
+		s := &store{data: map[uint64]string{}}
+		job := priming{m: m, kernel: s}
+		job.dir(t.Context(), nodes.Root)
+		if want := 10*primeProbe - 10*primeProbe/c.probe; len(s.data) != want {
+			t.Errorf("primed %d of %d files on a credit of %d, want %d", len(s.data), 10*primeProbe, c.credit, want)
+		}
+	}
+}
+
+// TestPrimeReadsAllowMore reads until no more credit can be saved up.
+func TestPrimeReadsAllowMore(t *testing.T) {
+	var p primer
+	var before, reads int64
+	for ; p.credit.Load() < primeCredit; reads++ {
+		p.sawRead(1)
+		if c := p.credit.Load(); c-before < primePerRead && c < primeCredit {
+			t.Fatalf("a read allows %d pages, want at least %d", c-before, primePerRead)
+		}
+		before = p.credit.Load()
+	}
+	if p.sawRead(1); reads > 10 || p.credit.Load() != primeCredit {
+		t.Errorf("after %d reads and one more the credit is %d", reads, p.credit.Load())
+	}
+}
+
+// wholeTree reads files as a whole, but for those of one size.
+type wholeTree struct {
+	nodes.Tree
+	mu    sync.Mutex
+	asked [][]nodes.Entry
+	not   int64
+}
+
+func (w *wholeTree) ReadWhole(ctx context.Context, files []nodes.Entry) iter.Seq2[int, []byte] {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asked = append(w.asked, files)
+	return func(yield func(int, []byte) bool) {
+		for i := range files {
+			p := make([]byte, files[i].Size)
+			if _, err := w.ReadAt(ctx, files[i].ID, p, 0); err != nil || files[i].Size == w.not {
+				continue
+			}
+			if !yield(i, p) {
+				return
+			}
+		}
+	}
+}
+
+// lockedStore is a store that several goroutines use.
+type lockedStore struct {
+	mu sync.Mutex
+	store
+}
+
+func (s *lockedStore) InodeNotifyStoreCache(node uint64, offset int64, data []byte) fuse.Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.store.InodeNotifyStoreCache(node, offset, data)
+}
+
+// TestPrimeBatches primes files in batches, also those that the tree does not read in a batch.
+func TestPrimeBatches(t *testing.T) {
+	const files = 2*primeBatch + 9 // fewer than lie between two probes
+	var b nodetest.Builder
+	want := map[uint64]string{}
+	for i := range files {
+		content := strings.Repeat("x", i+1)
+		want[uint64(b.File(nodes.Root, testName(i), content))] = content
+	}
+	under, err := b.Build(testTime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := &wholeTree{Tree: under, not: 7}
+	m := newMount(tree, Options{}.withDefaults())
 	m.primer.credit.Store(primeCredit)
-	s := &store{data: map[uint64]string{}}
-	job := priming{m: m, kernel: s, buf: make([]byte, primePage)}
+	s := &lockedStore{store: store{data: map[uint64]string{}}}
+	job := priming{m: m, kernel: s}
+	end := job.beginBatches(t.Context())
 	job.dir(t.Context(), nodes.Root)
-	if want := 10 * (primeProbe - 1); len(s.data) != want {
-		t.Errorf("primed %d of %d files, want %d", len(s.data), 10*primeProbe, want)
+	end()
+	if !maps.Equal(s.data, want) {
+		t.Errorf("primed %d of %d files, or not all right", len(s.data), files)
+	}
+	if n := (files + primeBatch - 1) / primeBatch; len(tree.asked) != n {
+		t.Errorf("asked for %d batches, want %d", len(tree.asked), n)
+	}
+	if n := m.counters.primed.Load(); n != files {
+		t.Errorf("%d are counted", n)
 	}
 }
 
@@ -165,9 +253,10 @@ func TestPrimeMax(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := newMount(tree, Options{PrimeMax: pages * primePage}.withDefaults())
-	m.primer.credit.Store(primeCredit)
+	const credit = 2*primeRarer - 1
+	m.primer.credit.Store(credit)
 	s := &store{data: map[uint64]string{}}
-	job := priming{m: m, kernel: s, buf: make([]byte, m.primer.max)}
+	job := priming{m: m, kernel: s}
 	job.dir(t.Context(), nodes.Root)
 	if want := files - files*pages/(primeProbePages+1); len(s.data) != want {
 		t.Errorf("primed %d of %d files, want %d", len(s.data), files, want)
@@ -177,7 +266,7 @@ func TestPrimeMax(t *testing.T) {
 			t.Errorf("file %d is primed with %d bytes", id, len(data))
 		}
 	}
-	if c, want := m.primer.credit.Load(), primeCredit-int64(len(s.data))*pages; c != want {
+	if c, want := m.primer.credit.Load(), credit-int64(len(s.data))*pages; c != want {
 		t.Errorf("the credit is %d, want %d", c, want)
 	}
 }
@@ -192,7 +281,7 @@ func TestPrimeLeavesWhatWasRead(t *testing.T) {
 	m := newMount(tree, Options{}.withDefaults())
 	m.primer.sawRead(read)
 	s := &store{data: map[uint64]string{}}
-	job := priming{m: m, kernel: s, buf: make([]byte, primePage)}
+	job := priming{m: m, kernel: s}
 	job.dir(t.Context(), nodes.Root)
 	if len(s.data) != 1 || s.data[uint64(other)] != "y" {
 		t.Errorf("primed %v", s.data)
@@ -203,7 +292,7 @@ func TestPrimeEndsWithTheMount(t *testing.T) {
 	m := newMount(nodetest.MemFiles(testTime, map[string]string{"a": "x"}), Options{}.withDefaults())
 	m.primer.credit.Store(primeCredit)
 	s := &store{data: map[uint64]string{}}
-	job := priming{m: m, kernel: s, buf: make([]byte, primePage)}
+	job := priming{m: m, kernel: s}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	job.dir(ctx, nodes.Root)
@@ -291,7 +380,7 @@ func TestPrimeStoresNoPartOfAFile(t *testing.T) {
 		m := newMount(tree, Options{}.withDefaults())
 		m.primer.credit.Store(primeCredit)
 		s := &store{data: map[uint64]string{}}
-		job := priming{m: m, kernel: s, buf: make([]byte, primePage)}
+		job := priming{m: m, kernel: s}
 		job.dir(t.Context(), nodes.Root)
 		if len(s.data) != 0 {
 			t.Errorf("%s: a part of a file is stored", name)

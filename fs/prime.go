@@ -4,6 +4,9 @@ package fs
 
 import (
 	"context"
+	"runtime"
+	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
@@ -17,19 +20,26 @@ const (
 	primePage = 4096
 	// primeQueue is how many directories may wait. Others are not primed.
 	primeQueue = 256
-	// primePerRead is how many pages one READ allows to prime, and primeCredit the most
-	// that may be saved up.
+	// primePerRead is how many pages one READ allows to prime, or a half of the credit if that is
+	// more, and primeCredit the most that may be saved up.
 	primePerRead = 256
 	primeCredit  = 8192
 	// primeProbe: one in so many files is not primed, so that a READ of it shows that the
 	// files of these directories are still being read. So is the file behind primeProbePages:
-	// fewer than the READ of it allows, so that the credit lasts.
+	// fewer than the READ of it allows, so that the credit lasts. Probes are as many times rarer
+	// as there are primeRarer pages of credit, since a program waits for each.
 	primeProbe      = 64
 	primeProbePages = primePerRead / 2
+	primeRarer      = 1024
 	// primeEntries is how many entries of a directory are searched for files.
 	primeEntries = 16384
 	// primeSeen is how many files are remembered as read.
-	primeSeen = 256
+	primeSeen = 4096
+	// primeBatch and primeBatchBytes bound what is asked of a [nodes.WholeReader] at once.
+	primeBatch      = 64
+	primeBatchBytes = 1 << 20
+	// primeWorkers is how many batches are read at once at most: each takes some MB.
+	primeWorkers = 16
 )
 
 // storer is what the primer needs of a [fuse.Server].
@@ -67,7 +77,7 @@ func (p *primer) wasRead(file nodes.ID) bool { return p.read[file%primeSeen].Loa
 func (p *primer) sawRead(file nodes.ID) {
 	p.read[file%primeSeen].Store(uint64(file))
 	if c := p.credit.Load(); c < primeCredit {
-		p.credit.Store(min(c+primePerRead, primeCredit))
+		p.credit.Store(min(c+max(primePerRead, c/2), primeCredit))
 	}
 }
 
@@ -84,8 +94,9 @@ func (p *primer) sawListing(dir nodes.ID) {
 
 // run primes what is queued until ctx is done.
 func (p *primer) run(ctx context.Context, m *mount, k storer) {
-	job := priming{m: m, kernel: k, buf: make([]byte, p.max)}
 	ctx = nodes.Unasked(ctx)
+	job := priming{m: m, kernel: k}
+	defer job.beginBatches(ctx)()
 	for {
 		select {
 		case <-ctx.Done():
@@ -96,18 +107,51 @@ func (p *primer) run(ctx context.Context, m *mount, k storer) {
 	}
 }
 
-// priming is the state of the goroutine that primes. Only that goroutine uses it.
+// priming is the state of a goroutine that primes. Only that goroutine uses it.
 type priming struct {
 	m      *mount
 	kernel storer
-	buf    []byte
+	// buf has room for the largest file, once it is needed.
+	buf []byte
 	// files and pages count what was primed since the last probe.
 	files, pages int64
+	// batches takes files to the goroutines that read and store several at once. It is nil
+	// if files are primed one after the other. batch and batchBytes are what will go there next.
+	batches    chan []nodes.Entry
+	batch      []nodes.Entry
+	batchBytes int64
+}
+
+// beginBatches begins to prime several files at once if the tree can read them so and never
+// changes: see file. Call end when no more will come.
+//
+// The system divides the cores between these goroutines and the programs that read. With one for each
+// core as many programs would catch up with them, and read what is being primed.
+func (j *priming) beginBatches(ctx context.Context) (end func()) {
+	tree, ok := j.m.tree.(nodes.WholeReader)
+	if !ok || j.m.watched != nil {
+		return func() {}
+	}
+	j.batches = make(chan []nodes.Entry)
+	var workers sync.WaitGroup
+	for range min(2*runtime.GOMAXPROCS(0), primeWorkers) {
+		worker := priming{m: j.m, kernel: j.kernel}
+		workers.Go(func() {
+			for files := range j.batches {
+				j.m.guard("priming", func() { worker.storeAll(ctx, tree, files) })
+			}
+		})
+	}
+	return func() {
+		close(j.batches)
+		workers.Wait()
+	}
 }
 
 // dir stores the small files of one directory. It drops errors, since reading the file will
 // fail the same way.
 func (j *priming) dir(ctx context.Context, dir nodes.ID) {
+	defer j.flush(ctx)
 	entries := 0
 	for e, err := range j.m.tree.ReadDir(ctx, dir, 0) {
 		if entries++; err != nil || ctx.Err() != nil || entries > primeEntries {
@@ -120,7 +164,47 @@ func (j *priming) dir(ctx context.Context, dir nodes.ID) {
 		if j.isProbe(pages) {
 			continue
 		}
-		if j.m.primer.credit.Add(-pages) < 0 || !j.file(ctx, &e) {
+		if j.m.primer.credit.Add(-pages) < 0 || !j.take(ctx, &e) {
+			return
+		}
+	}
+}
+
+// take stores one file, now or in a batch, and reports whether to go on.
+func (j *priming) take(ctx context.Context, e *nodes.Entry) (goOn bool) {
+	if j.batches == nil {
+		return j.file(ctx, e)
+	}
+	j.batch = append(j.batch, *e)
+	if j.batchBytes += e.Size; len(j.batch) == primeBatch || j.batchBytes >= primeBatchBytes {
+		j.flush(ctx)
+	}
+	return true
+}
+
+// flush hands on the batch that has begun.
+func (j *priming) flush(ctx context.Context) {
+	if len(j.batch) == 0 {
+		return
+	}
+	select {
+	case j.batches <- j.batch:
+	case <-ctx.Done():
+	}
+	j.batch, j.batchBytes = nil, 0
+}
+
+// storeAll stores the files of a batch that nobody has read meanwhile.
+func (j *priming) storeAll(ctx context.Context, tree nodes.WholeReader, files []nodes.Entry) {
+	files = slices.DeleteFunc(files, func(e nodes.Entry) bool { return j.m.primer.wasRead(e.ID) })
+	var stored [primeBatch]bool
+	for i, content := range tree.ReadWhole(ctx, files) {
+		if stored[i] = int64(len(content)) == files[i].Size; stored[i] && !j.push(files[i].ID, content) {
+			return
+		}
+	}
+	for i := range files {
+		if !stored[i] && !j.store(ctx, &files[i]) {
 			return
 		}
 	}
@@ -130,7 +214,8 @@ func (j *priming) dir(ctx context.Context, dir nodes.ID) {
 func (j *priming) isProbe(pages int64) bool {
 	j.files++
 	j.pages += pages
-	if j.files < primeProbe && j.pages <= primeProbePages {
+	rarer := max(1, j.m.primer.credit.Load()/primeRarer)
+	if j.files < primeProbe*rarer && j.pages <= primeProbePages*rarer {
 		return false
 	}
 	j.files, j.pages = 0, 0
@@ -176,12 +261,20 @@ func (j *priming) storeWatched(ctx context.Context, e *nodes.Entry) (goOn bool) 
 }
 
 func (j *priming) store(ctx context.Context, e *nodes.Entry) bool {
+	if j.buf == nil {
+		j.buf = make([]byte, j.m.primer.max)
+	}
 	p := j.buf[:e.Size]
 	n, err := j.m.tree.ReadAt(ctx, e.ID, p, 0)
 	if n < len(p) || (err != nil && !isEnd(err)) {
 		return true // a part of a file must not pass for the whole
 	}
-	switch j.kernel.InodeNotifyStoreCache(uint64(e.ID), 0, p) {
+	return j.push(e.ID, p)
+}
+
+// push gives the kernel the content of a file, and reports whether to go on.
+func (j *priming) push(file nodes.ID, content []byte) (goOn bool) {
+	switch j.kernel.InodeNotifyStoreCache(uint64(file), 0, content) {
 	case fuse.OK:
 		j.m.counters.primed.Add(1)
 	case fuse.ENOENT: // the kernel does not know this node, or no longer

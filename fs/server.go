@@ -268,9 +268,12 @@ func (s *Server) endsWithin(d time.Duration) bool {
 const (
 	// endTimeout is how long an unmounted mount may take to end.
 	endTimeout = 3 * time.Second
-	// A mount may be busy for a moment after the last file was closed.
-	unmountTries = 5
-	unmountStep  = 10 * time.Millisecond
+	// A mount may be busy for a moment though no program uses it: a process that begins another
+	// program has its open files twice until that runs, and one that asks for the state of all
+	// mounts holds each meanwhile. On a machine with too much to do such a moment takes long, so
+	// that the last of the waits, of which each is twice as long as the one before, is half a second.
+	unmountTries = 8
+	unmountStep  = 8 * time.Millisecond
 )
 
 // Unmount unmounts and waits until that is done. If the mount is already gone it does
@@ -366,7 +369,7 @@ func (s *Server) takeAway() error {
 		if !errors.Is(err, syscall.EBUSY) || try == unmountTries {
 			return err
 		}
-		time.Sleep(time.Duration(try) * unmountStep)
+		time.Sleep(unmountStep << (try - 1))
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 //
 // Errors are of type [FormatError], and match [ErrTooLarge] if that is the cause.
 func DecodeArea(file []byte, opts DecodeOptions) (*Area, error) {
-	raw, err := decompress(nil, file, opts.limit(MaxArea), "area", ".apd")
+	guess := int64(len(file))*guessRatio + areaGuess
+	raw, err := decompress(nil, file, guess, opts.limit(MaxArea), "area", ".apd")
 	if err != nil {
 		return nil, err
 	}

@@ -47,11 +47,17 @@ func (t floorsOBJ) put(s *sink, i int) {
 type mesher struct {
 	patches  patches
 	vertices vertices
-	// xs and ys have the beginning and the middle of a vertex's line for each place on an axis,
-	// end has the end of it.
+	// heights counts the patches of each height, in places that several heights have.
+	heights [1 << heightBits]uint16
+	// xs and ys have the beginning and the middle of a vertex's line for each place on an axis.
 	xs, ys [SquareSide + 1][]byte
-	end    []byte
+	// end has the end of a vertex's line if it is written, endSize its size.
+	end     []byte
+	endSize int
 }
+
+// heightBits makes places for more heights than most squares have, which can be cleared quickly.
+const heightBits = 10
 
 // newFace is the line of a face behind four vertices of its own.
 const newFace = "f -4 -3 -2 -1\n"
@@ -63,24 +69,76 @@ func (m *mesher) put(s *sink, x, y int) {
 		m.xs[i] = appendInt(append(m.xs[i][:0], "v "...), x+i*CellSize)
 		m.ys[i] = appendInt(append(m.ys[i][:0], ' '), y+i*CellSize)
 	}
-	m.vertices.reset(4 * len(m.patches.done))
+	m.vertices.reset(4 * m.countHeights())
 	for _, p := range m.patches.done {
-		m.putPatch(s, p)
+		m.setEnd(s, p.z)
+		if *m.height(p.z) == 1 {
+			m.putAlone(s, p)
+		} else {
+			m.putPatch(s, p)
+		}
 	}
 }
 
-func (m *mesher) putPatch(s *sink, p patch) {
-	m.end = append(appendInt(append(m.end[:0], ' '), int(p.z)), '\n')
-	var face [4]int
-	before := m.vertices.count
-	for i, c := range [4][2]uint8{{p.x0, p.y0}, {p.x1, p.y0}, {p.x1, p.y1}, {p.x0, p.y1}} {
-		number, isNew := m.vertices.number(c[0], c[1], p.z)
-		if isNew {
-			s.bytes(m.xs[c[0]])
-			s.bytes(m.ys[c[1]])
-			s.bytes(m.end)
+// height returns the place of a height.
+func (m *mesher) height(z int16) *uint16 { return &m.heights[uint16(z)%(1<<heightBits)] }
+
+// countHeights counts the patches of each height, and returns how many may not be alone with theirs.
+// All others share no corner: most patches, for which there is no need to search for it.
+func (m *mesher) countHeights() (together int) {
+	clear(m.heights[:])
+	for _, p := range m.patches.done {
+		*m.height(p.z)++
+	}
+	for _, p := range m.patches.done {
+		if *m.height(p.z) > 1 {
+			together++
 		}
-		face[i] = number
+	}
+	return together
+}
+
+// setEnd sets the end of the lines of vertices.
+func (m *mesher) setEnd(s *sink, z int16) {
+	if s.counts {
+		m.endSize = len(" \n") + digits(int(z))
+		return
+	}
+	m.end = append(appendInt(append(m.end[:0], ' '), int(z)), '\n')
+}
+
+// putVertex writes the line of a vertex.
+func (m *mesher) putVertex(s *sink, x, y uint8) {
+	if s.counts {
+		s.count += len(m.xs[x]) + len(m.ys[y]) + m.endSize
+		return
+	}
+	s.dst = append(s.dst, m.xs[x]...)
+	s.dst = append(s.dst, m.ys[y]...)
+	s.dst = append(s.dst, m.end...)
+}
+
+// putAlone writes a patch that shares no corner.
+func (m *mesher) putAlone(s *sink, p patch) {
+	m.vertices.count += 4
+	if s.counts {
+		// Each place on an axis is that of two corners.
+		s.count += 2*(len(m.xs[p.x0])+len(m.xs[p.x1])+len(m.ys[p.y0])+len(m.ys[p.y1])) + 4*m.endSize + len(newFace)
+		return
+	}
+	m.putVertex(s, p.x0, p.y0)
+	m.putVertex(s, p.x1, p.y0)
+	m.putVertex(s, p.x1, p.y1)
+	m.putVertex(s, p.x0, p.y1)
+	s.str(newFace)
+}
+
+// putPatch writes a patch that may share corners.
+func (m *mesher) putPatch(s *sink, p patch) {
+	before := m.vertices.count
+	face := [4]int{
+		m.putCorner(s, p.x0, p.y0, p.z), m.putCorner(s, p.x1, p.y0, p.z),
+		m.putCorner(s, p.x1, p.y1, p.z), m.putCorner(s, p.x0, p.y1, p.z),
 	}
 	if m.vertices.count == before+len(face) {
 		s.str(newFace)
@@ -92,6 +150,15 @@ func (m *mesher) putPatch(s *sink, p patch) {
 		s.int(number - m.vertices.count)
 	}
 	s.str("\n")
+}
+
+// putCorner returns the number of a vertex, and writes it if it is new.
+func (m *mesher) putCorner(s *sink, x, y uint8, z int16) int {
+	number, isNew := m.vertices.number(x, y, z)
+	if isNew {
+		m.putVertex(s, x, y)
+	}
+	return number
 }
 
 // vertices numbers the corners of faces, from 0 on, in a hash table.

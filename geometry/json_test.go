@@ -53,6 +53,29 @@ func checkText(t *testing.T, text geometry.Text) []byte {
 	return all
 }
 
+// TestSizesOfSquares checks the sizes of single squares, where an error of one could make up for
+// that of another.
+func TestSizesOfSquares(t *testing.T) {
+	t.Parallel()
+	for name, cells := range samples {
+		t.Run(name, func(t *testing.T) {
+			z := parseZone(t, cells)
+			at, origin := geometry.ZonePosition{X: 1001, Y: 99}, geometry.DefaultOrigin
+			offsets, err := geometry.OffsetsOf(t.Context(), geometry.SquaresJSON(z, at, origin))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var text []byte
+			for square := range geometry.ZoneSquares {
+				text = geometry.AppendSquareJSON(text[:0], z, square, at, origin)
+				if got := offsets.At(square+1) - offsets.At(square); got != int64(len(text)) {
+					t.Fatalf("square %d has %d bytes, want %d", square, got, len(text))
+				}
+			}
+		})
+	}
+}
+
 // zoneDocument is a zone's JSON as any program would read it.
 type zoneDocument struct {
 	Format  string

@@ -1,7 +1,8 @@
 package geometry
 
 // sink takes a text, and appends it to dst or only counts its bytes. One walk over a zone or
-// an area does both, so that sizes are those of what is written.
+// an area does both, so that sizes are those of what is written. Only what most bytes are of is
+// counted by other code than writes it, which stands beside it.
 type sink struct {
 	// counts is set for a sink that counts.
 	counts bool
@@ -10,14 +11,6 @@ type sink struct {
 }
 
 func (s *sink) str(text string) {
-	if s.counts {
-		s.count += len(text)
-		return
-	}
-	s.dst = append(s.dst, text...)
-}
-
-func (s *sink) bytes(text []byte) {
 	if s.counts {
 		s.count += len(text)
 		return

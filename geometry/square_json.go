@@ -37,18 +37,49 @@ func (t squaresJSON) put(s *sink, square int) {
 	s.namedPair(`"square":`, square/ZoneSide, square%ZoneSide)
 	s.namedPair(`"corner":`, int(x), int(y))
 	s.str("\"cells\":[\n")
-	for i, volumes := range t.z.Square(square).Cells {
-		cx, cy := i/SquareSide, i%SquareSide
-		s.str(`{"cell":`)
-		s.pair(cx, cy)
-		s.str(`,"center":`)
-		s.pair(int(x)+cx*CellSize+CellSize/2, int(y)+cy*CellSize+CellSize/2)
-		s.str(`,"volumes":`)
-		s.volumes(volumes)
-		s.str("}")
-		s.lineEnd(i == SquareCells-1)
+	if s.counts {
+		s.count += cellsSize(t.z.Square(square), int(x), int(y))
+	} else {
+		s.centeredCells(t.z.Square(square), int(x), int(y))
 	}
 	s.str(zoneTail)
+}
+
+// What is around the fields of a cell.
+const (
+	beforeCell    = `{"cell":`
+	beforeCenter  = `,"center":`
+	beforeVolumes = `,"volumes":`
+	behindVolumes = "}"
+)
+
+// centeredCells takes the lines of all cells of a square with its corner at x, y.
+func (s *sink) centeredCells(of Square, x, y int) {
+	for i, volumes := range of.Cells {
+		cx, cy := i/SquareSide, i%SquareSide
+		s.str(beforeCell)
+		s.pair(cx, cy)
+		s.str(beforeCenter)
+		s.pair(center(x, cx), center(y, cy))
+		s.str(beforeVolumes)
+		s.volumes(volumes)
+		s.str(behindVolumes)
+		s.lineEnd(i == SquareCells-1)
+	}
+}
+
+// center returns the middle of a cell on an axis.
+func center(corner, cell int) int { return corner + cell*CellSize + CellSize/2 }
+
+// cellsSize returns how many bytes centeredCells takes.
+func cellsSize(of Square, x, y int) int {
+	const line = len(beforeCell + "[0,0]" + beforeCenter + "[,]" + beforeVolumes + behindVolumes + ",\n")
+	size := line*SquareCells - len(",") + volumesSize(of)
+	for i := range SquareSide {
+		// Each row and each column has as many cells as a side.
+		size += (digits(center(x, i)) + digits(center(y, i))) * SquareSide
+	}
+	return size
 }
 
 // namedPair takes a line with a pair.

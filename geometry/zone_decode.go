@@ -18,7 +18,7 @@ const keptRaw = 16 << 20
 // Errors are of type [FormatError], and match [ErrTooLarge] if that is the cause.
 func DecodeZone(file []byte, opts DecodeOptions) (*Zone, error) {
 	buf := rawZones.Get().(*[]byte)
-	raw, err := decompress((*buf)[:0], file, opts.limit(MaxZone), "zone", ".zgd")
+	raw, err := decompress((*buf)[:0], file, zoneGuess, opts.limit(MaxZone), "zone", ".zgd")
 	if cap(raw) <= keptRaw {
 		*buf = raw
 		defer rawZones.Put(buf)

@@ -1,5 +1,10 @@
 package geometry
 
+import (
+	"encoding/binary"
+	"sync"
+)
+
 // The documents describe themselves in their first lines, for people. Decoders check only
 // the format.
 const (
@@ -40,15 +45,25 @@ func (t zoneJSON) put(s *sink, i int) {
 		s.str(zoneTail)
 		return
 	}
+	of := t.z.Square(i - 1)
 	s.str("[")
-	for cell, volumes := range t.z.Square(i - 1).Cells {
+	if s.counts {
+		s.count += volumesSize(of) + (SquareCells-1)*len(",")
+	} else {
+		s.cells(of)
+	}
+	s.str("]")
+	s.lineEnd(i == ZoneSquares)
+}
+
+// cells takes the lists of the volumes of all cells of a square.
+func (s *sink) cells(of Square) {
+	for cell, volumes := range of.Cells {
 		if cell > 0 {
 			s.str(",")
 		}
 		s.volumes(volumes)
 	}
-	s.str("]")
-	s.lineEnd(i == ZoneSquares)
 }
 
 // volumes takes the list of a cell's volumes.
@@ -63,3 +78,27 @@ func (s *sink) volumes(volumes Volumes) {
 	}
 	s.str("]")
 }
+
+// volumesSize returns how many bytes the lists of the volumes of all cells of a square take.
+func volumesSize(of Square) int {
+	size := len("[]") * SquareCells
+	for _, n := range of.counts {
+		size -= int(min(n, 1)) // the first volume has no comma
+	}
+	size += len("[,],") * (len(of.volumes) / volumeSize)
+	zs, heights := volumeDigits()
+	for b := of.volumes; len(b) >= volumeSize; b = b[volumeSize:] {
+		v := binary.LittleEndian.Uint32(b)
+		size += int(zs[uint16(v)]) + int(heights[v>>16])
+	}
+	return size
+}
+
+// volumeDigits returns how many bytes each z and each height takes.
+var volumeDigits = sync.OnceValues(func() (zs, heights *[1 << 16]uint8) {
+	zs, heights = new([1 << 16]uint8), new([1 << 16]uint8)
+	for i := range zs {
+		zs[i], heights[i] = uint8(digits(int(int16(i)))), uint8(digits(i))
+	}
+	return zs, heights
+})

@@ -12,7 +12,7 @@
 //
 // # What is here
 //
-//   - [Tree], [Xattrer], [Linker], [Streamer]: what a source implements (nodes.go)
+//   - [Tree], [Xattrer], [Linker], [Streamer], [WholeReader]: what a source implements (nodes.go)
 //   - [Mutable], [Changing], [Writer], [XattrSetter]: what one that can be edited, or that
 //     others edit, implements (mutable.go)
 //   - [Caps]: which of the optional interfaces a tree can serve (caps.go)

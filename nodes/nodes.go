@@ -144,6 +144,15 @@ type Streamer interface {
 	Stream(ctx context.Context, file ID, w io.Writer) (n int64, ok bool, err error)
 }
 
+// WholeReader is implemented by trees that can read many small files at once faster than one
+// after the other, for callers that keep what they read.
+type WholeReader interface {
+	// ReadWhole yields the contents of files, each with the file's place in the slice. A content
+	// has the size of its entry and is valid until yield returns. What can't be read in this way
+	// is left out: ReadAt reads it, or returns why it can't be read.
+	ReadWhole(ctx context.Context, files []Entry) iter.Seq2[int, []byte]
+}
+
 // Usage is the size of a tree and of its source.
 type Usage struct {
 	// Bytes is the size of the source.

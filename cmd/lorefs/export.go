@@ -64,8 +64,9 @@ The links in by-key/ of a data center are written only with --links. They lead t
 tree/ beside by-key/, so export all of it, PATH "/", or put both side by side.
 
 For data centers and CASC storages it says first how much it will write, and writes
-nothing if the disk has no room for it. It stops when only a hundredth of the disk, or
-1 GiB if that is less, is free.`,
+nothing if the disk has no room for it. Of a large data center it says the number of files
+only, unless the disk may be too small. It stops when only a hundredth of the disk, or 1 GiB
+if that is less, is free.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 2 {
 				return exactArgs("SOURCE", "DIR")(c, args)
@@ -78,6 +79,8 @@ nothing if the disk has no room for it. It stops when only a hundredth of the di
 				return err
 			}
 			f.source.casc.wholeFiles = true
+			f.source.sizesLater = !f.dryRun
+			f.source.readWhole = f.source.sizesLater && len(args) == 2
 			s, err := openShown(ctx, args[0], &f.source, log)
 			if err != nil {
 				return err

@@ -53,7 +53,12 @@ func (f *filing) foresee(ctx context.Context, c *cobra.Command, s *kinds.Source,
 	if most == 0 {
 		return nil
 	}
-	a, err := treecopy.Measure(ctx, s.Tree, from, to, most, f.options())
+	space, spaceErr := diskspace.For(to)
+	o := f.options()
+	if ample := s.AmpleRoom(); spaceErr == nil && ample > 0 {
+		o.SizesLater = space.Room() >= ample
+	}
+	a, err := treecopy.Measure(ctx, s.Tree, from, to, most, o)
 	if errors.Is(err, treecopy.ErrTooMany) {
 		return nil
 	}
@@ -65,13 +70,14 @@ func (f *filing) foresee(ctx context.Context, c *cobra.Command, s *kinds.Source,
 		return nil
 	}
 	if !quiet.Load() {
-		shown.Fprintf(c.ErrOrStderr(), "writing %s, %s\n", shown.Plural(a.Files, "file"), amount(a.Bytes))
+		line := shown.Plural(a.Files, "file")
+		if a.Bytes != nodes.UnknownSize {
+			line += ", " + amount(a.Bytes)
+		}
+		shown.Fprintf(c.ErrOrStderr(), "writing %s\n", line)
 	}
-	space, err := diskspace.For(to)
-	if err != nil {
-		return nil //nolint:nilerr // if the free space is unknown, writing ends when the disk is full
-	}
-	if room := space.Room(); a.Bytes > room {
+	// If the free space is unknown, writing ends when the disk is full.
+	if room := space.Room(); spaceErr == nil && a.Bytes > room {
 		return fmt.Errorf("%s: there is no room for %s: the disk has %s free, of which %s are left for others; nothing was written",
 			to, amount(a.Bytes), amount(space.Free), amount(space.Reserve()))
 	}

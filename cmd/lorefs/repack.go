@@ -54,6 +54,7 @@ func (f *repacking) run(ctx context.Context, c *cobra.Command, from, to string, 
 		return err
 	}
 	defer claimed.Close() // nothing was written to it
+	f.source.readOnce = true
 	s, err := openShown(ctx, from, f.source.reading(), log)
 	if err != nil {
 		return err
@@ -94,7 +95,7 @@ func writeDraft(ctx context.Context, draft *edit.Draft, to string, o output.Opti
 		written, err = snapshot.Write(ctx, opts, w)
 		return err
 	}, func(file *os.File) error {
-		g, err := kinds.ReadBack(ctx, file, *opts.Key, shows.Reading)
+		g, err := kinds.ReadBack(ctx, file, *opts.Key, true, shows.Reading)
 		if err != nil {
 			return err
 		}

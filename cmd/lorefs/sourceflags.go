@@ -53,6 +53,10 @@ type sourceFlags struct {
 	layoutToWrite bool
 	// readWhole says that the command reads all of a data center.
 	readWhole bool
+	// readOnce says that the command goes through all of a data center, once.
+	readOnce bool
+	// sizesLater says that it needs no sizes of sheets before it has read them.
+	sizesLater bool
 	// follow says that a recorded session is shown as it grows.
 	follow bool
 	// cacheBase replaces the user's cache folder for indexes. It has no flag.
@@ -127,7 +131,9 @@ func (f *sourceFlags) parse() (*kinds.Options, error) {
 		return nil, usageErrorf("--kind %q is unknown: want %s", f.kind, kindNames())
 	}
 	o := &kinds.Options{CacheSize: int64(f.cacheSize), NoIndex: f.noCache, CacheBase: f.cacheBase}
-	o.DataCenter.World, o.DataCenter.Whole, o.Remote.Endpoint = f.world, f.readWhole, f.endpoint
+	o.DataCenter.World, o.DataCenter.Whole, o.DataCenter.Once = f.world, f.readWhole, f.readOnce
+	o.Remote.Endpoint = f.endpoint
+	o.DataCenter.SizesLater = f.sizesLater
 	layout, err := parseLayout(f.layout)
 	if err != nil {
 		return nil, err

@@ -96,14 +96,15 @@ func (c *splicedComparer) self(n *draftNode, y datacenter.Node) (kids []pair, er
 	if err := c.attributes(n, &x, y); err != nil {
 		return nil, err
 	}
-	pairs, err := c.w.pair(n, &x, y)
-	if err != nil {
-		return nil, err
-	}
-	for i, p := range pairs {
-		if !p.y.IsStoredAs(c.w.stored[n].kids[i]) {
+	stored := c.w.stored[n].kids
+	for p, err := range c.w.eachPair(n, &x, y) {
+		if err != nil {
+			return nil, err
+		}
+		if !p.y.IsStoredAs(stored[0]) {
 			return nil, differs(p.y, "it is stored otherwise")
 		}
+		stored = stored[1:]
 		if p.x.node != nil {
 			kids = append(kids, p)
 		}

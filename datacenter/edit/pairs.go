@@ -2,6 +2,7 @@ package edit
 
 import (
 	"context"
+	"iter"
 	"sync"
 	"sync/atomic"
 
@@ -29,6 +30,9 @@ func (w *Written) compareSheets(ctx context.Context, g *datacenter.File) error {
 	if err != nil {
 		return err
 	}
+	if err := w.prove(first, g); err != nil {
+		return err
+	}
 	var next, done atomic.Int64
 	for range 2 {
 		c := first.beside(ctx, g, &loading)
@@ -52,28 +56,57 @@ func (w *Written) compareSheets(ctx context.Context, g *datacenter.File) error {
 	return group.Wait()
 }
 
+// prove proves that what was moved is equal, so that the comparer need only look at draft nodes.
+func (w *Written) prove(c *comparer, g *datacenter.File) error {
+	moved := w.moved
+	if w.moved = nil; moved == nil {
+		return nil
+	}
+	_, err := c.Prove(w.s.base, g, moved, func(part float64) {
+		if w.Progress != nil {
+			w.Progress(int64(part*float64(w.s.entries)), w.s.entries)
+		}
+	})
+	return err
+}
+
 // pair is a child of a draft node and the node that it became.
 type pair struct {
 	x *draftChild
 	y datacenter.Node
 }
 
-// pair pairs the children of a draft node with those of y, the node that it became. It
-// ignores placeholders of y.
+// pair returns the children of a draft node, each with that of y, the node that the draft node became.
 func (w *Written) pair(n *draftNode, x *nodeState, y datacenter.Node) ([]pair, error) {
-	order := w.orders[n]
-	pairs := make([]pair, 0, len(order))
-	for child, err := range y.Children() {
+	pairs := make([]pair, 0, len(w.orders[n]))
+	for p, err := range w.eachPair(n, x, y) {
 		if err != nil {
 			return nil, err
 		}
-		if len(pairs) == len(order) {
-			return nil, differs(y, "more than the %d children that it had", len(order))
-		}
-		pairs = append(pairs, pair{&x.kids[order[len(pairs)]], child})
-	}
-	if len(pairs) < len(order) {
-		return nil, differs(y, "%d children instead of %d", len(pairs), len(order))
+		pairs = append(pairs, p)
 	}
 	return pairs, nil
+}
+
+// eachPair yields what pair returns. It ignores placeholders of y. An error is yielded last.
+func (w *Written) eachPair(n *draftNode, x *nodeState, y datacenter.Node) iter.Seq2[pair, error] {
+	return func(yield func(pair, error) bool) {
+		order, i := w.orders[n], 0
+		for child, err := range y.Children() {
+			if err == nil && i == len(order) {
+				err = differs(y, "more than the %d children that it had", len(order))
+			}
+			if err != nil {
+				yield(pair{}, err)
+				return
+			}
+			if !yield(pair{&x.kids[order[i]], child}, nil) {
+				return
+			}
+			i++
+		}
+		if i < len(order) {
+			yield(pair{}, differs(y, "%d children instead of %d", i, len(order)))
+		}
+	}
 }

@@ -130,7 +130,7 @@ func setInts(t *testing.T, d *edit.Draft, f *datacenter.File, nth int) {
 // TestSpliceOfOneBucket edits a file whose strings are all in one bucket of their table: the work
 // must not grow with the number of strings times that of edits.
 func TestSpliceOfOneBucket(t *testing.T) {
-	const there, wanted, most = 4000, 2000, 48 << 20
+	const there, wanted, most = 4000, 2000, 128 << 20
 	texts := inBucket(0, there+wanted)
 	sheet := &dctest.Node{Name: "Sheet"}
 	for _, text := range texts[:there] {

@@ -19,6 +19,9 @@ type Written struct {
 	// nodes as CompareSpliced found them.
 	stored map[*draftNode]*storedRuns
 	became map[*draftNode]datacenter.Node
+	// moved says where the Rewriter has moved everything. It is nil once Compare has used it, since
+	// it is large.
+	moved *datacenter.Moved
 	// forked is what PrepareRebase made, or nil.
 	forked *rebaser
 	// reordered is set if some siblings of the base were not in the order that the format
@@ -59,7 +62,7 @@ func (s *Snapshot) Write(ctx context.Context, opts datacenter.WriteOptions, to i
 	if err != nil {
 		return nil, err
 	}
-	return &Written{s: s, opts: opts, orders: orders, reordered: reordered}, nil
+	return &Written{s: s, opts: opts, orders: orders, moved: r.Moved(), reordered: reordered}, nil
 }
 
 // Splice is Write, but it keeps the bytes of the base that the edits don't reach, and changes only
@@ -168,6 +171,8 @@ type draftWriter struct {
 	loading      context.Context
 	loaded, more int
 	orders       map[*draftNode][]int
+	// runs has the children of the nodes that were begun, one node behind the other.
+	runs []writtenChild
 
 	names []uint16 // the new file's name indexes by the Draft's
 	keys  []uint16 // the same for key indexes; 0 for definitions that no draft node has
@@ -265,7 +270,7 @@ func (w *draftWriter) attribute(a *draftAttribute) (datacenter.StoredAttribute, 
 // children returns the children of n, and stores the order in which the Rewriter will put
 // them. Children that compare equal keep their order.
 func (w *draftWriter) children(n *draftNode, x *nodeState) ([]datacenter.StoredNode, error) {
-	run := make([]writtenChild, 0, len(x.kids))
+	first := len(w.runs)
 	for i := range x.kids {
 		if x.kids[i].dead {
 			continue
@@ -277,8 +282,9 @@ func (w *draftWriter) children(n *draftNode, x *nodeState) ([]datacenter.StoredN
 		if err != nil {
 			return nil, err
 		}
-		run = append(run, writtenChild{raw, i, w.stored != nil && w.isSettled(&x.kids[i], raw)})
+		w.runs = append(w.runs, writtenChild{raw, i, w.stored != nil && w.isSettled(&x.kids[i], raw)})
 	}
+	run := w.runs[first:]
 	sortSiblings(run, func(p, q writtenChild) int {
 		if p.raw.NameIndex() != q.raw.NameIndex() {
 			return int(p.raw.NameIndex()) - int(q.raw.NameIndex())
@@ -290,6 +296,7 @@ func (w *draftWriter) children(n *draftNode, x *nodeState) ([]datacenter.StoredN
 	for i, c := range run {
 		nodes[i], order[i] = c.raw, c.place
 	}
+	w.runs = w.runs[:first]
 	w.orders[n] = order
 	if w.stored != nil {
 		w.stored[n].kids = nodes

@@ -28,6 +28,11 @@ type encoder struct {
 	attributeTexts attributeTexts
 	tagSizes       tagSizes
 	attributeSizes attributeSizes
+	// runs has the sizes of the long runs of the sheet that is being written, unless it is nil.
+	runs map[runKey]runSize
+	// gone is how many bytes of the sheet have left the buffer, and lines how many lines it has so
+	// far, without the first.
+	gone, lines int64
 
 	stack  []frame
 	groups []group
@@ -57,9 +62,9 @@ type frame struct {
 	first, at, end, next int
 	// batchAt is the place in the run of the first of the batchLen children in batch.
 	batchAt, batchLen int
-	// textAt is where the text after the start tag begins in the buffer, if that has been
-	// emptied flushed times.
-	textAt, flushed int
+	// textAt is where the text after the start tag begins in the sheet, and line the number of
+	// its first line.
+	textAt, line int64
 	// kid is the element of the children named kidName.
 	kidName vocab.NameID
 	kid     *element
@@ -77,6 +82,7 @@ var errSchema = errors.New("the sheet changed while it was read")
 // begin resets the encoder for a sheet.
 func (e *encoder) begin() {
 	e.stack, e.groups = e.stack[:0], e.groups[:0]
+	e.gone, e.lines = 0, 0
 }
 
 // step appends the next tag. If its element has a body of at most skip bytes, it skips the
@@ -119,15 +125,17 @@ func (e *encoder) open(dst []byte, n *item, el *element, known *runSizes, skip i
 	from, depth := len(dst), len(e.stack)
 	if depth > 0 {
 		dst = appendIndent(dst, depth)
+		e.lines++
 	}
 	if n.draft == nil && n.node.ChildCount() == 0 {
 		dst, err := e.startTag(dst, n, el, false)
 		return dst, 0, err
 	}
 	if e.cached(n) {
-		if text := e.texts.get(e.textKey(n.node.ChildRun(), depth, el)); text != nil {
+		if s := e.texts.get(e.textKey(n.node.ChildRun(), depth, el)); s != nil {
 			dst, err := e.startTag(dst, n, el, true)
-			return e.appendEndTag(append(dst, text...), depth, n.name), 0, err
+			e.lines += s.lines + 1
+			return e.appendEndTag(append(dst, s.text...), depth, n.name), 0, err
 		}
 	}
 	parent, err := e.enter(n, el)
@@ -147,7 +155,7 @@ func (e *encoder) open(dst []byte, n *item, el *element, known *runSizes, skip i
 		}
 	}
 	f := &e.stack[depth]
-	f.textAt, f.flushed = len(dst), e.texts.flushed
+	f.textAt, f.line = e.gone+int64(len(dst)), e.lines
 	return dst, 0, nil
 }
 
@@ -161,7 +169,7 @@ func (e *encoder) cached(n *item) bool {
 func (e *encoder) textKey(run datacenter.Run, depth int, el *element) textKey {
 	key := textKey{run: run, depth: depth}
 	if e.tag.plain {
-		key.elem = el.id
+		key.elem = e.tag.base + el.id
 	}
 	return key
 }
@@ -170,10 +178,14 @@ func (e *encoder) textKey(run datacenter.Run, depth int, el *element) textKey {
 func (e *encoder) closeTag(dst []byte) []byte {
 	depth := len(e.stack) - 1
 	f := &e.stack[depth]
-	if depth > 0 && e.cached(&f.item) && f.flushed == e.texts.flushed {
-		e.texts.keep(e.textKey(f.node.ChildRun(), depth, f.el), dst[f.textAt:])
+	if depth > 0 && f.textAt >= e.gone && e.cached(&f.item) {
+		e.texts.keep(e.textKey(f.node.ChildRun(), depth, f.el), dst[f.textAt-e.gone:], e.lines-f.line)
+	}
+	if e.runs != nil {
+		e.keepSize(f, depth, e.gone+int64(len(dst)))
 	}
 	dst = e.appendEndTag(dst, depth, f.name)
+	e.lines++
 	e.leave()
 	if depth == 0 {
 		dst = append(dst, '\n')

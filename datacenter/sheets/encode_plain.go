@@ -35,7 +35,7 @@ func (b *outlining) element(t *xsd.ElementType, name vocab.NameID) *element {
 		return el
 	}
 	el := &element{
-		id: int(b.src.outlined.Add(1)), name: name, keys: b.src.voc.Key(t.Keys), text: t.Text, visits: 1, bodies: 1,
+		id: int(b.src.outlined.Add(1)), name: name, keys: b.src.voc.Key(t.Keys), text: t.Text, odd: true, visits: 1, bodies: 1,
 	}
 	b.made[t] = el
 	for i := range t.Attributes {

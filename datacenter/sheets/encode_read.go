@@ -12,8 +12,26 @@ import (
 // flushSize is the size of a write.
 const flushSize = 256 << 10
 
-// WriteSheet writes a sheet to w, and returns its size.
+// Restarter is a writer that can drop what was written to it.
+type Restarter interface {
+	io.Writer
+	// Restart drops what was written so far.
+	Restart() error
+}
+
+// WriteSheet writes a sheet to w, and returns its size. If w is a [Restarter], the sheets of the
+// family need not be measured first.
 func (s *Source) WriteSheet(ctx context.Context, w io.Writer, sheet Sheet) (int64, error) {
+	if r, ok := w.(Restarter); ok && s.draft == nil {
+		f := s.of(sheet)
+		measured, err := f.Measured(ctx)
+		if err != nil {
+			return 0, err
+		}
+		if !measured {
+			return f.writeUnmeasured(ctx, r, sheet)
+		}
+	}
 	v, err := s.view(ctx, sheet)
 	if err != nil {
 		return 0, err
@@ -45,16 +63,15 @@ func (e *encoder) write(ctx context.Context, w io.Writer, v view, first int) (wr
 		}
 		from, next = len(buf), min(8*next, flushSize)
 		if from >= flushSize {
-			written += int64(from)
+			e.gone += int64(from)
 			buf, from = buf[:0], 0
-			e.texts.flushed++
 		}
 	}
 	e.out = buf[:0]
 	if err == nil {
 		_, err = w.Write(buf[from:])
 	}
-	return written + int64(len(buf)), err
+	return e.gone + int64(len(buf)), err
 }
 
 // sizeError returns the error for a sheet whose size differs from the one that was computed

@@ -78,6 +78,10 @@ type Family struct {
 	flight flight
 	info   *familyInfo // nil until it is computed
 	draft  draftFamily
+	// restored says that info was looked for in the index.
+	restored bool
+	// learned is nil until the schema is learned without sizes.
+	learned *learned
 }
 
 // New returns the sheets of f or, if d is not nil, of d, which must be a draft of f. It

@@ -14,8 +14,10 @@ type tagWriter struct {
 	root bool
 	// extras says that the tag may need attributes of the extra namespace.
 	extras bool
-	// plain says that a tag which would need them is an error.
+	// plain says that a tag which would need them is an error. base then tells the elements of
+	// this sheet from those of others, in the caches of texts.
 	plain bool
+	base  int
 	// learner learns the schema from the tags; it may be nil.
 	learner *learner
 	// found collects what tags need of their sheet, since it was last set to 0.
@@ -105,13 +107,13 @@ func (e *encoder) attributes(dst []byte, n *item, el *element) ([]byte, error) {
 		return e.storedTag(dst, n, el)
 	}
 	key := e.textKey(run, 0, el)
-	if text := e.tags.get(key); text != nil {
-		return append(dst, text...), nil
+	if s := e.tags.get(key); s != nil {
+		return append(dst, s.text...), nil
 	}
 	from := len(dst)
 	dst, err := e.storedTag(dst, n, el)
 	if err == nil && !e.tag.hasValue && len(e.tag.escaped) == 0 {
-		e.tags.keep(key, dst[from:])
+		e.tags.keep(key, dst[from:], 0)
 	}
 	return dst, err
 }
@@ -133,7 +135,7 @@ func (e *encoder) storedTag(dst []byte, n *item, el *element) ([]byte, error) {
 			}
 			continue
 		}
-		if e.tag.plain && !e.knows(el, name, a.Type()) {
+		if e.tag.plain && el.odd && !e.knows(el, name, a.Type()) {
 			return dst, ErrNotPlain
 		}
 		if dst, err = e.storedAttribute(dst, a, el); err != nil {

@@ -7,10 +7,8 @@ import "lorefs/datacenter"
 type textCache struct {
 	slots []textSlot
 	// used says that the texts of children are cached, for which a sheet must be written as
-	// a whole into one buffer. flushed counts how often that buffer was emptied: only text
-	// from after that is in it.
-	used    bool
-	flushed int
+	// a whole into one buffer.
+	used bool
 }
 
 // textKey is everything that a text depends on. Elements count only for a plain text, see
@@ -22,8 +20,9 @@ type textKey struct {
 }
 
 type textSlot struct {
-	key  textKey
-	text []byte
+	key   textKey
+	text  []byte
+	lines int64
 }
 
 // A cache takes at most textSlots times maxText bytes.
@@ -51,18 +50,18 @@ func (c *textCache) slot(key textKey) *textSlot {
 }
 
 // get returns a text, or nil.
-func (c *textCache) get(key textKey) []byte {
+func (c *textCache) get(key textKey) *textSlot {
 	if s := c.slot(key); s.key == key {
-		return s.text
+		return s
 	}
 	return nil
 }
 
-// keep caches a text that was just written.
-func (c *textCache) keep(key textKey, text []byte) {
+// keep caches a text of some lines that was just written.
+func (c *textCache) keep(key textKey, text []byte, lines int64) {
 	if len(text) > maxText {
 		return
 	}
 	s := c.slot(key)
-	s.key, s.text = key, append(s.text[:0], text...)
+	s.key, s.text, s.lines = key, append(s.text[:0], text...), lines
 }

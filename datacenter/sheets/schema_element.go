@@ -17,6 +17,9 @@ type element struct {
 	text bool
 	// unkeyed says that a node without keys occurred before one with keys.
 	unkeyed bool
+	// odd says that nodes of the path may have attributes of other types than those below, or ones
+	// whose names are escaped. Only elements of plain sheets need it.
+	odd bool
 	// visits counts the nodes, and bodies the different lists of children. An attribute or
 	// child that occurs in all of them is required.
 	visits, bodies uint32
@@ -128,6 +131,7 @@ func (es *elements) join(el, other *element) {
 	el.visits += other.visits
 	el.bodies += other.bodies
 	el.text = el.text || other.text
+	el.odd = el.odd || other.odd
 	if el.keys == 0 {
 		el.keys = other.keys
 	}
@@ -136,6 +140,7 @@ func (es *elements) join(el, other *element) {
 		if !ok {
 			el.attrs = slices.Insert(el.attrs, i, elementAttribute{name: a.name, typ: a.typ})
 		}
+		el.odd = el.odd || el.attrs[i].typ != a.typ
 		el.attrs[i].seen += a.seen
 	}
 	for _, c := range other.kids {

@@ -2,8 +2,6 @@ package sheets
 
 import (
 	"context"
-	"fmt"
-	"runtime"
 
 	"golang.org/x/sync/errgroup"
 
@@ -18,11 +16,11 @@ func (f *Family) LearnSchema(ctx context.Context) (*xsd.Schema, error) {
 	if info := f.found(); info != nil || f.src.draft != nil {
 		return f.Schema(ctx)
 	}
-	es, err := f.learn(ctx, runtime.GOMAXPROCS(0), schemaPart)
+	l, err := f.learnOnce(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("sheets %s: %w", f.Name, err)
+		return nil, err
 	}
-	return f.schema(es)
+	return f.schema(l.elements)
 }
 
 // learn infers the elements of the sheets in some parts, see parts.
@@ -99,6 +97,7 @@ func (f *Family) learnPart(ctx context.Context, sheets []Sheet) (*elements, erro
 	e.measures()
 	es := newElements(f.src.opts.Strategy, f.name)
 	p := schemaPass{ctx: ctx, e: e, learn: learner{es: es}, runs: map[runKey]bool{}}
+	defer p.settleShapes()
 	for _, s := range sheets {
 		n, err := e.file.Node(s.addr)
 		if err == nil {
@@ -111,62 +110,121 @@ func (f *Family) learnPart(ctx context.Context, sheets []Sheet) (*elements, erro
 	return es, nil
 }
 
-// schemaPass learns from each stored run of children, and from most start tags, once for each
-// path that leads to it.
+// schemaPass learns from each stored run of children, and from each start tag, once for each path
+// that leads to it.
 type schemaPass struct {
 	ctx   context.Context
 	e     *encoder
 	learn learner
-	// runs are those that are known.
+	// runs are those that are known, of runs that can be met again on a path.
 	runs map[runKey]bool
 
+	// kids has, for each node on the path, those of its children that are being learned.
+	kids  []datacenter.Node
 	names []vocab.NameID
 	short []uint16
+	words []datacenter.AttributeWord
+	// shapes has shapesEach shapes for each element.
+	shapes []tagShape
 }
+
+// tagShape are the names and types of the attributes of a tag, and how often tags of that shape were
+// met that the element has not counted yet. Most tags of an element have one of few shapes.
+type tagShape struct {
+	el    *element
+	kinds []uint32
+	text  bool // whether there is a __value__
+	count uint32
+}
+
+const (
+	// shapesEach is how many shapes of an element are remembered, by their number of attributes.
+	shapesEach = 4
+	// kidsAtOnce is how many children are read at once.
+	kidsAtOnce = 64
+)
 
 // node learns a node and all below it.
 func (p *schemaPass) node(n datacenter.Node, el *element) error {
+	count := n.ChildCount()
+	// What has one place in the file is met once on each path, without being remembered.
+	again := count > 0 && (n.SharesChildren() || n.IsShared())
 	key := runKey{el.id, n.ChildRun()}
-	known := n.ChildCount() > 0 && p.runs[key]
-	if !known {
-		if err := p.body(n, el); err != nil {
+	if again && p.runs[key] {
+		return p.tag(n, el, true)
+	}
+	base := len(p.kids)
+	if err := p.body(n, el); err != nil {
+		return err
+	}
+	parent := len(p.names) > 0
+	if err := p.tag(n, el, parent); err != nil {
+		return err
+	}
+	if parent {
+		if err := p.children(n, el, base); err != nil {
 			return err
 		}
 	}
-	parent := known || len(p.names) > 0
-	if err := p.tag(n, el, parent); err != nil || known || !parent {
-		return err
+	p.kids = p.kids[:base]
+	if again && parent {
+		p.runs[key] = true
 	}
+	return nil
+}
+
+// children learns the children of a node. The first of them are in kids from base on.
+func (p *schemaPass) children(n datacenter.Node, el *element, base int) (err error) {
 	if err := p.ctx.Err(); err != nil {
 		return err
 	}
 	var kid *element
-	for child, err := range n.Children() {
-		if err != nil {
-			return err
+	for from := 0; ; {
+		for i := base; i < len(p.kids); i++ {
+			child := p.kids[i]
+			name := vocab.NameID(child.NameIndex())
+			if name == 0 {
+				continue // a placeholder
+			}
+			if kid == nil || kid.name != name {
+				kid = el.kid(name)
+			}
+			if err := p.node(child, kid); err != nil {
+				return err
+			}
 		}
-		if name := vocab.NameID(child.NameIndex()); kid == nil || kid.name != name {
-			kid = el.kid(name)
+		if from += kidsAtOnce; from >= n.ChildCount() {
+			return nil
 		}
-		if err := p.node(child, kid); err != nil {
+		if p.kids, err = n.AppendChildren(p.kids[:base], from, kidsAtOnce); err != nil {
 			return err
 		}
 	}
-	p.runs[key] = true
-	return nil
 }
 
-// body learns the names of a node's children, which it leaves in names.
+// body learns the names of a node's children, which it leaves in names. The first children are in
+// kids then.
 func (p *schemaPass) body(n datacenter.Node, el *element) (err error) {
-	p.names, p.short = p.names[:0], p.short[:0]
-	if n.ChildCount() > 0 {
-		if p.short, err = n.AppendChildNames(p.short); err != nil {
+	base, count := len(p.kids), n.ChildCount()
+	p.names = p.names[:0]
+	if count > 0 {
+		if p.kids, err = n.AppendChildren(p.kids, 0, kidsAtOnce); err != nil {
 			return err
 		}
 	}
-	for _, name := range p.short {
-		if name != 0 {
+	for i := base; i < len(p.kids); i++ {
+		if name := p.kids[i].NameIndex(); name != 0 {
 			p.names = append(p.names, vocab.NameID(name))
+		}
+	}
+	if count > kidsAtOnce {
+		if p.short, err = n.AppendChildNames(p.short[:0]); err != nil {
+			return err
+		}
+		for _, name := range p.short[kidsAtOnce:] {
+			if name != 0 {
+				p.names = append(p.names, vocab.NameID(name))
+			}
 		}
 	}
 	p.learn.body(el, p.names)
@@ -175,24 +233,79 @@ func (p *schemaPass) body(n datacenter.Node, el *element) (err error) {
 
 // tag learns a start tag.
 func (p *schemaPass) tag(n datacenter.Node, el *element, parent bool) (err error) {
-	e := p.e
-	slot, key := e.tagSizes.slot(n, el, parent)
-	if slot.key == key {
-		return nil
+	if p.words, err = n.AppendAttributeWords(p.words[:0]); err != nil {
+		return err
 	}
-	*slot = tagSlot{key: key}
+	for el.id*shapesEach >= len(p.shapes) {
+		p.shapes = append(p.shapes, make([]tagShape, shapesEach)...)
+	}
+	s := &p.shapes[el.id*shapesEach+len(p.words)%shapesEach]
+	if !s.matches(el, p.words) {
+		if err := p.shape(n, el, s); err != nil {
+			return err
+		}
+	}
+	s.count++
+	el.text = el.text || s.text && !parent
+	p.learn.keys(el, p.e.voc.StoredKeys(n))
+	return nil
+}
+
+// matches reports whether attributes of an element have the shape.
+func (s *tagShape) matches(el *element, words []datacenter.AttributeWord) bool {
+	if s.el != el || len(s.kinds) != len(words) {
+		return false
+	}
+	for i, w := range words {
+		if s.kinds[i] != w.Kind() {
+			return false
+		}
+	}
+	return true
+}
+
+// shape checks the attributes of a node, and makes their shape that of s.
+func (p *schemaPass) shape(n datacenter.Node, el *element, s *tagShape) (err error) {
+	e := p.e
 	if e.attrs, err = n.AppendAttributes(e.attrs[:0], nil); err != nil {
 		return err
 	}
-	text, hint := false, 0
-	for _, a := range e.attrs {
+	p.settleShape(s)
+	s.el, s.kinds, s.text = el, s.kinds[:0], false
+	hint := 0
+	for i, a := range e.attrs {
+		s.kinds = append(s.kinds, p.words[i].Kind())
 		if name := vocab.NameID(a.NameIndex()); name != e.voc.Value {
 			hint = p.learn.attribute(el, name, a.Type(), hint) + 1
+			el.attrs[hint-1].seen-- // settleShape counts it
+			_, escaped := e.voc.Spelling(name).Attribute()
+			el.odd = el.odd || escaped || el.attrs[hint-1].typ != a.Type()
 		} else {
-			text = true
+			s.text = true
 		}
 	}
-	p.learn.keys(el, e.voc.StoredKeys(n))
-	p.learn.node(el, text && !parent)
 	return nil
+}
+
+// settleShape counts the tags of a shape.
+func (p *schemaPass) settleShape(s *tagShape) {
+	hint := 0
+	for _, kind := range s.kinds {
+		if name := vocab.NameID(uint16(kind)); s.count > 0 && name != p.e.voc.Value {
+			i, _ := s.el.attribute(name, hint)
+			s.el.attrs[i].seen += s.count
+			hint = i + 1
+		}
+	}
+	if s.el != nil {
+		s.el.visits += s.count
+	}
+	s.count = 0
+}
+
+// settleShapes counts the tags of all shapes.
+func (p *schemaPass) settleShapes() {
+	for i := range p.shapes {
+		p.settleShape(&p.shapes[i])
+	}
 }

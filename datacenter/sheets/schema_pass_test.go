@@ -73,3 +73,31 @@ func TestLearnInParts(t *testing.T) {
 		}
 	}
 }
+
+// TestLearnLegal checks that files of every form have the schemas that measuring their sheets finds.
+func TestLearnLegal(t *testing.T) {
+	for _, x := range dctest.Legal() {
+		if x.Options.Seal.Key != nil {
+			continue
+		}
+		f := dctest.Open(t, dctest.Build(x.Doc, x.Options))
+		learned, err := New(f, nil, Options{})
+		if err != nil {
+			continue // too deep, or no names
+		}
+		measured, err := New(f, nil, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, family := range learned.Families() {
+			got, gotErr := family.LearnSchema(t.Context())
+			want, err := measured.Families()[i].Schema(t.Context())
+			if err != nil || gotErr != nil {
+				t.Fatalf("%s: %s: %v, %v", x.Name, family.Name, gotErr, err)
+			}
+			if got, want := got.AppendXSD(nil), want.AppendXSD(nil); !bytes.Equal(got, want) {
+				t.Errorf("%s: %s: learned\n%.2000s\nwant\n%.2000s", x.Name, family.Name, got, want)
+			}
+		}
+	}
+}

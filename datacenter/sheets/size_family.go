@@ -51,6 +51,20 @@ func (s *Source) view(ctx context.Context, sheet Sheet) (view, error) {
 	return v, fmt.Errorf("datacenter: sheet %s %d: %w", sheet.Name, sheet.Ordinal, edit.ErrGone)
 }
 
+// Measured reports whether the sizes of the stored sheets are known, perhaps from an earlier run.
+func (f *Family) Measured(ctx context.Context) (bool, error) {
+	err := f.flight.do(ctx, func() bool { return f.info != nil || f.restored }, func() error {
+		info, ok := f.src.store.load(f)
+		f.flight.mu.Lock()
+		defer f.flight.mu.Unlock()
+		if f.restored = true; ok {
+			f.info = info
+		}
+		return nil
+	})
+	return f.found() != nil, err
+}
+
 // find computes info unless it is known.
 func (f *Family) find(ctx context.Context) error {
 	return f.flight.do(ctx, func() bool { return f.info != nil }, func() error {

@@ -36,6 +36,19 @@ func Checksum(p []byte) uint32 {
 	return uint32(b%mod<<16 | a%mod)
 }
 
+// Replace returns the Adler-32 of data that had the checksum sum before bytes in it became others, as
+// many. size is the number of bytes from them on up to the end of the data.
+func Replace(sum uint32, size int64, before, after []byte) uint32 {
+	a, b := uint64(sum&0xffff), uint64(sum>>16)
+	for i, x := range after {
+		// A byte counts once in the first sum, and in the second once for each byte from it on.
+		more := uint64(x) + mod - uint64(before[i])
+		a += more
+		b += more * uint64((size-int64(i))%mod) % mod
+	}
+	return uint32(b%mod<<16 | a%mod)
+}
+
 // update adds whole chunks to both sums.
 //
 // The bytes of a word are added as lanes of 16 bits: those with an even place, and the others. For

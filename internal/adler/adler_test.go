@@ -40,6 +40,28 @@ func compare(t *testing.T, name string, p []byte) {
 	}
 }
 
+// TestReplace replaces bytes anywhere in some data.
+func TestReplace(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 3))
+	data := make([]byte, 200_000)
+	for i := range data {
+		data[i] = byte(rng.Uint32())
+	}
+	sum := adler.Checksum(data)
+	for range 1000 {
+		at := rng.IntN(len(data))
+		end := at + rng.IntN(min(len(data)-at, 1+rng.IntN(1000))+1)
+		before := bytes.Clone(data[at:end])
+		for i := range data[at:end] {
+			data[at+i] = byte(rng.IntN(2) * 0xff)
+		}
+		sum = adler.Replace(sum, int64(len(data)-at), before, data[at:end])
+		if want := adler32.Checksum(data); sum != want {
+			t.Fatalf("%d bytes at %d: %08x, want %08x", end-at, at, sum, want)
+		}
+	}
+}
+
 func BenchmarkChecksum(b *testing.B) {
 	p := bytes.Repeat([]byte{1, 200, 3, 0}, 1<<18)
 	for name, sum := range map[string]func([]byte) uint32{"lorefs": adler.Checksum, "stdlib": adler32.Checksum} {

@@ -24,6 +24,9 @@ const (
 	farDistance = "distance beyond the start of the data"
 )
 
+// errNoSymbols is the error of Skip where there are no symbols.
+var errNoSymbols = errors.New("inflate: BUG: no compressed block was begun")
+
 // errPoint is wrapped by Reset's errors for a Point that can't be one of this stream, such
 // as one from a damaged cache file.
 var errPoint = errors.New("inflate: invalid point")

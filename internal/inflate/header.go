@@ -77,6 +77,7 @@ func (d *Decoder) readCodes() error {
 	if err := d.readCodeLengthCode(hclen); err != nil {
 		return err
 	}
+	d.litLens, d.dists = int(hlit), int(hdist)
 	lengths := d.lengths[:hlit+hdist]
 	if err := d.readLengths(lengths); err != nil {
 		return err

@@ -60,6 +60,7 @@ type Decoder struct {
 	base     int64
 	pos, end int
 	readMax  int   // limits what one fill reads
+	expected int64 // byte offset up to which input is probably needed, or 0
 	readErr  error // of the read behind end
 	bits     uint64
 	nbits    uint
@@ -79,6 +80,8 @@ type Decoder struct {
 	codeLen codeLenTable
 	huffman huffman
 	lengths [maxHLIT + maxHDIST]uint8
+	litLens int // number of lengths of the literal/length code, which come first
+	dists   int // of the distance code
 	in      [inputSize]byte
 }
 
@@ -94,7 +97,7 @@ func NewDecoder(src io.ReaderAt, size int64) *Decoder {
 // NewDecoder.
 func (d *Decoder) Open(src io.ReaderAt, size int64) {
 	d.src, d.size = src, min(max(size, 0), maxSize)
-	d.base, d.pos, d.end, d.readMax, d.readErr = 0, 0, 0, inputSize, nil
+	d.base, d.pos, d.end, d.readMax, d.readErr, d.expected = 0, 0, 0, inputSize, nil, 0
 	d.bits, d.nbits = 0, 0
 	d.err, d.out, d.header, d.last = nil, 0, 0, 0
 	d.state, d.final = atHeader, false

@@ -16,6 +16,11 @@ const (
 	headerRead = 1 << 10
 )
 
+// Expect says that input is needed up to a bit offset, so that what lies behind it is not read for
+// nothing: the source may have to decrypt it. More is read if it is needed after all. It is valid
+// until the next Expect or Open.
+func (d *Decoder) Expect(end int64) { d.expected = end>>3 + 2*fastInput }
+
 // bitOffset returns the offset of the next bit not yet consumed.
 func (d *Decoder) bitOffset() int64 {
 	return (d.base+int64(d.pos))<<3 - int64(d.nbits)
@@ -54,6 +59,9 @@ func (d *Decoder) fill() {
 	d.pos = 0
 	off := d.base + int64(d.end)
 	room := d.in[d.end:]
+	if off < d.expected {
+		room = room[:min(int64(len(room)), d.expected-off)]
+	}
 	room = room[:min(int64(len(room)), int64(d.readMax), d.size-off)]
 	n, err := d.src.ReadAt(room, off)
 	if n == len(room) {

@@ -15,10 +15,16 @@
 //
 // A block consists of tokens: literals and matches (RFC 1951, 3.2.5). A new block keeps those that
 // are still right. Where a token is not, its bytes become matches at the distance at which they
-// lie now, or literals. What is inserted is searched for matches if it is long. The tokens get new
-// Huffman codes (3.2.7) or, in a short block, the fixed ones (3.2.6). A new code has two symbols
-// at least, so that it is complete, as all inflaters want it. A stored block stays stored, with
-// its new data. The last block stays the last one.
+// lie now, or literals. What is inserted is searched for matches if it is long.
+//
+//	old block   |header|token|token|token|token|token|...|end|
+//	new block   |header|token|new|new|token|token|token|...|end|
+//
+// If there are few new tokens and all have codes in the block, it keeps its codes, and so the bits of
+// all other tokens. Only tokens that may be wrong are read: those up to 32 KiB behind the last edit.
+// Otherwise all tokens get new Huffman codes (3.2.7) or, in a short block, the fixed ones (3.2.6). A new
+// code has two symbols at least, so that it is complete, as all inflaters want it. A stored block stays
+// stored, with its new data. The last block stays the last one.
 //
 // # Moved blocks
 //

@@ -37,6 +37,8 @@ type newBlock struct {
 	// bits are those of another block, header included, and n is their number.
 	bits []byte
 	n    int64
+	// patched are the parts of an old block that keeps its codes. Then there are no bits.
+	patched []Piece
 	// points are the wanted places in the block. In is relative to the header.
 	points []inflate.Point
 }

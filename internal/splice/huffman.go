@@ -126,6 +126,26 @@ func (c *code) assign() {
 	}
 }
 
+// set makes c the code for count symbols of which the first ones have the given lengths, and the others
+// none.
+func (c *code) set(lengths []uint8, count int) {
+	c.lengths = append(append(c.lengths[:0], lengths...), make([]uint8, count-len(lengths))...)
+	if c.bits == nil {
+		c.bits = make([]uint16, count)
+	}
+	c.assign()
+}
+
+// put writes a symbol. It reports false if that has no code.
+func (c *code) put(w *bitBuffer, symbol int) bool {
+	n := c.lengths[symbol]
+	if n == 0 {
+		return false
+	}
+	w.put(uint64(c.bits[symbol]), uint(n))
+	return true
+}
+
 // fixedCode returns the code for literals and lengths in fixed blocks (RFC 1951, 3.2.6).
 func fixedCode() *code {
 	c := &code{lengths: make([]uint8, 288), bits: make([]uint16, 288)}

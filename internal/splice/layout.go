@@ -1,6 +1,7 @@
 package splice
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"iter"
@@ -44,6 +45,13 @@ func (p *Plan) keep(i int, at int64) int64 {
 
 // add adds a new block at a bit offset, and returns the one behind it.
 func (p *Plan) add(b *newBlock, at int64) int64 {
+	for _, x := range b.patched {
+		p.piece(x)
+		at += x.N
+	}
+	if b.patched != nil {
+		return at
+	}
 	if b.stored == nil {
 		p.piece(Piece{Bits: b.bits, N: b.n})
 		return at + b.n
@@ -128,6 +136,18 @@ func (p *Plan) Size() int64 { return p.m.size }
 // Untouched reports whether no edit changes data between two offsets or inserts some there.
 func (p *Plan) Untouched(from, to int64) bool { return p.m.untouched(from, to) }
 
+// Moves reports whether an edit that changes data between two offsets, or inserts some there, changes a
+// length.
+func (p *Plan) Moves(from, to int64) bool {
+	m := p.m
+	for n := m.begun(to); n > 0 && m.ended(n) >= from; n-- {
+		if m.before[n] != m.before[n-1] {
+			return true
+		}
+	}
+	return false
+}
+
 // Anew returns the new blocks that were encoded or padded anew: in Blocks, from the first number on
 // and before the second one.
 func (p *Plan) Anew() iter.Seq2[int, int] {
@@ -148,6 +168,13 @@ func (p *Plan) Data(buf []byte, from, to int64) ([]byte, error) {
 	return p.m.data(buf, from, to, p.s.Data)
 }
 
+// Former returns where data between two new offsets lay before the edits. ok is false if it did not lie
+// there as it is now.
+func (p *Plan) Former(from, to int64) (old int64, ok bool) { return p.m.former(from, to) }
+
+// Parts yields the parts of the new data between two offsets.
+func (p *Plan) Parts(from, to int64) iter.Seq[Part] { return p.m.parts(from, to) }
+
 // joinSize is the number of bytes read and written at a time.
 const joinSize = 256 << 10
 
@@ -162,7 +189,7 @@ func (p *Plan) Kept() int64 {
 // Write writes the new stream without its first bytes, of which skip, at most Kept, are left out.
 // It adds zeros up to a byte boundary.
 func (p *Plan) Write(w io.Writer, skip int64) error {
-	j := &joiner{w: w, old: p.s.Deflate}
+	j := &joiner{w: w, old: p.s.Deflate, size: p.s.Size}
 	for i, x := range p.Pieces {
 		if i == 0 {
 			x.From += skip << 3
@@ -180,8 +207,11 @@ func (p *Plan) Write(w io.Writer, skip int64) error {
 type joiner struct {
 	w    io.Writer
 	old  io.ReaderAt
-	in   []byte
+	size int64 // of old
 	bits bitBuffer
+	// in are old bytes from the offset at on. The next piece often lies in them as well.
+	in []byte
+	at int64
 }
 
 func (j *joiner) piece(x Piece) error {
@@ -189,15 +219,12 @@ func (j *joiner) piece(x Piece) error {
 		j.bits.copyBits(x.Bits, 0, x.N)
 		return nil
 	}
-	if j.in == nil {
-		j.in = make([]byte, joinSize)
-	}
 	for x.N > 0 {
 		off := x.From >> 3
 		n := min(x.N, joinSize*8-x.From&7)
-		in := j.in[:(x.From&7+n+7)>>3]
-		if k, err := j.old.ReadAt(in, off); k < len(in) {
-			return fmt.Errorf("splice: reading at byte %d: %w", off, err)
+		in, err := j.bytes(off, int((x.From&7+n+7)>>3))
+		if err != nil {
+			return err
 		}
 		j.bits.settle()
 		at := j.bits.len()
@@ -208,11 +235,27 @@ func (j *joiner) piece(x Piece) error {
 		}
 		x.From += n
 		x.N -= n
+		if len(j.bits.b) < joinSize {
+			continue
+		}
 		if err := j.flush(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// bytes returns n old bytes, at most joinSize, which are valid until the next call.
+func (j *joiner) bytes(off int64, n int) ([]byte, error) {
+	if off < j.at || off+int64(n) > j.at+int64(len(j.in)) {
+		j.in = slices.Grow(j.in[:0], joinSize)[:min(joinSize, max(j.size-off, 0))]
+		j.at = off
+		k, err := j.old.ReadAt(j.in, off)
+		if j.in = j.in[:k]; k < n {
+			return nil, fmt.Errorf("splice: reading at byte %d: %w", off, cmp.Or(err, io.ErrUnexpectedEOF))
+		}
+	}
+	return j.in[off-j.at:][:n], nil
 }
 
 // flush writes all whole bytes.

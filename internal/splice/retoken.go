@@ -21,25 +21,14 @@ type retokenizer struct {
 	base   int64
 	tokens []inflate.Token
 
-	z   *flate.Writer // for new data
-	out bytes.Buffer  // of z
-}
+	// u and v are the offsets of the next byte before and after the edits, end is that of the block's
+	// end before them. next is the number of the next edit, and what lies before skip is removed.
+	u, v, end, skip int64
+	next            int
 
-// intact reports whether all tokens of a block that begins at old offset off, and which no edit
-// touches, still say what they should.
-func (m *mapping) intact(tokens []inflate.Token, off int64) bool {
-	n := m.begun(off + 1)
-	if n == 0 {
-		return true
-	}
-	edited := m.end(n)
-	for _, t := range tokens {
-		if d := int64(t.Dist()); d > 0 && off-d < edited && !m.moved(off, t) {
-			return false
-		}
-		off += int64(t.Len())
-	}
-	return true
+	z    *flate.Writer    // for new data
+	out  bytes.Buffer     // of z
+	undo *inflate.Decoder // of out
 }
 
 // moved reports whether a match is still right whose own bytes at off stay: what it copies was
@@ -49,69 +38,98 @@ func (m *mapping) moved(off int64, t inflate.Token) bool {
 	return m.untouched(from, min(off, from+int64(t.Len()))) && off-from == m.place(off)-m.place(from)
 }
 
-// block replaces r.tokens by those of a block that had old tokens for the data from u on, up to
-// end, and begins at v after the edits. What is inserted at its end belongs to it if it is the last
-// one.
-func (r *retokenizer) block(old []inflate.Token, u, end, v int64, last bool) (err error) {
+// begin begins a block, whose data lies from u on, up to end, before the edits and from v on after
+// them.
+func (r *retokenizer) begin(u, end, v int64) {
 	r.tokens = r.tokens[:0]
-	next := r.begun(u) // the next edit
-	if r.end(next) > u {
-		next-- // it goes on in this block
+	r.u, r.end, r.v = u, end, v
+	r.next = r.begun(u)
+	if r.ended(r.next) > u {
+		r.next-- // it goes on in this block
 	}
-	skip := u // what lies before is removed
+	r.skip = u // what lies before is removed
+}
+
+// block replaces r.tokens by those of the block that was begun, which had old tokens. What is inserted
+// at its end belongs to it if it is the last one.
+func (r *retokenizer) block(old []inflate.Token, last bool) error {
 	for _, t := range old {
-		length := int64(t.Len())
 		// Most tokens lie between two edits, and copy nothing that lies before the last one.
-		if u >= skip && u+length <= r.begin(next) && (t.Dist() == 0 || u-int64(t.Dist()) >= r.end(next)) {
+		length := int64(t.Len())
+		if r.u+length <= r.stop() && (t.Dist() == 0 || r.u-int64(t.Dist()) >= r.ended(r.next)) {
 			r.tokens = append(r.tokens, t)
-			u, v = u+length, v+length
+			r.u, r.v = r.u+length, r.v+length
 			continue
 		}
-		whole := true
-		for left := length; left > 0; {
-			n := left
-			switch {
-			case next < len(r.edits) && r.edits[next].Off <= u:
-				if skip, v, err = r.edit(next, end, v); err != nil {
-					return err
-				}
-				next++
-				continue
-			case u < skip:
-				n = min(n, skip-u)
-			default:
-				if next < len(r.edits) {
-					n = min(n, r.edits[next].Off-u)
-				}
-				if whole && n == left && (t.Dist() == 0 || r.moved(u, t)) {
-					r.tokens = append(r.tokens, t)
-				} else {
-					n = r.rest(t, u, v, n)
-				}
-				v += n
-			}
-			whole = false
-			u += n
-			left -= n
+		if err := r.token(t); err != nil {
+			return err
 		}
 	}
-	for ; last && next < len(r.edits) && r.edits[next].Off == end; next++ {
-		if _, v, err = r.edit(next, end, v); err != nil {
+	if last {
+		return r.appended()
+	}
+	return nil
+}
+
+// stop returns the offset up to which tokens stay that copy nothing that lies before the last edit.
+func (r *retokenizer) stop() int64 {
+	if r.u < r.skip {
+		return r.u
+	}
+	return r.beginOf(r.next)
+}
+
+// token appends what becomes of the next token.
+func (r *retokenizer) token(t inflate.Token) error {
+	whole := true
+	for left := int64(t.Len()); left > 0; {
+		n := left
+		switch {
+		case r.next < len(r.edits) && r.edits[r.next].Off <= r.u:
+			if err := r.edit(); err != nil {
+				return err
+			}
+			continue
+		case r.u < r.skip:
+			n = min(n, r.skip-r.u)
+		default:
+			if r.next < len(r.edits) {
+				n = min(n, r.edits[r.next].Off-r.u)
+			}
+			if whole && n == left && (t.Dist() == 0 || r.moved(r.u, t)) {
+				r.tokens = append(r.tokens, t)
+			} else {
+				n = r.rest(t, r.u, r.v, n)
+			}
+			r.v += n
+		}
+		whole = false
+		r.u += n
+		left -= n
+	}
+	return nil
+}
+
+// appended appends what is inserted at the end of the data.
+func (r *retokenizer) appended() error {
+	for r.next < len(r.edits) && r.edits[r.next].Off == r.end {
+		if err := r.edit(); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// edit appends the new bytes of an edit that lie in a block that ends at the old offset end. It
-// returns the old offset behind what the edit removes, and the new one behind what it
-// inserts.
-func (r *retokenizer) edit(i int, end, v int64) (skip, next int64, err error) {
-	e := &r.edits[i]
-	if next = r.newEnd(i); e.Off+e.Len > end {
-		next = min(next, r.cut(end))
+// edit appends the new bytes of the next edit that lie in the block.
+func (r *retokenizer) edit() error {
+	e := &r.edits[r.next]
+	from := r.v
+	if r.v = r.newEnd(r.next); e.Off+e.Len > r.end {
+		r.v = min(r.v, r.cut(r.end))
 	}
-	return e.Off + e.Len, next, r.insert(v, next)
+	r.skip = e.Off + e.Len
+	r.next++
+	return r.insert(from, r.v)
 }
 
 // rest appends tokens for at most n bytes of a token, which lie at u before the edits and at v
@@ -124,8 +142,8 @@ func (r *retokenizer) rest(t inflate.Token, u, v, n int64) int64 {
 	}
 	// The bytes between two edits move together.
 	from := u - dist
-	if i := r.begun(from + 1); r.end(i) > from {
-		n = min(n, r.end(i)-from)
+	if i := r.begun(from + 1); r.ended(i) > from {
+		n = min(n, r.ended(i)-from)
 	} else if i < len(r.edits) && r.edits[i].Off > from {
 		n = min(n, r.edits[i].Off-from)
 	}
@@ -190,9 +208,13 @@ func (r *retokenizer) insert(v, end int64) error {
 // deflated appends the tokens of what was deflated.
 func (r *retokenizer) deflated(v, end int64) error {
 	stream := bytes.NewReader(r.out.Bytes())
-	dec := inflate.NewDecoder(stream, stream.Size())
+	if r.undo == nil {
+		r.undo = inflate.NewDecoder(stream, stream.Size())
+	} else {
+		r.undo.Open(stream, stream.Size())
+	}
 	for at, final := int64(0), false; !final; {
-		c, err := dec.ReadTokens(at, r.tokens, math.MaxInt32)
+		c, err := r.undo.ReadTokens(at, r.tokens, math.MaxInt32)
 		if err != nil {
 			return fmt.Errorf("splice: BUG: %w", err)
 		}

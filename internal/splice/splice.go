@@ -164,8 +164,7 @@ func (p *Plan) encode(ctx context.Context, touched, behind []int, points []infla
 				if k >= len(list) {
 					return nil
 				}
-				_, isTouched := slices.BinarySearch(touched, list[k])
-				if err := e.visit(list[k], isTouched); err != nil {
+				if err := e.visit(list[k]); err != nil {
 					return err
 				}
 			}
@@ -182,12 +181,27 @@ type encoder struct {
 	points []inflate.Point // of the old stream
 	dec    *inflate.Decoder
 	old    []inflate.Token // scratch
+
+	// Of the block that is patched, gaps are those that were found, litLen and dists are its own codes,
+	// and last says whether it is the last one. Its data ends at to after the edits.
+	gaps          []gap
+	litLen, dists code
+	last          bool
+	to            int64
 }
 
-// visit encodes old block i anew, if it is touched or not right any more.
-func (e *encoder) visit(i int, touched bool) error {
+// visit makes the new blocks for old block i, if it is not right any more.
+func (e *encoder) visit(i int) error {
+	if b := e.s.Blocks[i:]; b[1].Out-b[0].Out > maxBlock {
+		return ErrTooMany
+	}
+	if !e.s.Blocks[i].Stored {
+		if done, err := e.patchBlock(i); done || err != nil {
+			return err
+		}
+	}
 	c, err := e.read(i)
-	if err != nil || !touched && e.m.intact(c.Tokens, e.s.Blocks[i].Out) {
+	if err != nil {
 		return err
 	}
 	return e.encodeBlock(i, c)
@@ -196,29 +210,31 @@ func (e *encoder) visit(i int, touched bool) error {
 // read reads old block i.
 func (e *encoder) read(i int) (inflate.Content, error) {
 	b, next := e.s.Blocks[i], e.s.Blocks[i+1]
-	if next.Out-b.Out > maxBlock {
-		return inflate.Content{}, ErrTooMany
-	}
+	e.dec.Expect(next.Header)
 	c, err := e.dec.ReadTokens(b.Header, e.old[:0], int(next.Out-b.Out))
 	if err != nil {
 		return c, err
 	}
 	e.old = c.Tokens
-	if int64(c.Size) != next.Out-b.Out || c.End != next.Header || c.Stored != b.Stored || c.Final != (i+1 == e.s.count()) {
-		return c, fmt.Errorf("splice: the block at bit %d is not the one that was there", b.Header)
+	if int64(c.Size) != next.Out-b.Out || c.End != next.Header || c.Stored != b.Stored || c.Final != e.isLast(i) {
+		return c, errOther(b)
 	}
 	return c, nil
+}
+
+// isLast reports whether old block i is the last one.
+func (e *encoder) isLast(i int) bool { return i+1 == e.s.count() }
+
+// errOther returns the error for an old block that is not as it is said to be.
+func errOther(b inflate.Block) error {
+	return fmt.Errorf("splice: the block at bit %d is not the one that was there", b.Header)
 }
 
 // encodeBlock makes the new blocks for old block i.
 func (e *encoder) encodeBlock(i int, c inflate.Content) (err error) {
 	u, end := e.s.Blocks[i].Out, e.s.Blocks[i+1].Out
-	from, to := e.m.cut(u), e.m.cut(end)
-	if c.Final {
-		to = e.m.size
-	}
-	e.base = max(from-inflate.WindowSize, 0)
-	if e.data, err = e.m.data(e.data, e.base, to, e.s.Data); err != nil {
+	from, to := e.m.cut(u), e.newEndOf(i)
+	if err := e.load(max(from-inflate.WindowSize, 0), to); err != nil {
 		return err
 	}
 	wanted := e.wanted(i)
@@ -226,7 +242,8 @@ func (e *encoder) encodeBlock(i int, c inflate.Content) (err error) {
 		e.anew[i] = encodeStored(e.data[from-e.base:], from, c.Final, wanted)
 		return nil
 	}
-	if err := e.block(c.Tokens, u, end, from, c.Final); err != nil {
+	e.begin(u, end, from)
+	if err := e.block(c.Tokens, c.Final); err != nil {
 		return err
 	}
 	size := int64(0)
@@ -240,14 +257,33 @@ func (e *encoder) encodeBlock(i int, c inflate.Content) (err error) {
 	return nil
 }
 
+// newEndOf returns where the data of old block i ends after the edits.
+func (e *encoder) newEndOf(i int) int64 {
+	if e.isLast(i) {
+		return e.m.size
+	}
+	return e.m.cut(e.s.Blocks[i+1].Out)
+}
+
+// load reads edited data.
+func (e *encoder) load(from, to int64) (err error) {
+	e.data, err = e.m.data(e.data[:0], from, to, e.s.Data)
+	e.base = from
+	return err
+}
+
 // wanted returns the new offsets of the checkpoints in block i.
 func (e *encoder) wanted(i int) (list []int64) {
-	first := sort.Search(len(e.points), func(k int) bool { return e.points[k].Header >= e.s.Blocks[i].Header })
-	for _, p := range e.points[first:] {
-		if p.Header >= e.s.Blocks[i+1].Header {
-			break
-		}
+	for _, p := range e.pointsOf(i) {
 		list = append(list, e.m.cut(p.Out))
 	}
 	return slices.Compact(list)
+}
+
+// pointsOf returns the checkpoints in old block i.
+func (e *encoder) pointsOf(i int) []inflate.Point {
+	at := func(header int64) int {
+		return sort.Search(len(e.points), func(k int) bool { return e.points[k].Header >= header })
+	}
+	return e.points[at(e.s.Blocks[i].Header):at(e.s.Blocks[i+1].Header)]
 }

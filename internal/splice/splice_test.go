@@ -349,6 +349,32 @@ func TestFewBlocks(t *testing.T) {
 	}
 }
 
+// TestPatchedBlock changes a byte to one that has a code in its block. Nearly all bits must stay.
+func TestPatchedBlock(t *testing.T) {
+	data := sampleData(rand.New(rand.NewPCG(1, 1)), 1<<20)
+	s := scan(t, reblocked(data, 16384), len(data))
+	at := int64(len(data) / 2)
+	for data[at] == 0 {
+		at++
+	}
+	edits := []Edit{{Off: at, Len: 1, New: []byte{0}}}
+	p, err := Make(context.Background(), s.source(), edits, s.points, math.MaxInt64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fresh := int64(0)
+	for _, x := range p.Pieces {
+		if x.Bits != nil {
+			fresh += x.N
+		}
+	}
+	const most = 1000
+	if fresh == 0 || fresh > most {
+		t.Errorf("%d bits are new", fresh)
+	}
+	s.edit(t, edits)
+}
+
 // TestBadEdits makes edits that are out of place.
 func TestBadEdits(t *testing.T) {
 	data := sampleData(rand.New(rand.NewPCG(1, 1)), 1000)

@@ -13,8 +13,9 @@ const (
 	aheadBytes = 8 << 20
 	aheadFiles = 32
 	aheadShare = 8
-	// aheadPiece is how much of a file one goroutine decodes: two chunks of the usual size.
-	aheadPiece = 512 << 10
+	// aheadPiece is how much of a file one goroutine decodes: four chunks of the usual size, which
+	// are hashed at once.
+	aheadPiece = 1 << 20
 	// aheadStreams is how many programs may read at once and be read ahead for.
 	aheadStreams = 8
 	// aheadSlack is how far off the order reads may come: the kernel sends several at once.
@@ -22,6 +23,10 @@ const (
 	// aheadSkip is how many files may lie between two that are read one after the other. A
 	// mount doesn't ask for small files that it has put into the kernel's cache.
 	aheadSkip = 64
+	// aheadLeft is how many files are remembered that somebody read as a whole, until so many reads
+	// later: by then the system may have dropped what it was given of them.
+	aheadLeft      = 4096
+	aheadLeftReads = 1024
 )
 
 // readAhead decodes what programs will read next: the rest of a file, and the files behind it in
@@ -36,6 +41,8 @@ type readAhead struct {
 	streams [aheadStreams]stream
 	// reads counts reads, to find the stream that was used least recently.
 	reads uint64
+	// left has files that are not to be decoded, each at its place. It is nil until there is one.
+	left []leftFile
 	// decoding is how many goroutines decode.
 	decoding int
 	stopped  bool
@@ -51,6 +58,12 @@ type stream struct {
 	goesOn bool
 	// used is when it was last read from, 0 for a free stream.
 	used uint64
+}
+
+// leftFile is a file that was read as a whole. It is left until readAhead.reads is so high.
+type leftFile struct {
+	file  int
+	until uint64
 }
 
 // position is a byte of a file of the table.
@@ -127,6 +140,24 @@ func (a *readAhead) continues(s *stream, file int, from int64) bool {
 	return from == 0 && s.read.off >= a.t.table.entry(s.read.file).size()
 }
 
+// leave keeps a file from being decoded ahead for a while, since it is being read as a whole.
+func (a *readAhead) leave(file int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.left == nil {
+		a.left = make([]leftFile, aheadLeft)
+	}
+	a.left[file%aheadLeft] = leftFile{file, a.reads + aheadLeftReads}
+}
+
+func (a *readAhead) leaves(file int) bool {
+	if a.left == nil {
+		return false
+	}
+	l := a.left[file%aheadLeft]
+	return l.file == file && l.until > a.reads
+}
+
 func (a *readAhead) oldest() *stream {
 	old := &a.streams[0]
 	for i := range a.streams {
@@ -152,6 +183,7 @@ func (a *readAhead) begin(s *stream, window int64) {
 // decode decodes a piece, and goes on with what streams will read.
 func (a *readAhead) decode(p piece, window int64) {
 	for ok := true; ok; p, ok = a.more(window) {
+		a.t.busy.Use()
 		a.t.preload(p)
 	}
 }
@@ -203,7 +235,7 @@ func (a *readAhead) between(from, to position) (n int64) {
 // next returns the position from which a stream is to be read ahead.
 func (a *readAhead) next(s *stream) (from position, ok bool) {
 	from = s.begun
-	for from.off >= a.t.table.entry(from.file).size() || !a.t.local(from.file) {
+	for from.off >= a.t.table.entry(from.file).size() || a.leaves(from.file) || !a.t.local(from.file) {
 		from = position{file: from.file + 1}
 		if from.file == a.t.table.nFiles || from.file > s.read.file+aheadFiles {
 			return from, false

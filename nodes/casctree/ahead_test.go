@@ -12,6 +12,7 @@ import (
 	"lorefs/casc"
 	"lorefs/internal/formats/blte/bltetest"
 	"lorefs/internal/formats/casc/casctest"
+	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/casctree"
 )
@@ -155,5 +156,51 @@ func TestReadAheadGoesOn(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d bytes are decoded, want %d", blocks.Stats().Bytes, want)
 		}
+	}
+}
+
+// TestReadAheadLeavesWholes reads files as a whole. They are not decoded ahead of a program that
+// reads others before and behind them.
+func TestReadAheadLeavesWholes(t *testing.T) {
+	g := aheadGame(t)
+	files, err := g.Install()
+	if err != nil {
+		t.Fatal(err)
+	}
+	chunks := blockcache.New(64 << 20)
+	tree, _ := openBoth(t, casctest.FS(files), casc.Options{Blocks: chunks.View()}, casctree.Options{Blocks: chunks.View()})
+	var entries []nodes.Entry
+	for i := range 6 {
+		e, err := lookup(t.Context(), tree, fmt.Sprintf("files/f%d", i))
+		if err != nil {
+			t.Fatal(err)
+		}
+		entries = append(entries, e)
+	}
+	read, before := 0, chunks.Stats().Loads
+	for i, content := range tree.ReadWhole(t.Context(), entries[2:5]) {
+		if name := entries[2+i].Name; !bytes.Equal(content, g.Want[name]) {
+			t.Errorf("%s: %d bytes", name, len(content))
+		}
+		read++
+	}
+	if loads := chunks.Stats().Loads - before; read != 3 || loads != 0 {
+		t.Errorf("%d files are read as a whole, %d chunks are kept", read, loads)
+	}
+	for _, e := range entries[:2] {
+		if _, err := readAll(t.Context(), tree, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tree.StopAhead()
+	before = chunks.Stats().Loads
+	for i, loads := range []int64{0, 0, 4, 4, 4, 0} { // four chunks each
+		if _, err := readAll(t.Context(), tree, entries[i]); err != nil {
+			t.Fatal(err)
+		}
+		if got := chunks.Stats().Loads - before; got != loads {
+			t.Errorf("%s: %d chunks are decoded when it is read, want %d", entries[i].Name, got, loads)
+		}
+		before = chunks.Stats().Loads
 	}
 }

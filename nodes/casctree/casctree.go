@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lorefs/casc"
+	"lorefs/internal/cores"
 	"lorefs/nodes"
 )
 
@@ -23,9 +24,11 @@ type Tree struct {
 	problems     []error
 	readers      *readers
 	ahead        *readAhead
-	partial      partial
-	bytes        int64
-	described    described
+	// busy is used while files are decoded before anybody asks for them.
+	busy      cores.Lease
+	partial   partial
+	bytes     int64
+	described described
 	// checked is when the folder was last looked at, in nanoseconds.
 	checked atomic.Int64
 	started time.Time

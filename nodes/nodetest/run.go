@@ -36,6 +36,7 @@ func Run(t *testing.T, tree nodes.Tree, opts ...Option) {
 	t.Run("numbers", func(t *testing.T) { s.numbers(t) })
 	t.Run("listings", s.listings)
 	t.Run("content", s.content)
+	t.Run("whole", s.whole)
 	t.Run("links", s.targets)
 	t.Run("wrong kind", s.wrongKind)
 	t.Run("unknown names", s.unknownNames)
@@ -213,6 +214,27 @@ func (s *suite) content(t *testing.T) {
 		if err := s.checkContent(t.Context(), f.entry); err != nil {
 			t.Errorf("%s: %v", f.path, err)
 		}
+	}
+}
+
+// whole checks that files that can be read as a whole have the same content.
+func (s *suite) whole(t *testing.T) {
+	tree, ok := s.tree.(nodes.WholeReader)
+	if !ok {
+		return
+	}
+	var files []nodes.Entry
+	for _, f := range s.files {
+		f.entry.Size = f.attr.Size
+		files = append(files, f.entry)
+	}
+	seen := map[int]bool{}
+	for i, content := range tree.ReadWhole(t.Context(), files) {
+		want, err := ReadFile(t.Context(), s.tree, files[i].ID)
+		if err != nil || !bytes.Equal(content, want) || seen[i] {
+			t.Errorf("%s: %d bytes as a whole, otherwise %d, %v; before: %v", s.files[i].path, len(content), len(want), err, seen[i])
+		}
+		seen[i] = true
 	}
 }
 

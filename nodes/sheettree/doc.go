@@ -40,5 +40,6 @@
 // # Sizes
 //
 // Sizes are exact. So the first listing of a directory measures its sheets, unless the sizes
-// were kept from an earlier session.
+// were kept from an earlier session. An export has no use for sizes before it has read all files:
+// see Options.SizesLater.
 package sheettree

@@ -25,6 +25,9 @@ type Options struct {
 	// Check returns an error if the source is no longer what it was when it was opened. It is
 	// called before anything is read. Default: nil.
 	Check func() error
+	// SizesLater is for who reads all files and needs no sizes before: files whose size would have
+	// to be computed are listed with [nodes.UnknownSize].
+	SizesLater bool
 }
 
 // Tree is the tree of the sheets. It is safe for parallel use.
@@ -140,12 +143,27 @@ func (t *Tree) size(ctx context.Context, n node) (int64, error) {
 	return int64(len(text)), err
 }
 
+// listedSize returns the size of a file of a family for a listing.
+func (t *Tree) listedSize(ctx context.Context, f *sheets.Family, n node) (int64, error) {
+	if t.opts.SizesLater {
+		known, err := f.Measured(ctx)
+		if err != nil || !known {
+			return nodes.UnknownSize, wrap(err)
+		}
+	}
+	return t.size(ctx, n)
+}
+
 // schemaText returns the content of a schema file.
 func (t *Tree) schemaText(ctx context.Context, n node) ([]byte, error) {
 	if n.kind == common {
 		return []byte(xsd.Common), nil
 	}
-	s, err := n.family.Schema(ctx)
+	infer := n.family.Schema
+	if t.opts.SizesLater {
+		infer = n.family.LearnSchema
+	}
+	s, err := infer(ctx)
 	if err != nil {
 		return nil, wrap(err)
 	}
@@ -174,14 +192,22 @@ func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (in
 	return nodes.ReadContent(text, p, off)
 }
 
-// Stream implements [nodes.Streamer]. A sheet is written faster as a whole.
+// Stream implements [nodes.Streamer]. A file is written faster as a whole.
 func (t *Tree) Stream(ctx context.Context, id nodes.ID, w io.Writer) (n int64, ok bool, err error) {
 	node, err := t.node(ctx, id)
-	if err != nil || node.kind != sheet {
+	switch {
+	case err != nil || node.kind != sheet && node.kind != schema:
+		return 0, false, err
+	case node.kind == sheet:
+		n, err = t.src.WriteSheet(ctx, w, node.sheet)
+		return n, true, wrap(err)
+	}
+	text, err := t.schemaText(ctx, node)
+	if err != nil {
 		return 0, false, err
 	}
-	n, err = t.src.WriteSheet(ctx, w, node.sheet)
-	return n, true, wrap(err)
+	written, err := w.Write(text)
+	return int64(written), true, err
 }
 
 // Lookup implements [nodes.Tree].
@@ -220,13 +246,13 @@ func folderEntry(f *sheets.Family) nodes.Entry {
 }
 
 func (t *Tree) schemaEntry(ctx context.Context, f *sheets.Family) (nodes.Entry, error) {
-	size, err := t.size(ctx, node{kind: schema, family: f})
+	size, err := t.listedSize(ctx, f, node{kind: schema, family: f})
 	return nodes.Entry{Name: f.SchemaFile(), ID: schema.id(f.ID()), Kind: nodes.File, Size: size}, err
 }
 
 func (t *Tree) sheetEntry(ctx context.Context, f *sheets.Family, s sheets.Sheet) (nodes.Entry, error) {
 	n := node{kind: sheet, sheet: s}
-	size, err := t.size(ctx, n)
+	size, err := t.listedSize(ctx, f, n)
 	return nodes.Entry{
 		Name: f.SheetFile(s.Ordinal), ID: SheetID(s.Number), Kind: nodes.File, Size: size, ModTime: t.modTime(n),
 	}, err

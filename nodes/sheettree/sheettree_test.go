@@ -227,3 +227,42 @@ func TestCheck(t *testing.T) {
 		}
 	}
 }
+
+// TestSizesLater checks that a tree for who needs no sizes lists none that it would have to
+// compute, and all that it knows.
+func TestSizesLater(t *testing.T) {
+	f := dctest.Open(t, dctest.Build(dctest.Doc{Root: dctest.Root(&dctest.Node{Name: "S"}, &dctest.Node{Name: "S"}, &dctest.Node{Name: "T"})}, dctest.Options{}))
+	open := func() *sheettree.Tree {
+		src, err := sheets.New(f, nil, sheets.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sheettree.New(src, sheettree.Options{ModTime: modTime, SizesLater: true})
+	}
+	nodetest.Run(t, open())
+	tree := open()
+	dir, err := tree.Lookup(t.Context(), nodes.Root, "S")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, known := range []bool{false, true} {
+		count := 0
+		for e, err := range tree.ReadDir(t.Context(), dir.ID, 0) {
+			if count++; err != nil || (e.Size == nodes.UnknownSize) == known {
+				t.Errorf("%+v, %v; known %v", e, err, known)
+			}
+			sized, err := nodes.WithSize(t.Context(), tree, e)
+			var text strings.Builder
+			n, ok, streamErr := tree.Stream(t.Context(), e.ID, &text)
+			if err != nil || streamErr != nil || !ok || n != sized.Size || n != int64(text.Len()) {
+				t.Errorf("%s: %d bytes, %v, %v: want %d, %v", e.Name, n, ok, streamErr, sized.Size, err)
+			}
+			if !known && e.Name != "S.xsd" { // asking for the size of a sheet has measured all
+				break
+			}
+		}
+		if count == 0 {
+			t.Error("nothing is listed")
+		}
+	}
+}

@@ -78,20 +78,37 @@ func (t *Tree) allKnown(from, to int, v view) bool {
 }
 
 // measureNext begins to find out the sizes of a view of the sources behind s, on the cores that are
-// free, if somebody lists a directory. With them go those of the other views in the directory.
+// free, if somebody lists a directory. With them go those of the other views in the directory, and
+// behind the last source those in its directories.
 func (t *Tree) measureNext(s *version, v view) {
 	if !t.listed(s.source, v) {
 		return
 	}
 	free := max(1, cores.Count()-1)
-	var next []wanted
-	behind := t.sources[s.index+1:]
-	for _, other := range behind[:min(len(behind), aheadOf*free)] {
-		if other.kind == s.kind {
-			next = t.appendUnknown(next, other.now(), v)
+	if s.made.views[v].begun.Load() && v != zoneSquares && t.knownSize(s, v) == nodes.UnknownSize {
+		free++ // the caller waits for a goroutine that is at work, and takes no core
+	}
+	dir := t.folderOf(v)
+	behind := dir.behind(s.source)
+	next := t.appendUnknown(nil, behind[:min(len(behind), aheadOf*free)], dir.views)
+	if rest := aheadOf*free - len(behind); rest > 0 && !t.opts.Fetched {
+		for _, sub := range dir.subs {
+			sub := &t.folders[sub]
+			next = t.appendUnknown(next, sub.sources[:min(len(sub.sources), rest)], sub.views)
 		}
 	}
 	t.listing.want(next, free, t.measureAhead)
+}
+
+// folderOf returns the directory of a view.
+func (t *Tree) folderOf(v view) *folder {
+	i := slices.IndexFunc(t.folders, func(f folder) bool { return slices.Contains(f.views, v) })
+	return &t.folders[i]
+}
+
+// behind returns the sources of a directory behind one of them.
+func (f *folder) behind(s *source) []*source {
+	return f.sources[s.index-f.sources[0].index+1:]
 }
 
 // want replaces what is wanted, and starts work as often as there is something for it to do; at most
@@ -108,24 +125,17 @@ func (l *listing) want(next []wanted, free int, work func()) {
 	}
 }
 
-// appendUnknown appends the views of s beside v in its directory that nobody has begun to find out.
-func (t *Tree) appendUnknown(next []wanted, s *version, v view) []wanted {
-	for _, v := range t.beside(v) {
-		if (v == zoneSquares || t.knownSize(s, v) == nodes.UnknownSize) && !s.made.views[v].begun.Load() {
-			next = append(next, wanted{s, v})
+// appendUnknown appends the views of sources that nobody has begun to find out.
+func (t *Tree) appendUnknown(next []wanted, sources []*source, views []view) []wanted {
+	for _, s := range sources {
+		now := s.now()
+		for _, v := range views {
+			if (v == zoneSquares || t.knownSize(now, v) == nodes.UnknownSize) && !now.made.views[v].begun.Load() {
+				next = append(next, wanted{now, v})
+			}
 		}
 	}
 	return next
-}
-
-// beside returns the views in the directory of a view.
-func (t *Tree) beside(v view) []view {
-	for i := range t.folders {
-		if slices.Contains(t.folders[i].views, v) {
-			return t.folders[i].views
-		}
-	}
-	return nil
 }
 
 // measureAhead finds out what is wanted, until there is nothing more.

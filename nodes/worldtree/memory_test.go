@@ -145,6 +145,27 @@ func TestNextOfADirectory(t *testing.T) {
 	}
 }
 
+// TestNextInADirectory asks for the sizes of all meshes of areas, and expects the meshes of zones in
+// the same directory to be found out next. A server is not asked for their files.
+func TestNextInADirectory(t *testing.T) {
+	files := smallFolder()
+	files["b.apd"] = files["a.apd"]
+	for _, fetched := range []bool{false, true} {
+		tree := newTree(t, files, worldtree.Options{Fetched: fetched})
+		find(t, tree, "meshes/a.obj")
+		find(t, tree, "meshes/b.obj")
+		tree.Settle()
+		for e, err := range tree.ReadDir(t.Context(), find(t, tree, "meshes/zones").ID, 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if known := e.Size != nodes.UnknownSize; known == fetched {
+				t.Errorf("fetched %v: %s has %d bytes", fetched, e.Name, e.Size)
+			}
+		}
+	}
+}
+
 // TestNextSquares lists the squares of zones, and expects the next zones to be decoded meanwhile.
 func TestNextSquares(t *testing.T) {
 	const zones = 8

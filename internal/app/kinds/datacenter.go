@@ -33,6 +33,8 @@ type DataCenter struct {
 	sheets *sheets.Source
 	// world is nil if no world is shown.
 	world *world
+	// sizesLater is that of the options.
+	sizesLater bool
 }
 
 // keysDir is the directory of nodes by their keys.
@@ -58,7 +60,7 @@ func openDataCenter(ctx context.Context, path string, o opening) (archive, error
 	if err != nil {
 		return nil, Unreadable(path, err)
 	}
-	d := &DataCenter{file: file, blocks: o.blocks, log: o.Logger}
+	d := &DataCenter{file: file, blocks: o.blocks, log: o.Logger, sizesLater: o.DataCenter.SizesLater}
 	opts := d.options(o)
 	if d.index = o.storeFor(file); d.index != nil {
 		opts.Index, opts.Later = d.index, d.index.saving.Go
@@ -78,7 +80,7 @@ func (d *DataCenter) options(o opening) datacenter.Options {
 	_, far := d.file.(*distant)
 	return datacenter.Options{
 		Layout: o.DataCenter.Layout, Keys: o.DataCenter.Keys, Blocks: o.blocks.View(), ModTime: d.file.ModTime(),
-		Logger: o.Logger, Progress: o.Progress, KeepBlocks: far || o.DataCenter.Whole,
+		Logger: o.Logger, Progress: o.Progress, KeepBlocks: far || o.DataCenter.Whole, HoldBlocks: o.DataCenter.Once,
 	}
 }
 
@@ -117,6 +119,19 @@ func (d *DataCenter) QuickSizes() int {
 		return 0
 	}
 	return 1 << 17
+}
+
+// AmpleRoom is three times what sheets take of a real file, for one with so many nodes and
+// attributes that measuring them takes a while. Sheets of long texts may take more: then the disk
+// gets nearly full, which ends the export.
+func (d *DataCenter) AmpleRoom() int64 {
+	const most, each = 1 << 20, 64
+	c := d.dc.Counts()
+	entries := c.Nodes + c.Attributes
+	if entries < most {
+		return 0
+	}
+	return entries * each
 }
 
 func (d *DataCenter) mounts() ([]nodes.Mount, error) {
@@ -176,7 +191,7 @@ func (d *DataCenter) makeSheets(draft *edit.Draft) error {
 
 func (d *DataCenter) sheetTree() *sheettree.Tree {
 	return sheettree.New(d.sheets, sheettree.Options{
-		ModTime: d.file.ModTime(), SourceSize: d.file.Size(), Check: d.unchanged,
+		ModTime: d.file.ModTime(), SourceSize: d.file.Size(), Check: d.unchanged, SizesLater: d.sizesLater,
 	})
 }
 

@@ -71,7 +71,7 @@ func inFolder(dir string, err error) error {
 
 // counted checks that a file that was written has the counts of the report.
 func counted(ctx context.Context, file *os.File, key datacenter.Key, r *pack.Report, progress func(done, total int64)) error {
-	g, err := ReadBack(ctx, file, key, progress)
+	g, err := ReadBack(ctx, file, key, false, progress)
 	if err != nil {
 		return err
 	}
@@ -97,15 +97,15 @@ func (d *DataCenter) Schemas(ctx context.Context) func(sheet string) (*xsd.Schem
 	}
 }
 
-// ReadBack opens a data center that was just written. progress is called as that of
-// [datacenter.Options].
-func ReadBack(ctx context.Context, file *os.File, key datacenter.Key, progress func(done, total int64)) (*datacenter.File, error) {
+// ReadBack opens a data center that was just written. once says that the caller goes through all of
+// it next, once. progress is called as that of [datacenter.Options].
+func ReadBack(ctx context.Context, file *os.File, key datacenter.Key, once bool, progress func(done, total int64)) (*datacenter.File, error) {
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
 	}
 	g, err := datacenter.Open(ctx, file, info.Size(), datacenter.Options{
-		Keys: []datacenter.Key{key}, Blocks: blockcache.New(savingCache).View(), Progress: progress,
+		Keys: []datacenter.Key{key}, Blocks: blockcache.New(savingCache).View(), Progress: progress, HoldBlocks: once,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading back what was written: %w", err)

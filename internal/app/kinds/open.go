@@ -33,6 +33,9 @@ type archive interface {
 	// QuickSizes returns how many files may be asked for their sizes at once. It is 0 if a
 	// file has to be rendered to know its size, like a picture, a mesh or a packet.
 	QuickSizes() int
+	// AmpleRoom is how much room on a disk is enough to write all that Kind.Exports names, so that
+	// its size need not be known first. It is 0 if the size is known soon.
+	AmpleRoom() int64
 	// QuickFiles returns how large a file may be for a mount to make it before it is read. It is
 	// 0 if that takes longer than the size of the file tells, or is waited for.
 	QuickFiles() int64
@@ -58,6 +61,7 @@ type plain struct{}
 func (plain) Complete(string) bool { return true }
 func (plain) Notices() []string    { return nil }
 func (plain) QuickSizes() int      { return 0 }
+func (plain) AmpleRoom() int64     { return 0 }
 func (plain) QuickFiles() int64    { return 0 }
 
 func (plain) Readable(context.Context, nodes.ID) error { return nil }

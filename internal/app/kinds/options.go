@@ -39,6 +39,10 @@ type DataCenterOptions struct {
 	// Whole says that the caller reads all of the data center next: what the first pass inflates
 	// stays in the cache.
 	Whole bool
+	// Once says that the caller goes through all of the data center next, once.
+	Once bool
+	// SizesLater says that the caller needs no sizes of sheets before it has read them.
+	SizesLater bool
 }
 
 // CASCOptions are for CASC storages.

@@ -16,7 +16,8 @@ type Amount struct {
 	// Files is how many files will be written, without existing files that stay.
 	Files int64
 	// Bytes is the size of their content, as far as it exceeds what it replaces, or
-	// [math.MaxInt64] if that is more than a disk could have.
+	// [math.MaxInt64] if that is more than a disk could have. It is [nodes.UnknownSize] if
+	// Options.SizesLater leaves a size unknown.
 	Bytes int64
 }
 
@@ -30,7 +31,7 @@ var ErrTooMany = errors.New("there are too many files to count them first")
 // Measure returns how much [Copy] would write. If there are more than most files and
 // directories the error is [ErrTooMany].
 func Measure(ctx context.Context, tree nodes.Tree, from nodes.Entry, to string, most int, o Options) (Amount, error) {
-	m := &measuring{overwrite: o.Overwrite, readable: o.Readable, most: most}
+	m := &measuring{overwrite: o.Overwrite, later: o.SizesLater, readable: o.Readable, most: most}
 	root, err := os.OpenRoot(to)
 	switch {
 	case err == nil:
@@ -51,6 +52,9 @@ func Measure(ctx context.Context, tree nodes.Tree, from nodes.Entry, to string, 
 		}
 	}
 	w.run(from, o)
+	if m.unknown {
+		m.amount.Bytes = nodes.UnknownSize
+	}
 	return m.amount, context.Cause(w.ctx)
 }
 
@@ -58,13 +62,15 @@ type measuring struct {
 	// root is the folder, nil if it does not exist yet.
 	root      *os.Root
 	overwrite bool
+	later     bool
 	readable  func(context.Context, nodes.ID) error
 	most      int
 
 	// mu guards the fields below.
-	mu     sync.Mutex
-	seen   int
-	amount Amount
+	mu      sync.Mutex
+	seen    int
+	unknown bool // whether a size is
+	amount  Amount
 }
 
 // count counts one more file or directory.
@@ -85,11 +91,14 @@ func (m *measuring) dir(path string) error {
 }
 
 func (m *measuring) file(ctx context.Context, tree nodes.Tree, j job) error {
-	e, err := nodes.WithSize(ctx, tree, j.entry)
-	if err != nil {
-		return m.count() // copying it says why it can't be read
+	e := j.entry
+	if !m.later {
+		var err error
+		if e, err = nodes.WithSize(ctx, tree, e); err != nil {
+			return m.count() // copying it says why it can't be read
+		}
 	}
-	size := e.Size
+	size, unknown := max(e.Size, 0), e.Size == nodes.UnknownSize
 	if m.root != nil {
 		if info, err := m.root.Lstat(j.path); err == nil {
 			if !m.overwrite {
@@ -103,6 +112,7 @@ func (m *measuring) file(ctx context.Context, tree nodes.Tree, j job) error {
 	}
 	m.mu.Lock()
 	m.amount.Files++
+	m.unknown = m.unknown || unknown
 	m.amount.Bytes += min(size, math.MaxInt64-m.amount.Bytes)
 	m.mu.Unlock()
 	return m.count()

@@ -40,6 +40,8 @@ type Options struct {
 	// after another, and several rows at the same time. It is called for some tens of
 	// thousands of files at a time, by [Copy] only. Default: the order of the tree.
 	Rows func(ctx context.Context, files []nodes.ID) ([][]int, error)
+	// SizesLater has [Measure] not ask for sizes that a listing does not know.
+	SizesLater bool
 	// Workers is how many files are written at once. Default: one for each core.
 	Workers int
 }
@@ -219,7 +221,7 @@ func (t *target) write(name string, modTime time.Time, write func(io.Writer) (in
 	if err != nil {
 		return 0, present(err)
 	}
-	to := &guarded{w: f, guard: t.guard}
+	to := &guarded{f: f, guard: t.guard}
 	if n, err = write(to); err != nil && to.err == nil {
 		err = contentError{err}
 	}
@@ -246,15 +248,26 @@ func (t *target) link(name, target string) error {
 
 // guarded stops writing when the disk is nearly full, and keeps the error.
 type guarded struct {
-	w     io.Writer
+	f     *os.File
 	guard *diskspace.Guard
 	err   error
 }
 
 func (g *guarded) Write(p []byte) (n int, err error) {
 	if err = g.guard.Take(int64(len(p))); err == nil {
-		n, err = g.w.Write(p)
+		n, err = g.f.Write(p)
 	}
 	g.err = err
 	return n, err
+}
+
+// Restart drops what was written, for trees that find out late how a file begins.
+func (g *guarded) Restart() error {
+	if g.err == nil {
+		g.err = g.f.Truncate(0)
+	}
+	if g.err == nil {
+		_, g.err = g.f.Seek(0, io.SeekStart)
+	}
+	return g.err
 }

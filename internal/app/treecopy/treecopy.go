@@ -82,13 +82,13 @@ func (c *copying) copyLink(j job) error {
 }
 
 func (c *copying) content(w io.Writer, e nodes.Entry, buf []byte) (n int64, err error) {
-	if e, err = nodes.WithSize(c.ctx, c.tree, e); err != nil {
-		return 0, err
-	}
 	if s, ok := c.tree.(nodes.Streamer); ok {
 		if n, ok, err := s.Stream(c.ctx, e.ID, w); ok || err != nil {
 			return n, sized(n, e.Size, err)
 		}
+	}
+	if e, err = nodes.WithSize(c.ctx, c.tree, e); err != nil {
+		return 0, err
 	}
 	for n < e.Size {
 		if err := c.ctx.Err(); err != nil {
@@ -109,9 +109,10 @@ func (c *copying) content(w io.Writer, e nodes.Entry, buf []byte) (n int64, err 
 	return n, sized(n, e.Size, nil)
 }
 
-// sized returns err, or an error if the size of a file is not as expected.
+// sized returns err, or an error if the size of a file is not as promised. Nobody promises a size
+// that is unknown until a file is written.
 func sized(n, want int64, err error) error {
-	if err == nil && n != want {
+	if err == nil && n != want && want != nodes.UnknownSize {
 		err = fmt.Errorf("it has %d bytes, where %d were promised: %w", n, want, io.ErrUnexpectedEOF)
 	}
 	return err

@@ -549,3 +549,77 @@ func TestRows(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// late is a tree that knows the size of a file, and how it begins, only when it is written.
+type late struct {
+	nodes.Tree
+	asked int
+}
+
+func (l *late) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Seq2[nodes.Entry, error] {
+	return func(yield func(nodes.Entry, error) bool) {
+		for e, err := range l.Tree.ReadDir(ctx, dir, cursor) {
+			if e.Kind == nodes.File {
+				e.Size = nodes.UnknownSize
+			}
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+func (l *late) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
+	l.asked++
+	return l.Tree.Attr(ctx, id)
+}
+
+func (l *late) Stream(ctx context.Context, file nodes.ID, w io.Writer) (int64, bool, error) {
+	attr, err := l.Tree.Attr(ctx, file)
+	if err != nil {
+		return 0, false, err
+	}
+	if _, err := io.WriteString(w, strings.Repeat("what was wrong", 100)); err != nil {
+		return 0, false, err
+	}
+	if err := w.(interface{ Restart() error }).Restart(); err != nil {
+		return 0, false, err
+	}
+	n, err := io.Copy(w, io.NewSectionReader(content{ctx, l.Tree, file}, 0, attr.Size))
+	return n, true, err
+}
+
+// content is an [io.ReaderAt] of a file.
+type content struct {
+	ctx  context.Context
+	tree nodes.Tree
+	file nodes.ID
+}
+
+func (c content) ReadAt(p []byte, off int64) (int, error) {
+	return c.tree.ReadAt(c.ctx, c.file, p, off)
+}
+
+// TestSizesLater checks that files are counted and copied whose sizes nobody knows before.
+func TestSizesLater(t *testing.T) {
+	tree, files := sample()
+	l := &late{Tree: tree}
+	to := t.TempDir()
+	o := treecopy.Options{SizesLater: true, Workers: 1}
+	a, err := treecopy.Measure(t.Context(), l, root(), to, 1000, o)
+	if want := (treecopy.Amount{Files: int64(len(files)), Bytes: nodes.UnknownSize}); err != nil || a != want {
+		t.Errorf("%+v, %v, want %+v", a, err, want)
+	}
+	all := int64(0)
+	for _, text := range files {
+		all += int64(len(text))
+	}
+	r, err := treecopy.Copy(t.Context(), l, root(), to, o)
+	if err != nil || r.Files != int64(len(files)) || r.Bytes != all {
+		t.Errorf("%+v, %v, want %d bytes", r, err, all)
+	}
+	same(t, onDisk(t, to), files)
+	if l.asked > 0 {
+		t.Errorf("%d sizes were asked for", l.asked)
+	}
+}

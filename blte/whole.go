@@ -1,0 +1,143 @@
+package blte
+
+import (
+	"bytes"
+	"iter"
+	"sync"
+
+	"lorefs/internal/md5s"
+)
+
+// Whole is an encoded file that lies in memory.
+type Whole struct {
+	Encoded []byte
+	// Key is the file's encoding key or its first bytes.
+	Key []byte
+	// Size is the size of the content.
+	Size int64
+}
+
+// DecodeWhole yields the contents of files, each with the file's place in the slice. A content
+// is valid until yield returns, and may share memory with the encoded file.
+//
+// It is for small files that are read once, and leaves out those that need more than their
+// bytes, such as an encryption key, and those that are damaged. A [Reader] reads the former and
+// says what is wrong with the latter.
+func DecodeWhole(files []Whole) iter.Seq2[int, []byte] {
+	return func(yield func(int, []byte) bool) {
+		d := wholes.Get().(*wholeDecoder)
+		defer wholes.Put(d)
+		for i, h := range d.check(files) {
+			if h == nil {
+				continue
+			}
+			if content, ok := d.decode(&files[i], h); ok && !yield(i, content) {
+				return
+			}
+		}
+	}
+}
+
+// wholes keeps decoders for their memory.
+var wholes = sync.Pool{New: func() any { return &wholeDecoder{} }}
+
+type wholeDecoder struct {
+	// content has room for one file.
+	content []byte
+	sums    []MD5
+}
+
+// check returns the headers of the files that have the bytes and the size that they should have, nil
+// for the others. It hashes the chunks of all files at once.
+func (d *wholeDecoder) check(files []Whole) []*Header {
+	heads := make([]*Header, len(files))
+	chunks := make([][]byte, 0, 2*len(files))
+	for i := range files {
+		f := &files[i]
+		h, err := ReadHeader(bytes.NewReader(f.Encoded), int64(len(f.Encoded)))
+		if err != nil || !h.Table || h.Long || h.DecodedSize != f.Size || !hasPrefix(h.Key, f.Key) {
+			continue
+		}
+		heads[i] = h
+		for k := range h.Chunks {
+			chunks = append(chunks, f.chunk(&h.Chunks[k]))
+		}
+	}
+	d.sums = md5s.Append(d.sums[:0], chunks...)
+	sums := d.sums
+	for i, h := range heads {
+		if h == nil {
+			continue
+		}
+		if !h.hasSums(sums[:len(h.Chunks)]) {
+			heads[i] = nil
+		}
+		sums = sums[len(h.Chunks):]
+	}
+	return heads
+}
+
+// hasSums reports whether the chunks of the table have these MD5s.
+func (h *Header) hasSums(sums []MD5) bool {
+	for i := range h.Chunks {
+		if h.Chunks[i].Sum != sums[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func (f *Whole) chunk(c *ChunkInfo) []byte { return f.Encoded[c.Off:][:c.EncodedSize] }
+
+// decode decodes a file whose chunks are as the table says.
+func (d *wholeDecoder) decode(f *Whole, h *Header) (content []byte, ok bool) {
+	if c := &h.Chunks[0]; len(h.Chunks) == 1 && f.chunk(c)[0] == ModePlain {
+		content = f.chunk(c)[1:]
+		return content, int64(len(content)) == f.Size
+	}
+	for i := range h.Chunks {
+		c := &h.Chunks[i]
+		if checkInflated(c.DecodedSize, int(c.EncodedSize)) != nil {
+			return nil, false
+		}
+	}
+	content = d.room(f.Size)
+	for i := range h.Chunks {
+		c := &h.Chunks[i]
+		if !decodeInto(content[c.DecodedOff:][:c.DecodedSize], f.chunk(c)) {
+			return nil, false
+		}
+	}
+	return content, true
+}
+
+// room returns memory for a content.
+func (d *wholeDecoder) room(size int64) []byte {
+	if size > maxPooled {
+		return make([]byte, size)
+	}
+	if int64(len(d.content)) < size {
+		d.content = make([]byte, size)
+	}
+	return d.content[:size]
+}
+
+// decodeInto decodes a chunk that needs nothing but its bytes, and reports whether it fills
+// content.
+func decodeInto(content, chunk []byte) bool {
+	n := 0
+	switch data := chunk[1:]; chunk[0] {
+	case ModePlain:
+		if n = len(data); n == len(content) {
+			copy(content, data)
+		}
+	case ModeZlib:
+		decoded, err := decodeZlibInto(content, data)
+		if n = len(decoded); err != nil {
+			return false
+		}
+	default:
+		return false
+	}
+	return n == len(content)
+}

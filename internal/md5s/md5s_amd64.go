@@ -1,0 +1,23 @@
+package md5s
+
+import (
+	"math"
+
+	"golang.org/x/sys/cpu"
+)
+
+// sideBySide says that messages can be hashed side by side.
+var sideBySide = cpu.X86.HasAVX2
+
+// sines are the constants of the 64 steps, by the formula of RFC 1321 section 3.4.
+var sines = func() (all [64]uint32) {
+	for i := range all {
+		all[i] = uint32(math.Floor(math.Abs(math.Sin(float64(i+1))) * (1 << 32)))
+	}
+	return all
+}()
+
+// hashBlocks hashes n blocks of each lane, which begin at the places in at.
+//
+//go:noescape
+func hashBlocks(s *state, at *[lanes]*byte, sines *[64]uint32, n int)
