@@ -18,6 +18,10 @@ var ErrWhole = errors.New("it has to be written as a whole")
 // is written as a whole, which leaves them out.
 const maxUnused = 50
 
+// spareEntries is for how many new nodes there is room from the start. To find room when the first of
+// them comes would copy the numbers of all nodes once more.
+const spareEntries = 1 << 16
+
 // largestWindow is the window of 32 KiB in a zlib header. A splice keeps the header, but its matches
 // may be as far as that.
 const largestWindow = 7
@@ -100,7 +104,7 @@ func NewSplicer(f *File, opts WriteOptions) (*Splicer, error) {
 		attributes: newSpliceRuns(f.regions.attributes, f.layout.AttributeSize(), &f.sharedAttributes),
 		nodes:      newSpliceRuns(f.regions.nodes, f.layout.NodeSize(), &f.sharedNodes),
 		values:     newSplicedValues(f),
-		entries:    slices.Clone(f.entries), logical: f.logical, steps: f.steps, maxName: f.maxName,
+		entries:    append(make([]uint32, 0, len(f.entries)+spareEntries), f.entries...), logical: f.logical, steps: f.steps, maxName: f.maxName,
 		nodesBelow: map[runKey]int64{}, sheets: map[uint16]bool{},
 	}
 	if opts.Revision != nil && f.layout != LayoutV3 {

@@ -53,6 +53,8 @@ type inodeList struct {
 	removed atomic.Uint64
 	// stuck is the length at which nothing more could be dropped, else 0.
 	stuck atomic.Int64
+	// pruning is set while the kernel is asked to drop inodes by their numbers.
+	pruning atomic.Bool
 
 	// mu guards the list: the ends here and the links in the nodes. It is taken after
 	// go-fuse's locks, never before.
@@ -183,12 +185,15 @@ func (l *inodeList) findAll(known map[nodes.ID]*node) {
 	}
 }
 
-// throttle makes a listing wait while there are twice as many inodes as allowed, for a
-// bounded time, since the caller itself may hold what must be forgotten.
+// throttle makes a listing wait while inodes are dropped: the kernel does not trust attributes that
+// it gets meanwhile, and would ask for each again. It also waits while there are twice as many
+// inodes as allowed. Both are for a bounded time, since the caller itself may hold what must be
+// forgotten.
 func (l *inodeList) throttle() {
 	for range throttleTries {
 		n := l.n.Load()
-		if l.limit == 0 || n <= 2*int64(l.limit) || n <= l.stuck.Load() {
+		crammed := n > 2*int64(l.limit) && n > l.stuck.Load()
+		if l.limit == 0 || !crammed && !l.pruning.Load() {
 			return
 		}
 		time.Sleep(throttleStep)
@@ -252,7 +257,10 @@ func (p *pruner) offer() {
 	}
 	p.counters.pruned.Add(uint64(len(p.ids)))
 	if !p.byEntry {
-		if st := p.kernel.PruneNotify(p.ids); st != fuse.ENOSYS && st != fuse.EINVAL {
+		p.list.pruning.Store(true)
+		st := p.kernel.PruneNotify(p.ids)
+		p.list.pruning.Store(false)
+		if st != fuse.ENOSYS && st != fuse.EINVAL {
 			return
 		}
 		p.byEntry = true

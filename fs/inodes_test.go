@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
 
@@ -203,4 +204,35 @@ func TestNodeAnswers(t *testing.T) {
 			t.Errorf("GETXATTR %s = %v, want %v", name, st, want)
 		}
 	}
+}
+
+// slowly is a kernel that takes a while to drop inodes.
+type slowly struct{ dropped bool }
+
+func (k *slowly) PruneNotify([]uint64) fuse.Status {
+	time.Sleep(5 * throttleStep)
+	k.dropped = true
+	return fuse.OK
+}
+
+func (*slowly) EntryNotify(uint64, string) fuse.Status { return fuse.OK }
+
+// TestListingsWaitForPruning checks that a listing waits while inodes are dropped: the kernel would
+// ask again for all attributes in it.
+func TestListingsWaitForPruning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := inodeList{limit: 1000}
+		k := &slowly{}
+		p := pruner{list: &l, kernel: k, counters: &counters{}}
+		go p.offer()
+		synctest.Wait()
+		l.throttle()
+		if !k.dropped {
+			t.Error("a listing does not wait")
+		}
+		synctest.Wait()
+		if l.pruning.Load() {
+			t.Error("listings wait for what is done")
+		}
+	})
 }

@@ -146,6 +146,9 @@ func (f *exporting) copy(ctx context.Context, c *cobra.Command, s *kinds.Source,
 		f.files.workers, f.files.rows = remoteWorkers, s.Rows()
 		debug.SetMemoryLimit(remoteMemory)
 	}
+	if _, is := s.DataCenter(); is {
+		debug.SetMemoryLimit(int64(f.source.cacheSize) + sheetsMemory)
+	}
 	if f.files.selection, err = f.chosen.of(s, c.InOrStdin(), glob); err != nil {
 		return err
 	}
@@ -184,6 +187,11 @@ const remoteWorkers = 16
 // remoteMemory is from how many bytes on the memory of what was copied is looked for at once. As
 // much comes at a time as all the rest needs, so the usual pace would let it grow to twice that.
 const remoteMemory = 240 << 20
+
+// sheetsMemory is what an export of a data center needs besides the cache of blocks: for the index and
+// the texts that its writers keep, and garbage. Without a limit, what opening the file has left would
+// stay, and as much come in addition.
+const sheetsMemory = 208 << 20
 
 // exportCache returns the memory for chunks that an export of a CASC storage needs: each file is
 // read once, from its beginning, so a core needs the chunk that it is reading.

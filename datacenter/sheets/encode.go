@@ -132,10 +132,10 @@ func (e *encoder) open(dst []byte, n *item, el *element, known *runSizes, skip i
 		return dst, 0, err
 	}
 	if e.cached(n) {
-		if s := e.texts.get(e.textKey(n.node.ChildRun(), depth, el)); s != nil {
+		if text, lines := e.texts.get(e.textKey(n.node.ChildRun(), depth, el)); text != nil {
 			dst, err := e.startTag(dst, n, el, true)
-			e.lines += s.lines + 1
-			return e.appendEndTag(append(dst, s.text...), depth, n.name), 0, err
+			e.lines += lines + 1
+			return e.appendEndTag(append(dst, text...), depth, n.name), 0, err
 		}
 	}
 	parent, err := e.enter(n, el)
@@ -167,9 +167,9 @@ func (e *encoder) cached(n *item) bool {
 
 // textKey returns the key of the text of a run at a depth, in an element.
 func (e *encoder) textKey(run datacenter.Run, depth int, el *element) textKey {
-	key := textKey{run: run, depth: depth}
+	key := textKey{run: run, depth: int32(depth)}
 	if e.tag.plain {
-		key.elem = e.tag.base + el.id
+		key.elem = int64(e.tag.base + el.id)
 	}
 	return key
 }

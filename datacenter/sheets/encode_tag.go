@@ -107,8 +107,8 @@ func (e *encoder) attributes(dst []byte, n *item, el *element) ([]byte, error) {
 		return e.storedTag(dst, n, el)
 	}
 	key := e.textKey(run, 0, el)
-	if s := e.tags.get(key); s != nil {
-		return append(dst, s.text...), nil
+	if text, _ := e.tags.get(key); text != nil {
+		return append(dst, text...), nil
 	}
 	from := len(dst)
 	dst, err := e.storedTag(dst, n, el)

@@ -1,11 +1,21 @@
 package sheets
 
-import "lorefs/datacenter"
+import (
+	"runtime"
+
+	"lorefs/datacenter"
+	"lorefs/internal/hugepages"
+)
 
 // textCache caches the texts of stored runs. A third of the nodes of a real file is shared
 // by all others, so most of a sheet has been written before.
 type textCache struct {
 	slots []textSlot
+	bits  int // of the number of slots
+	// ring has the texts that were kept last: each behind the one before, and the first again behind
+	// the last that has room. kept counts all bytes that were ever kept in it.
+	ring []byte
+	kept int64
 	// used says that the texts of children are cached, for which a sheet must be written as
 	// a whole into one buffer.
 	used bool
@@ -15,29 +25,34 @@ type textCache struct {
 // [Source.WritePlain]: it is kept only if it is plain with its element.
 type textKey struct {
 	run   datacenter.Run
-	depth int
-	elem  int
+	depth int32
+	elem  int64
 }
 
+// textSlot is where a text lies in the ring: behind as many bytes as were kept before it.
 type textSlot struct {
-	key   textKey
-	text  []byte
-	lines int64
+	key         textKey
+	at          int64
+	size, lines int32
 }
 
-// A cache takes at most textSlots times maxText bytes.
 const (
-	slotBits  = 13
-	textSlots = 1 << slotBits
-	maxText   = 2 << 10
+	textBits, tagTextBits = 16, 13
+	// maxText is the largest text that is kept.
+	maxText = 8 << 10
+	// textRings is how many bytes of texts of children all encoders keep together, and leastRing how
+	// many each keeps at least. tagRing is how many bytes of texts of tags each keeps.
+	textRings, leastRing, tagRing = 64 << 20, 2 << 20, 2 << 20
 )
 
-func newTextCache() textCache { return textCache{slots: make([]textSlot, textSlots)} }
+func newTextCache(bits, ring int) textCache {
+	return textCache{slots: make([]textSlot, 1<<bits), bits: bits, ring: hugepages.Make[byte](ring)}
+}
 
 // use starts to cache texts, until used is set to false.
 func (c *textCache) use() {
 	if c.slots == nil {
-		*c = newTextCache()
+		*c = newTextCache(textBits, max(textRings/runtime.GOMAXPROCS(0), leastRing))
 	}
 	c.used = true
 }
@@ -46,15 +61,17 @@ func (c *textCache) use() {
 func (c *textCache) slot(key textKey) *textSlot {
 	const spread = 0x9e3779b1 // 2^32 divided by the golden ratio
 	h := (key.run.First*31 + uint32(key.depth) + uint32(key.elem)*37) * spread
-	return &c.slots[h>>(32-slotBits)]
+	return &c.slots[h>>(32-c.bits)]
 }
 
-// get returns a text, or nil.
-func (c *textCache) get(key textKey) *textSlot {
-	if s := c.slot(key); s.key == key {
-		return s
+// get returns a text, nil if it is not known, and how many lines it has.
+func (c *textCache) get(key textKey) (text []byte, lines int64) {
+	s := c.slot(key)
+	if s.key != key || c.kept-s.at > int64(len(c.ring)) {
+		return nil, 0
 	}
-	return nil
+	at := int(s.at % int64(len(c.ring)))
+	return c.ring[at : at+int(s.size)], int64(s.lines)
 }
 
 // keep caches a text of some lines that was just written.
@@ -62,6 +79,9 @@ func (c *textCache) keep(key textKey, text []byte, lines int64) {
 	if len(text) > maxText {
 		return
 	}
-	s := c.slot(key)
-	s.key, s.text, s.lines = key, append(s.text[:0], text...), lines
+	if left := int64(len(c.ring)) - c.kept%int64(len(c.ring)); int64(len(text)) > left {
+		c.kept += left
+	}
+	*c.slot(key) = textSlot{key: key, at: c.kept, size: int32(len(text)), lines: int32(lines)}
+	c.kept += int64(copy(c.ring[c.kept%int64(len(c.ring)):], text))
 }

@@ -60,7 +60,8 @@ func (s *survey) prepare(b *datacenter.Builder) {
 			runs += read.runs.Len()
 		}
 	}
-	b.Reserve(tags, runs)
+	const perEqual = 8 // of the tags that several readers have met, about one
+	b.Reserve(tags-tags/perEqual, runs)
 }
 
 // storedSheets says where the Builder has stored what stand-ins stand for, by the numbers of
@@ -193,13 +194,16 @@ func (l *layer) attributes(s *storedSheets, read *kind, list []byte) error {
 	for ; len(list) > 0; list = list[attributeSize:] {
 		a := parseAttribute(list)
 		of := &read.joined.attrs[read.places[a.place]]
-		if a.typ == 0 {
+		guessed := a.typ == 0
+		if guessed {
 			a.typ = of.typ
 		}
 		switch {
 		case a.typ == datacenter.String:
 			l.text(s, of.index, a.bits)
 			continue
+		case a.spelled && !guessed: // it was no value of this type when it was read
+			return errWrongValue
 		case a.spelled:
 			var err error
 			if a.bits, err = infer.Number(a.typ, s.standIns.texts.At(a.bits)); err != nil {

@@ -15,10 +15,14 @@ type textsAhead struct {
 	stop   context.CancelFunc
 }
 
+// mostAhead is for how many sheets texts are stored ahead. What they take can only be freed of the stand-ins
+// once the sheets are passed on as well.
+const mostAhead = 64
+
 // storeTexts begins to store texts. Where it is not certain yet which values are strings, it stores none.
 func (s *survey) storeTexts(ctx context.Context, b *datacenter.Builder, sheets map[*standIns]*storedSheets) *textsAhead {
 	ctx, stop := context.WithCancel(ctx)
-	t := &textsAhead{stored: make(chan struct{}, len(s.found)), stop: stop}
+	t := &textsAhead{stored: make(chan struct{}, mostAhead), stop: stop}
 	go func() {
 		defer close(t.stored)
 		if s.guesses() {
@@ -30,7 +34,11 @@ func (s *survey) storeTexts(ctx context.Context, b *datacenter.Builder, sheets m
 			if ctx.Err() != nil || sheets[f.read].storeTexts(b, f.texts, &buf) != nil {
 				return
 			}
-			t.stored <- struct{}{}
+			select {
+			case t.stored <- struct{}{}:
+			case <-ctx.Done():
+				return
+			}
 		}
 		b.EndTexts()
 	}()
@@ -60,7 +68,7 @@ func (s *survey) guesses() bool {
 	return false
 }
 
-// storeTexts stores the texts up to a number.
+// storeTexts stores the texts up to a number. They are not needed any more then.
 func (s *storedSheets) storeTexts(b *datacenter.Builder, end uint32, buf *[]byte) (err error) {
 	for ; s.textsStored < end; s.textsStored++ {
 		n := s.textsStored
@@ -68,5 +76,6 @@ func (s *storedSheets) storeTexts(b *datacenter.Builder, end uint32, buf *[]byte
 			return err
 		}
 	}
+	s.standIns.texts.Forget(end)
 	return nil
 }

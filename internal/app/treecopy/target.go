@@ -225,10 +225,11 @@ func (t *target) write(name string, modTime time.Time, write func(io.Writer) (in
 	if n, err = write(to); err != nil && to.err == nil {
 		err = contentError{err}
 	}
+	dated := modTime.IsZero() || err == nil && setTime(f, modTime)
 	if closeErr := f.Close(); err == nil {
 		err = closeErr
 	}
-	if err == nil && !modTime.IsZero() {
+	if err == nil && !dated {
 		err = t.root.Chtimes(at, time.Time{}, modTime)
 	}
 	return n, t.settle(at, name, err)

@@ -1,0 +1,40 @@
+package sheets
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+
+	"lorefs/datacenter"
+)
+
+// TestTextCache keeps more texts than there is room for. What the cache gives must be what was kept
+// last for the key, and what was kept a moment ago must be there.
+func TestTextCache(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	const ring = 3 * maxText
+	c := newTextCache(6, ring)
+	kept, hits := map[textKey][]byte{}, 0
+	for i := range 20_000 {
+		key := textKey{run: datacenter.Run{First: uint32(rng.IntN(150)), Count: 1}, depth: int32(rng.IntN(2)), elem: int64(rng.IntN(2))}
+		if text, lines := c.get(key); text != nil {
+			if hits++; !bytes.Equal(text, kept[key]) || lines != int64(len(text)) {
+				t.Fatalf("%d: %d bytes and %d lines are not what was kept", i, len(text), lines)
+			}
+		}
+		text := bytes.Repeat([]byte{byte(i)}, rng.IntN(maxText+10))
+		c.keep(key, text, int64(len(text)))
+		got, _ := c.get(key)
+		if len(text) <= maxText {
+			kept[key] = text
+			if !bytes.Equal(got, text) {
+				t.Fatalf("%d: a text of %d bytes is not kept", i, len(text))
+			}
+		} else if !bytes.Equal(got, kept[key]) && got != nil {
+			t.Fatalf("%d: a text that is too long has changed another", i)
+		}
+	}
+	if hits == 0 {
+		t.Error("nothing was found")
+	}
+}
