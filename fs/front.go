@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -58,8 +59,15 @@ func (f *front) OnUnmount() {
 	f.RawFileSystem.OnUnmount()
 }
 
+// begin counts a request that go-fuse answers, and has it wait until go-fuse knows all nodes that
+// the kernel knows.
+func (f *front) begin(counter *atomic.Uint64) {
+	counter.Add(1)
+	f.m.registrar.settle()
+}
+
 func (f *front) Lookup(cancel <-chan struct{}, header *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
-	f.m.counters.lookups.Add(1)
+	f.begin(&f.m.counters.lookups)
 	since := f.m.now()
 	st := f.lookup(cancel, header, name, out)
 	if !f.m.holds(since) {
@@ -96,7 +104,7 @@ func (f *front) listNode(cancel <-chan struct{}, header *fuse.InHeader, out *fus
 }
 
 func (f *front) Forget(nodeid, nlookup uint64) {
-	f.m.counters.forgets.Add(1)
+	f.begin(&f.m.counters.forgets)
 	f.RawFileSystem.Forget(nodeid, nlookup)
 	if e := f.m.edits; e != nil {
 		e.refs.drop(nodes.ID(nodeid), nlookup, e.tree.Forget)
@@ -104,32 +112,32 @@ func (f *front) Forget(nodeid, nlookup uint64) {
 }
 
 func (f *front) GetAttr(cancel <-chan struct{}, in *fuse.GetAttrIn, out *fuse.AttrOut) fuse.Status {
-	f.m.counters.getattrs.Add(1)
+	f.begin(&f.m.counters.getattrs)
 	return f.RawFileSystem.GetAttr(cancel, in, out)
 }
 
 func (f *front) Open(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
-	f.m.counters.opens.Add(1)
+	f.begin(&f.m.counters.opens)
 	return f.RawFileSystem.Open(cancel, in, out)
 }
 
 func (f *front) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResult, fuse.Status) {
-	f.m.counters.reads.Add(1)
+	f.begin(&f.m.counters.reads)
 	return f.RawFileSystem.Read(cancel, in, buf)
 }
 
 func (f *front) GetXAttr(cancel <-chan struct{}, header *fuse.InHeader, attr string, dest []byte) (uint32, fuse.Status) {
-	f.m.counters.xattrs.Add(1)
+	f.begin(&f.m.counters.xattrs)
 	return f.RawFileSystem.GetXAttr(cancel, header, attr, dest)
 }
 
 func (f *front) ListXAttr(cancel <-chan struct{}, header *fuse.InHeader, dest []byte) (uint32, fuse.Status) {
-	f.m.counters.xattrs.Add(1)
+	f.begin(&f.m.counters.xattrs)
 	return f.RawFileSystem.ListXAttr(cancel, header, dest)
 }
 
 func (f *front) StatFs(cancel <-chan struct{}, in *fuse.InHeader, out *fuse.StatfsOut) fuse.Status {
-	f.m.counters.others.Add(1)
+	f.begin(&f.m.counters.others)
 	return f.RawFileSystem.StatFs(cancel, in, out)
 }
 
@@ -172,6 +180,7 @@ func (f *front) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.D
 	dirTime := sync.OnceValues(func() (time.Time, bool) { return f.modTime(cancel, in) })
 	since := f.m.now()
 	var full []*fuse.EntryOut // answers with attributes, if they may change
+	later := listing{dir: in.NodeId, entries: f.m.registrar.memory()}
 	st := f.list(cancel, in, func(e *nodes.Entry, de fuse.DirEntry) bool {
 		eo := out.AddDirLookupEntry(de)
 		if eo == nil {
@@ -190,13 +199,18 @@ func (f *front) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.D
 			}
 		}
 		f.m.fill(&eo.Attr, e.ID, &attr)
-		if st := f.lookup(cancel, &in.InHeader, e.Name, eo); !st.Ok() {
-			*eo = fuse.EntryOut{}
-		} else if f.m.watched != nil {
+		switch {
+		case f.m.watched == nil:
+			known(e.ID, eo)
+			later.entries = append(later.entries, listed{e.Name, e.ID, eo.Mode})
+		case f.lookup(cancel, &in.InHeader, e.Name, eo).Ok():
 			full = append(full, eo)
+		default:
+			*eo = fuse.EntryOut{}
 		}
 		return true
 	})
+	f.registerLater(later)
 	if !f.m.holds(since) {
 		for _, eo := range full {
 			eo.SetEntryTimeout(0)

@@ -133,9 +133,14 @@ func TestListingWithoutTimes(t *testing.T) {
 }
 
 // readDirPlus returns the node IDs and times of the root's entries.
-func readDirPlus(t *testing.T, f *front) (ids, mtimes []uint64) {
+func readDirPlus(t *testing.T, f *front) (ids, mtimes []uint64) { return readPlus(t, f, 4<<10) }
+
+// readAllPlus is readDirPlus for up to some thousand files.
+func readAllPlus(t *testing.T, f *front) (ids, mtimes []uint64) { return readPlus(t, f, 1<<20) }
+
+func readPlus(t *testing.T, f *front, size int) (ids, mtimes []uint64) {
 	t.Helper()
-	buf := make([]byte, 4096)
+	buf := make([]byte, size)
 	out := fuse.NewDirEntryList(buf, 0)
 	if st := f.ReadDirPlus(nil, &fuse.ReadIn{InHeader: rootHeader}, out); !st.Ok() {
 		t.Fatalf("READDIRPLUS = %v", st)

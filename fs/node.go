@@ -25,15 +25,16 @@ type mount struct {
 	xattrs nodes.Xattrer
 	edits  *edits
 	// watched is nil if the tree doesn't change.
-	watched  *watched
-	uid, gid uint32
-	umask    uint32
-	usage    nodes.Usage
-	counters counters
-	errors   errorLog
-	inodes   inodeList
-	primer   primer
-	nameOnly nameOnly
+	watched   *watched
+	uid, gid  uint32
+	umask     uint32
+	usage     nodes.Usage
+	counters  counters
+	errors    errorLog
+	inodes    inodeList
+	registrar registrar
+	primer    primer
+	nameOnly  nameOnly
 	// statefulDirs and byEntry make the mount work as on old kernels, for tests.
 	statefulDirs, byEntry bool
 }
@@ -113,6 +114,7 @@ func (m *mount) fill(out *fuse.Attr, id nodes.ID, attr *nodes.Attr) {
 	if attr.Removed {
 		out.Nlink = 0
 	}
+	setBlocks(out)
 	out.Owner = fuse.Owner{Uid: m.uid, Gid: m.gid}
 	sec, nsec := uint64(attr.ModTime.Unix()), uint32(attr.ModTime.Nanosecond())
 	out.Mtime, out.Mtimensec = sec, nsec

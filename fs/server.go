@@ -162,6 +162,7 @@ func newMount(tree nodes.Tree, o Options) *mount {
 	m.root = &node{m: m}
 	m.errors.logger = o.Logger
 	m.inodes.init(o.MaxInodes)
+	m.registrar.init()
 	m.primer.init(&o)
 	m.statefulDirs, m.byEntry = o.oldKernel, o.oldKernel
 	return m
@@ -203,6 +204,7 @@ func mountOptions(m *mount, o Options) *fusefs.Options {
 		// and drop a node.
 		ExternalNodeID: true,
 	}
+	fo.NullPermissions = true // go-fuse would change modes without any, which a umask can make
 	fo.AllowOther = o.AllowOther
 	fo.FsName = o.FsName
 	fo.Name = fsType
@@ -396,6 +398,7 @@ func (s *Server) Settle(ctx context.Context) {
 func (s *Server) Stats() Stats { return s.m.stats() }
 
 func (m *mount) stats() Stats {
+	m.registrar.settle()
 	st := m.counters.stats()
 	st.Inodes = m.inodes.len()
 	if m.edits != nil {

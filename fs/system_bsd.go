@@ -19,6 +19,8 @@ func hasNoOpendir(*fuse.InitIn) bool { return false }
 
 func setDirectMount(*fuse.MountOptions, bool) {}
 
+func setBlocks(*fuse.Attr) {}
+
 func setReadAhead(uint64, *slog.Logger) {}
 
 // isOurs returns false, because it can't be known here. That matters only for an empty

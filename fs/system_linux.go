@@ -37,6 +37,12 @@ func setDirectMount(o *fuse.MountOptions, readOnly bool) {
 	}
 }
 
+// setBlocks sets the size in blocks, of which go-fuse has its own idea unless that is done.
+func setBlocks(out *fuse.Attr) {
+	out.Blksize = blockSize
+	out.Blocks = (out.Size + blockSize - 1) / blockSize * (blockSize / 512)
+}
+
 // setReadAhead sets the read-ahead if it may; only root may.
 func setReadAhead(dev uint64, logger *slog.Logger) {
 	if os.Geteuid() != 0 {

@@ -1,0 +1,95 @@
+//go:build linux
+
+package fs
+
+import (
+	"testing"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+)
+
+// TestListedNodesAreKnown sends requests about nodes right after the listing that the kernel knows
+// them by, as each kind may be the first. go-fuse panics at a node that it does not know.
+func TestListedNodesAreKnown(t *testing.T) {
+	requests := map[string]func(f *front, head fuse.InHeader) fuse.Status{
+		"GETATTR": func(f *front, head fuse.InHeader) fuse.Status {
+			return f.GetAttr(nil, &fuse.GetAttrIn{InHeader: head}, new(fuse.AttrOut))
+		},
+		"READ": func(f *front, head fuse.InHeader) fuse.Status {
+			_, st := f.Read(nil, &fuse.ReadIn{InHeader: head, Size: 4}, make([]byte, 4))
+			return st
+		},
+		"OPEN": func(f *front, head fuse.InHeader) fuse.Status {
+			return f.Open(nil, &fuse.OpenIn{InHeader: head}, new(fuse.OpenOut))
+		},
+		"LOOKUP": func(f *front, head fuse.InHeader) fuse.Status {
+			return f.Lookup(nil, &head, "none", new(fuse.EntryOut))
+		},
+		"STATFS": func(f *front, head fuse.InHeader) fuse.Status { return f.StatFs(nil, &head, new(fuse.StatfsOut)) },
+		"GETXATTR": func(f *front, head fuse.InHeader) fuse.Status {
+			_, st := f.GetXAttr(nil, &head, "user.none", nil)
+			return st
+		},
+		"LISTXATTR": func(f *front, head fuse.InHeader) fuse.Status {
+			_, st := f.ListXAttr(nil, &head, nil)
+			return st
+		},
+		"READLINK": func(f *front, head fuse.InHeader) fuse.Status {
+			_, st := f.Readlink(nil, &head)
+			return st
+		},
+		"IOCTL": func(f *front, head fuse.InHeader) fuse.Status {
+			return f.Ioctl(nil, &fuse.IoctlIn{InHeader: head}, nil, new(fuse.IoctlOut), nil)
+		},
+		"FORGET": func(f *front, head fuse.InHeader) fuse.Status {
+			f.Forget(head.NodeId, 1)
+			return fuse.OK
+		},
+	}
+	for name, request := range requests {
+		const files = 400
+		m, k := newTestMount(t, files, -1)
+		f := k.raw.(*front)
+		ids, _ := readAllPlus(t, f)
+		if len(ids) != files {
+			t.Fatalf("%d files listed, want %d", len(ids), files)
+		}
+		request(f, fuse.InHeader{NodeId: ids[files-1]})
+		if n := m.stats().Inodes; n != files && (name != "FORGET" || n != files-1) {
+			t.Errorf("%s: %d inodes on the list", name, n)
+		}
+		for _, id := range ids[:files-1] {
+			f.Forget(id, 1)
+		}
+		if n := m.stats().Inodes; n > 1 {
+			t.Errorf("%s: %d inodes left when all are forgotten", name, n)
+		}
+	}
+}
+
+// TestListersWait lists at once from several goroutines, faster than nodes are registered.
+func TestListersWait(t *testing.T) {
+	const files, listers = 400, 2 * maxListings
+	m, k := newTestMount(t, files, -1)
+	f := k.raw.(*front)
+	done := make(chan []uint64)
+	for range listers {
+		go func() {
+			ids, _ := readAllPlus(t, f)
+			done <- ids
+		}()
+	}
+	var ids []uint64
+	for range listers {
+		ids = <-done
+	}
+	if n := m.stats().Inodes; n != files {
+		t.Errorf("%d inodes on the list, want %d", n, files)
+	}
+	for _, id := range ids {
+		f.Forget(id, listers)
+	}
+	if n := m.stats().Inodes; n != 0 {
+		t.Errorf("%d inodes left when all are forgotten", n)
+	}
+}
