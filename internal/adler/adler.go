@@ -1,6 +1,6 @@
-// Package adler computes the checksum of zlib streams, Adler-32 (RFC 1950 section 8.2), twice
-// as fast as hash/adler32, which adds one byte after the other. It matters where inflating is not
-// much slower than that.
+// Package adler computes the checksum of zlib streams, Adler-32 (RFC 1950 section 8.2), much
+// faster than hash/adler32, which adds one byte after the other: it adds 32 at a time where the
+// processor can, and else 8. It matters where inflating is not much slower than that.
 package adler
 
 import "encoding/binary"
@@ -17,6 +17,11 @@ const (
 	// chunksPerMod keeps the sums far below 1<<64.
 	chunksPerMod = 1 << 10
 
+	// wideSize is how many bytes sums counts as one. wideMost is how often, so that its sums of each
+	// byte times a number, of which eight are less than 1<<32, don't overflow.
+	wideSize = 64
+	wideMost = 1 << 14
+
 	evenBytes = 0x00ff00ff00ff00ff
 	evenLanes = 0x0000ffff0000ffff
 )
@@ -24,6 +29,11 @@ const (
 // Checksum returns the Adler-32 of p.
 func Checksum(p []byte) uint32 {
 	a, b := uint64(1), uint64(0)
+	for wide && len(p) >= wideSize {
+		n := min(len(p)/wideSize, wideMost)
+		a, b = updateWide(a, b, p[:n*wideSize])
+		p = p[n*wideSize:]
+	}
 	for len(p) >= chunkSize {
 		n := min(len(p)/chunkSize, chunksPerMod) * chunkSize
 		a, b = update(a, b, p[:n])
@@ -47,6 +57,14 @@ func Replace(sum uint32, size int64, before, after []byte) uint32 {
 		b += more * uint64((size-int64(i))%mod) % mod
 	}
 	return uint32(b%mod<<16 | a%mod)
+}
+
+// updateWide is update for whole 64 bytes. In the second sum of Adler-32 a byte counts once for each
+// byte from it on: 64 times for all 64 behind its own, and as often as sums counts it in its own.
+func updateWide(a, b uint64, p []byte) (uint64, uint64) {
+	var s [3]uint64
+	sums(&p[0], len(p)/wideSize, &s)
+	return (a + s[0]) % mod, (b + a*uint64(len(p)) + wideSize*s[1] + s[2]) % mod
 }
 
 // update adds whole chunks to both sums.

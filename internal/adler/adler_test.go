@@ -9,6 +9,12 @@ import (
 	"lorefs/internal/adler"
 )
 
+// TestNarrow is TestChecksum for processors that add 8 bytes at a time.
+func TestNarrow(t *testing.T) {
+	adler.Narrow(t)
+	TestChecksum(t)
+}
+
 // TestChecksum compares with the standard library, for lengths about those at which the way of
 // adding changes, and for the bytes that make the sums largest.
 func TestChecksum(t *testing.T) {
