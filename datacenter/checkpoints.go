@@ -1,7 +1,6 @@
 package datacenter
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/binary"
 	"slices"
@@ -168,8 +167,7 @@ func (c indexReader) checkpoints(p *checkpoints, size int64) {
 		p.adlers[i] = c.LE32()
 	}
 	c.checkPoints(p, size)
-	// A copy: a slice would keep all of b in memory.
-	p.windows = bytes.Clone(c.Bytes(max(len(p.points)-1, 0) * windowSize))
+	p.windows = c.Bytes(max(len(p.points)-1, 0) * windowSize)
 	c.deflateBlocks(p, size)
 	if c.Err() == nil {
 		p.locate(size)

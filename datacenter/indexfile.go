@@ -11,19 +11,23 @@ import (
 
 	"lorefs/internal/cache"
 	"lorefs/internal/cursor"
+	"lorefs/internal/words"
 )
 
 // What an IndexStore keeps is the index in little-endian numbers:
 //
 //	layout, header as in the file, regions, streamEnd,
 //	points and Adler-32 of the blocks, windows, deflate blocks,
-//	flags of the tally, logical, entries of each stored node,
-//	steps, marks of the attributes, marks of the nodes
+//	flags of the tally, logical, steps,
+//	zeros up to a multiple of 8 behind their number,
+//	marks of the attributes, marks of the nodes, entries of each stored node
+//
+// The zeros are there so that what follows can be used where it was read.
 //
 // Names and keys are not in it: they are read again, from the last block or two.
 
 // indexKind must change whenever the meaning of an index changes.
-const indexKind = "data center index 4"
+const indexKind = "data center index 5"
 
 // identityEnds is the number of bytes at the start and at the end of the file that are part
 // of its identity.
@@ -110,12 +114,13 @@ func (f *File) appendIndex(b []byte) []byte {
 	b = le.AppendUint16(b, f.maxName)
 	b = le.AppendUint64(b, uint64(f.maxNameAt))
 	b = le.AppendUint64(b, uint64(f.logical))
-	for _, n := range f.entries {
-		b = le.AppendUint32(b, n)
-	}
 	b = le.AppendUint64(b, uint64(f.steps))
+	zeros := -(len(b) + 1) & 7
+	b = append(b, byte(zeros))
+	b = append(b, make([]byte, zeros)...)
 	b = f.sharedAttributes.append(b)
-	return f.sharedNodes.append(b)
+	b = f.sharedNodes.append(b)
+	return words.Append(b, f.entries)
 }
 
 func bit(v bool) byte {
@@ -126,7 +131,7 @@ func bit(v bool) byte {
 }
 
 // parseIndex reads what appendIndex wrote. All sizes follow from the size of the data and
-// from the regions, so it trusts no size in b.
+// from the regions, so it trusts no size in b. Most of the index stays in the memory of b.
 func (f *File) parseIndex(b []byte) error {
 	c := indexReader{cursor.New(b)}
 	f.layout = Layout(c.U8())
@@ -144,29 +149,21 @@ func (f *File) parseIndex(b []byte) error {
 		c.Fail("the stream ends at %#x", f.streamEnd)
 	}
 	c.checkpoints(&f.checkpoints, f.stated)
-	c.tally(&f.tally, addressable(f.regions.nodes))
-	f.steps = int64(c.LE64())
-	f.sharedAttributes = c.marks(f.regions.attributes)
-	f.sharedNodes = c.marks(f.regions.nodes)
+	c.tally(&f.tally, &f.regions)
 	return c.End()
 }
 
 // indexReader reads what appendIndex wrote, and checks that no offset is outside the file.
 type indexReader struct{ *cursor.Cursor }
 
-func (c indexReader) tally(t *tally, nodes int64) {
+func (c indexReader) tally(t *tally, r *regions) {
 	t.sorted, t.placeholders = c.U8() != 0, c.U8() != 0
 	t.maxName, t.maxNameAt = c.LE16(), int64(c.LE64())
-	t.logical = int64(c.LE64())
-	b := c.Bytes(int(nodes) * 4)
-	if c.Err() != nil {
-		return
-	}
-	t.entries = make([]uint32, nodes)
-	for i := range t.entries {
-		t.entries[i] = binary.LittleEndian.Uint32(b[4*i:])
-	}
-	if nodes == 0 || t.entries[0] == 0 {
+	t.logical, t.steps = int64(c.LE64()), int64(c.LE64())
+	c.Bytes(int(c.U8()))
+	t.sharedAttributes, t.sharedNodes = c.marks(r.attributes), c.marks(r.nodes)
+	t.entries = words.Of[uint32](c.Bytes(int(addressable(r.nodes)) * 4))
+	if c.Err() == nil && (len(t.entries) == 0 || t.entries[0] == 0) {
 		c.Fail("no root")
 	}
 }

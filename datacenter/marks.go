@@ -3,6 +3,8 @@ package datacenter
 import (
 	"encoding/binary"
 	"math/bits"
+
+	"lorefs/internal/words"
 )
 
 // marks say which elements of a segmented region have more than one referrer: more than one node
@@ -20,12 +22,12 @@ type marks struct {
 
 func newMarks(segs []segment) marks {
 	m := marks{base: addressBases(segs)}
-	m.many = zeros(uint64(words(addressable(segs))))
+	m.many = zeros(uint64(wordsFor(addressable(segs))))
 	return m
 }
 
-// words returns how many words hold n bits.
-func words(n int64) int64 { return (n + 63) / 64 }
+// wordsFor returns how many words hold n bits.
+func wordsFor(n int64) int64 { return (n + 63) / 64 }
 
 // addressBases returns the number of each segment's first element, among those that have an
 // address.
@@ -74,7 +76,7 @@ func (m *marks) none(n uint32, count uint16) bool {
 
 // grow makes room for elements up to n.
 func (m *marks) grow(n int64) {
-	for int64(len(m.many)) < words(n) {
+	for int64(len(m.many)) < wordsFor(n) {
 		m.many = append(m.many, 0)
 	}
 }
@@ -127,10 +129,7 @@ func (m *marker) finish(segs []segment, others int64) marks {
 // append is the inverse of indexReader.marks.
 func (m *marks) append(b []byte) []byte {
 	b = binary.LittleEndian.AppendUint64(b, uint64(m.unused))
-	for _, w := range m.many {
-		b = binary.LittleEndian.AppendUint64(b, w)
-	}
-	return b
+	return words.Append(b, m.many)
 }
 
 // marks reads the marks of a region.
@@ -140,14 +139,6 @@ func (c indexReader) marks(segs []segment) marks {
 	if m.unused < 0 || m.unused > used(segs) {
 		c.Fail("%d unused of %d", m.unused, used(segs))
 	}
-	n := int(words(addressable(segs)))
-	b := c.Bytes(n * word)
-	if c.Err() != nil {
-		return m
-	}
-	m.many = make([]uint64, n)
-	for i := range m.many {
-		m.many[i] = binary.LittleEndian.Uint64(b[i*word:])
-	}
+	m.many = words.Of[uint64](c.Bytes(int(wordsFor(addressable(segs))) * word))
 	return m
 }

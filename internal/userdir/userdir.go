@@ -24,6 +24,7 @@ import (
 	"github.com/adrg/xdg"
 
 	"lorefs/internal/disk"
+	"lorefs/internal/hugepages"
 )
 
 // ErrUntrusted means that others could have written what is there.
@@ -236,7 +237,7 @@ func (d *Dir) ReadFile(name string, limit int64) ([]byte, error) {
 	case got.Size() > limit:
 		return nil, fmt.Errorf("%s has %d bytes: at most %d are read", path, got.Size(), limit)
 	}
-	data := make([]byte, got.Size())
+	data := hugepages.Make[byte](int(got.Size()))
 	if _, err := io.ReadFull(f, data); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
