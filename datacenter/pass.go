@@ -55,14 +55,11 @@ type layoutScan struct {
 	countErr error
 }
 
-// run inflates the file once. One goroutine computes the checksums of the blocks, and one
-// for each possible layout follows the regions.
+// run inflates the file once. A goroutine for each possible layout follows the regions.
 func (p *pass) run(ctx context.Context, layouts []Layout) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var wg sync.WaitGroup
-	sums := make(chan *passing, ahead)
-	wg.Go(func() { p.sum(sums) })
 	for _, l := range layouts {
 		s := &layoutScan{
 			layout: l, blocks: make(chan *passing, ahead),
@@ -72,11 +69,7 @@ func (p *pass) run(ctx context.Context, layouts []Layout) error {
 		p.scans = append(p.scans, s)
 		wg.Go(func() { s.run(p.stated) })
 	}
-	err := p.inflate(ctx, func(b *passing) error {
-		sums <- b
-		return p.feed(b)
-	})
-	close(sums)
+	err := p.inflate(ctx)
 	for _, s := range p.scans {
 		close(s.blocks)
 	}
@@ -108,13 +101,13 @@ func (p *pass) feed(b *passing) error {
 }
 
 // inflate inflates block by block and takes a checkpoint before each.
-func (p *pass) inflate(ctx context.Context, show func(*passing) error) error {
+func (p *pass) inflate(ctx context.Context) error {
 	dec, stop := p.aheadDecoder()
 	defer stop()
 	p.reserve((p.stated + p.blockSize - 1) / p.blockSize)
 	dec.OnBlock = p.addDeflateBlock
 	blocks := newPassings(min(p.blockSize, p.stated))
-	readers := len(p.scans) + 2 // the checksums, and the next block for its history
+	readers := len(p.scans) + 1 // the next block for its history
 	var prev *passing
 	for out := int64(0); out < p.stated; out += p.blockSize {
 		if err := ctx.Err(); err != nil {
@@ -131,7 +124,8 @@ func (p *pass) inflate(ctx context.Context, show func(*passing) error) error {
 			return p.shortErr(out+int64(n), dec, err)
 		}
 		p.keepBlock(b.buf)
-		if err := show(b); err != nil {
+		p.adlers = append(p.adlers, adler.Checksum(b.data)) // which is in the cache now
+		if err := p.feed(b); err != nil {
 			return err
 		}
 		prev = b
@@ -184,14 +178,6 @@ func (p *pass) finish(dec *inflate.Decoder, history []byte) error {
 	p.statedAdler = binary.BigEndian.Uint32(trailer[:])
 	p.streamEnd = at + adlerSize
 	return nil
-}
-
-// sum computes the checksums of the blocks.
-func (p *pass) sum(blocks <-chan *passing) {
-	for b := range blocks {
-		p.adlers = append(p.adlers, adler.Checksum(b.data))
-		b.release()
-	}
 }
 
 // run follows the regions, and starts counting as soon as all nodes are seen.
