@@ -3,6 +3,8 @@ package datacenter
 import (
 	"encoding/binary"
 	"math"
+
+	"lorefs/internal/hugepages"
 )
 
 const (
@@ -38,7 +40,13 @@ type nodeTable struct {
 	base     []uint32 // the number of each segment's first node
 	off      []int64  // the offset of each segment's nodes
 	count    uint32
+
+	size int64        // of the data
+	free []tabledNode // memory for the next segments
 }
+
+// tableAtLeast is for how many nodes memory is taken at once, if the data can have so many.
+const tableAtLeast = 1 << 19
 
 // tabledNode is a node. Once it is counted, its addresses are not needed any more, and their place
 // has what its parents need: that saves memory, which the kernel would have to find first.
@@ -63,7 +71,7 @@ func (n *tabledNode) counted() (nodes uint32, height uint16) {
 // It is called at least once for each segment, so that base is complete.
 func (t *nodeTable) add(seg segment, first int, b []byte) {
 	if first == 0 {
-		t.segments = append(t.segments, make([]tabledNode, 0, seg.addressable()))
+		t.segments = append(t.segments, t.take(seg))
 		t.base = append(t.base, t.count)
 		t.off = append(t.off, seg.off)
 		t.count += seg.addressable()
@@ -82,6 +90,18 @@ func (t *nodeTable) add(seg segment, first int, b []byte) {
 		})
 	}
 	t.segments[last] = nodes
+}
+
+// take returns memory for the nodes of a segment.
+func (t *nodeTable) take(seg segment) []tabledNode {
+	n := int(seg.addressable())
+	if len(t.free) < n {
+		left := (t.size - seg.off) / t.layout.NodeSize()
+		t.free = hugepages.Make[tabledNode](max(n, int(min(left, tableAtLeast))))
+	}
+	nodes := t.free[:0:n]
+	t.free = t.free[n:]
+	return nodes
 }
 
 // number returns the place of the node at addr among all nodes.
@@ -171,7 +191,7 @@ func (t *nodeTable) tally(attributes, nodes []segment) (*tally, error) {
 // it is read before, the kernel first shows a page of zeros, and has to take that away from
 // all cores when the page is written: of 3,000 pages, that stops the core that inflates, too.
 func zeros[T uint32 | uint64](n T) []T {
-	s := make([]T, n)
+	s := hugepages.Make[T](int(n))
 	clear(s)
 	return s
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // ahead is how many blocks inflating may be ahead of the goroutines that read them.
-const ahead = 3
+const ahead = 1
 
 // pass inflates the whole file once and builds its index.
 type pass struct {
@@ -65,7 +65,7 @@ func (p *pass) run(ctx context.Context, layouts []Layout) error {
 			layout: l, blocks: make(chan *passing, ahead),
 			done: make(chan struct{}), counted: make(chan struct{}),
 		}
-		s.nodes.layout = l
+		s.nodes.layout, s.nodes.size = l, p.stated
 		p.scans = append(p.scans, s)
 		wg.Go(func() { s.run(p.stated) })
 	}

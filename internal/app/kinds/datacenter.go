@@ -63,7 +63,7 @@ func openDataCenter(ctx context.Context, path string, o opening) (archive, error
 	d := &DataCenter{file: file, blocks: o.blocks, log: o.Logger, sizesLater: o.DataCenter.SizesLater}
 	opts := d.options(o)
 	if d.index = o.storeFor(file); d.index != nil {
-		opts.Index, opts.Later = d.index, d.index.saving.Go
+		opts.Index, opts.Later = d.index, d.index.later
 	}
 	d.dc, err = datacenter.Open(ctx, d.reader(), file.Size(), opts)
 	if err == nil && o.DataCenter.World != "" {

@@ -3,6 +3,7 @@ package kinds
 import (
 	"log/slog"
 	"sync"
+	"time"
 
 	"lorefs/internal/userdir"
 )
@@ -26,7 +27,7 @@ func (o *Options) store() *indexStore {
 		o.Logger.Warn("the index is not saved, so the next start will be slower", "err", err)
 		return nil
 	}
-	return &indexStore{Store: userdir.NewStore(dir, maxIndexBytes), log: o.Logger}
+	return &indexStore{Store: userdir.NewStore(dir, maxIndexBytes), log: o.Logger, closing: make(chan struct{})}
 }
 
 // storeFor is store for the index of a file. An index is known by the time of the file, which
@@ -44,6 +45,24 @@ type indexStore struct {
 	*userdir.Store
 	log    *slog.Logger
 	saving sync.WaitGroup
+	// closing is closed when somebody waits.
+	closing chan struct{}
+	close   sync.Once
+}
+
+// saveAfter is how long making an index waits. It takes some memory and time, of which who has just
+// opened a source has better use at first.
+const saveAfter = 300 * time.Millisecond
+
+// later runs work after a moment, or as soon as somebody waits for it.
+func (s *indexStore) later(work func()) {
+	s.saving.Go(func() {
+		select {
+		case <-time.After(saveAfter):
+		case <-s.closing:
+		}
+		work()
+	})
 }
 
 // Save returns at once; wait returns when all is saved.
@@ -58,6 +77,7 @@ func (s *indexStore) Save(key string, data []byte) error {
 
 func (s *indexStore) wait() {
 	if s != nil {
+		s.close.Do(func() { close(s.closing) })
 		s.saving.Wait()
 	}
 }
