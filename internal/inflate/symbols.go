@@ -127,14 +127,13 @@ func (d *Decoder) decodeFast(buf []byte, p, floor int) (int, string) {
 	inStop, outStop := len(in)-fastInput, len(buf)-fastOutput
 	what, ended := "", uint32(0)
 
+	bb |= binary.LittleEndian.Uint64(in[ip:ip+8:ip+8]) << (nb & 63)
+	ip += int((63 - nb) >> 3)
+	nb |= 56
+	e := litLen[bb&(1<<litLenRoot-1)]
 	for ip <= inStop && p <= outStop {
-		bb |= binary.LittleEndian.Uint64(in[ip:ip+8:ip+8]) << (nb & 63)
-		ip += int((63 - nb) >> 3)
-		nb |= 56
-
 		// Up to two literals with codes of at most litLenRoot bits, and any
 		// symbol with its extra bits: 2*11 + 15 + 5 of at least 56 bits.
-		e := litLen[bb&(1<<litLenRoot-1)]
 		if e&flagLiteral != 0 {
 			bb >>= e & lenMask
 			nb -= uint(e & lenMask)
@@ -158,6 +157,10 @@ func (d *Decoder) decodeFast(buf []byte, p, floor int) (int, string) {
 				nb -= uint(e & lenMask)
 				buf[p] = byte(e >> valueShift)
 				p++
+				bb |= binary.LittleEndian.Uint64(in[ip:ip+8:ip+8]) << (nb & 63)
+				ip += int((63 - nb) >> 3)
+				nb |= 56
+				e = litLen[bb&(1<<litLenRoot-1)]
 				continue
 			}
 			if e&flagEnd != 0 {
@@ -197,6 +200,12 @@ func (d *Decoder) decodeFast(buf []byte, p, floor int) (int, string) {
 			what = farDistance
 			break
 		}
+
+		// The next entry is on its way while the match is copied, whose length is hard to foresee.
+		bb |= binary.LittleEndian.Uint64(in[ip:ip+8:ip+8]) << (nb & 63)
+		ip += int((63 - nb) >> 3)
+		nb |= 56
+		e = litLen[bb&(1<<litLenRoot-1)]
 
 		// The words do not overlap, so each is copied whole before the next is read, as a
 		// match that overlaps itself requires.
