@@ -1,7 +1,6 @@
 package datacenter
 
 import (
-	"crypto/aes"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
@@ -9,6 +8,7 @@ import (
 	"io"
 	"strings"
 
+	"lorefs/internal/aes128"
 	"lorefs/internal/cfb"
 	"lorefs/internal/inflate"
 )
@@ -111,7 +111,7 @@ func badKey(tried int) error {
 // unlock tries one key. It fails with ErrKey if the decrypted data is no zlib stream, and
 // with another error if the stream holds no data center.
 func unlock(r io.ReaderAt, size int64, key Key) (*container, error) {
-	block, err := aes.NewCipher(key.Key[:])
+	block, err := aes128.New(key.Key)
 	if err != nil {
 		return nil, err
 	}

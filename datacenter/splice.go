@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"lorefs/internal/adler"
+	"lorefs/internal/aes128"
 	"lorefs/internal/cfb"
 	"lorefs/internal/cores"
 	"lorefs/internal/inflate"
@@ -210,7 +211,7 @@ func (s *spliced) write(ctx context.Context, f *File, to io.Writer, plan *splice
 }
 
 func (s *spliced) encrypt(ctx context.Context, f *File, to io.Writer, plan *splice.Plan) error {
-	block, err := aes.NewCipher(s.key.Key[:])
+	block, err := aes128.New(s.key.Key)
 	if err != nil {
 		return err
 	}

@@ -2,11 +2,11 @@ package datacenter
 
 import (
 	"context"
-	"crypto/aes"
 	"encoding/binary"
 	"fmt"
 	"io"
 
+	"lorefs/internal/aes128"
 	"lorefs/internal/cfb"
 	"lorefs/internal/cores"
 )
@@ -44,7 +44,7 @@ func newSealer(ctx context.Context, w io.Writer, d *deflater, opts WriteOptions,
 	if size > maxSize {
 		return nil, fmt.Errorf("datacenter: %d bytes: %w", size, ErrTooLarge)
 	}
-	block, err := aes.NewCipher(opts.Key.Key[:])
+	block, err := aes128.New(opts.Key.Key)
 	if err != nil {
 		return nil, err
 	}

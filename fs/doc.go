@@ -21,7 +21,8 @@
 //     program are at work on the answer (registrar.go);
 //   - small files are pushed into the kernel's page cache while a program reads
 //     its way through directories (prime.go);
-//   - a tree without extended attributes says so once.
+//   - a tree without extended attributes says so to each program, and to one that goes on
+//     asking in a way that makes the kernel answer.
 //
 // A second walk over a tree then sends nothing at all.
 //

@@ -128,11 +128,17 @@ func (f *front) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.
 
 func (f *front) GetXAttr(cancel <-chan struct{}, header *fuse.InHeader, attr string, dest []byte) (uint32, fuse.Status) {
 	f.begin(&f.m.counters.xattrs)
+	if f.m.xattrs == nil && f.m.xattrAsker.asksForEach(header.Pid) {
+		return 0, fuse.ENOSYS
+	}
 	return f.RawFileSystem.GetXAttr(cancel, header, attr, dest)
 }
 
 func (f *front) ListXAttr(cancel <-chan struct{}, header *fuse.InHeader, dest []byte) (uint32, fuse.Status) {
 	f.begin(&f.m.counters.xattrs)
+	if f.m.xattrs == nil {
+		return 0, fuse.ENOSYS
+	}
 	return f.RawFileSystem.ListXAttr(cancel, header, dest)
 }
 

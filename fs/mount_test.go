@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -178,9 +179,31 @@ func TestXattrs(t *testing.T) {
 }
 
 func TestNoXattr(t *testing.T) {
-	dir := fusetest.Mount(t, testTree(t), fs.Options{NoXattr: true})
-	if _, err := unix.Getxattr(filepath.Join(dir, "ItemData", "x"), "user.lorefs.type", nil); err != unix.ENOTSUP {
-		t.Errorf("getxattr: %v, want ENOTSUP", err)
+	dir, s := fusetest.Serve(t, testTree(t), fs.Options{NoXattr: true})
+	file := filepath.Join(dir, "ItemData", "x")
+	// This answer makes ls ask for no other file. "No data" would not.
+	if _, err := unix.Getxattr(file, "system.posix_acl_access", nil); err != unix.ENOTSUP {
+		t.Errorf("getxattr of an access list: %v, want ENOTSUP", err)
+	}
+	before := s.Stats().Xattrs
+	run(t, "ls", "-lR", dir)
+	if n := s.Stats().Xattrs - before; n > 4 {
+		t.Errorf("ls -lR asked for %d extended attributes", n)
+	}
+	// Who goes on asking is answered by the kernel, and so are all others then.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	before = s.Stats().Xattrs
+	for range 100 {
+		if _, err := unix.Getxattr(file, "user.lorefs.type", nil); err != unix.ENOTSUP {
+			t.Errorf("getxattr: %v, want ENOTSUP", err)
+		}
+		if _, err := unix.Listxattr(file, nil); err != unix.ENOTSUP {
+			t.Errorf("listxattr: %v, want ENOTSUP", err)
+		}
+	}
+	if n := s.Stats().Xattrs - before; n > 6 {
+		t.Errorf("200 questions for extended attributes made %d requests", n)
 	}
 }
 

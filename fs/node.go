@@ -24,6 +24,8 @@ type mount struct {
 	// xattrs is nil if there are none to show, edits if the mount is read-only.
 	xattrs nodes.Xattrer
 	edits  *edits
+	// xattrAsker is for a mount with neither.
+	xattrAsker xattrAsker
 	// watched is nil if the tree doesn't change.
 	watched   *watched
 	uid, gid  uint32

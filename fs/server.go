@@ -212,7 +212,8 @@ func mountOptions(m *mount, o Options) *fusefs.Options {
 	fo.MaxBackground, fo.CongestionThreshold = maxBackground, maxBackground
 	// A pipe has no room for a read of maxRequest, and go-fuse would log that each time.
 	fo.DisableSplice = true
-	fo.DisableXAttrs = m.xattrs == nil
+	// Without attributes each write would be preceded by a question for one of them.
+	fo.DisableXAttrs = m.xattrs == nil && m.edits != nil
 	fo.ExplicitDataCacheControl = true
 	fo.ExtraCapabilities = extraCapabilities
 	fo.Debug = o.Debug

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
@@ -37,6 +38,27 @@ func (n *node) Getxattr(ctx context.Context, name string, dest []byte) (uint32, 
 		return uint32(len(value)), syscall.ERANGE
 	}
 	return uint32(copy(dest, value)), 0
+}
+
+// xattrAsker decides how a read-only mount without attributes answers who asks for one. After ENOSYS
+// the kernel never asks again, and tells programs that no file has any access list. So ls -l would
+// make a system call for each file. After "not supported" it makes none, but a program that is not
+// content with that, such as cp -a, sends a request for each file.
+type xattrAsker struct {
+	// last has the number of the thread that asked last, and in the lower half how many times in a
+	// row it has.
+	last atomic.Uint64
+}
+
+// asksForEach reports whether a thread has asked more often than one that is content.
+func (a *xattrAsker) asksForEach(thread uint32) bool {
+	const content = 4 // ls asks for a label, capabilities and access lists
+	times := uint64(1)
+	if last := a.last.Load(); uint32(last>>32) == thread {
+		times += uint64(uint32(last))
+	}
+	a.last.Store(uint64(thread)<<32 | times)
+	return times > content
 }
 
 func (n *node) Listxattr(ctx context.Context, dest []byte) (uint32, syscall.Errno) {

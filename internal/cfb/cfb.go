@@ -3,7 +3,7 @@
 // Each plain block is its cipher block XORed with the encryption of the cipher block before
 // it (the IV for the first). So a read needs only the sixteen cipher bytes before it: NIST
 // SP 800-38A, 6.3. The last block may be partial. The standard library's CFB only goes
-// forward, is deprecated, and is slower.
+// forward, is deprecated, and is slower. A cipher of package aes128 makes it faster.
 package cfb
 
 import (
@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 
+	"lorefs/internal/aes128"
 	"lorefs/internal/readat"
 )
 
@@ -77,9 +78,13 @@ func (r *Reader) decrypt(p, before []byte) {
 	var prev, stream [blockSize]byte
 	if len(p) > first {
 		last := first + (len(p)-first-1)/blockSize*blockSize
+		many, ok := r.block.(*aes128.Blocks)
 		for i := last; i >= blockSize; i -= blockSize {
 			r.block.Encrypt(stream[:], p[i-blockSize:i])
 			xor(p[i:min(i+blockSize, len(p))], &stream)
+			if ok {
+				i -= many.XORBefore(p[first%blockSize:i]) * blockSize
+			}
 		}
 		if first < blockSize { // the block before it straddles off
 			copy(prev[:], before[blockSize:])
@@ -135,6 +140,11 @@ func (w *Writer) Write(p []byte) (int, error) {
 	w.buf = append(w.buf[:0], p...)
 	for b := w.buf; len(b) > 0; {
 		if w.used == 0 {
+			if many, ok := w.block.(*aes128.Blocks); ok && len(b) >= blockSize {
+				many.Chain(b, &w.prev)
+				b = b[len(b)/blockSize*blockSize:]
+				continue
+			}
 			w.block.Encrypt(w.stream[:], w.prev[:])
 		}
 		n := min(len(b), blockSize-w.used)

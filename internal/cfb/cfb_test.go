@@ -3,11 +3,14 @@ package cfb
 import (
 	"bytes"
 	"crypto/aes"
+	"crypto/cipher"
 	"encoding/hex"
 	"errors"
 	"io"
 	"math/rand/v2"
 	"testing"
+
+	"lorefs/internal/aes128"
 )
 
 func unhex(t *testing.T, s string) []byte {
@@ -101,16 +104,83 @@ func TestReadsPastTheEnd(t *testing.T) {
 	}
 }
 
+// TestManyBlocks compares a cipher that works on many blocks with the standard library's.
+func TestManyBlocks(t *testing.T) {
+	key := [16]byte(unhex(t, "2b7e151628aed2a6abf7158809cf4f3c"))
+	one, err := aes.NewCipher(key[:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	many, err := aes128.New(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(5, 6))
+	plain := make([]byte, 3000)
+	for i := range plain {
+		plain[i] = byte(rng.Uint32())
+	}
+	written := func(block cipher.Block, cuts []int) []byte {
+		var out bytes.Buffer
+		w, from := NewWriter(&out, block, [16]byte{7}), 0
+		for _, to := range append(cuts, len(plain)) {
+			if _, err := w.Write(plain[from:to]); err != nil {
+				t.Fatal(err)
+			}
+			from = to
+		}
+		return out.Bytes()
+	}
+	text := written(one, nil)
+	for range 3000 {
+		cuts := []int{rng.IntN(1000), 1000 + rng.IntN(1000), 2000 + rng.IntN(1000)}
+		if !bytes.Equal(written(many, cuts), text) {
+			t.Fatalf("what is written in pieces up to %d is another cipher text", cuts)
+		}
+		off := rng.IntN(len(plain))
+		got := make([]byte, rng.IntN(len(plain)-off+1))
+		if _, err := NewReader(bytes.NewReader(text), many, [16]byte{7}).ReadAt(got, int64(off)); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, plain[off:off+len(got)]) {
+			t.Fatalf("%d bytes at %d are not what was written", len(got), off)
+		}
+	}
+}
+
 func BenchmarkReadAt(b *testing.B) {
-	block, err := aes.NewCipher(make([]byte, 16))
+	one, err := aes.NewCipher(make([]byte, 16))
 	if err != nil {
 		b.Fatal(err)
 	}
-	r := NewReader(bytes.NewReader(make([]byte, 1<<20)), block, [16]byte{})
+	many, err := aes128.New([16]byte{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, block := range map[string]cipher.Block{"one": one, "many": many} {
+		b.Run(name, func(b *testing.B) {
+			r := NewReader(bytes.NewReader(make([]byte, 1<<20)), block, [16]byte{})
+			p := make([]byte, 1<<18)
+			b.SetBytes(int64(len(p)))
+			for b.Loop() {
+				if _, err := r.ReadAt(p, 6); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkWrite(b *testing.B) {
+	many, err := aes128.New([16]byte{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	w := NewWriter(io.Discard, many, [16]byte{})
 	p := make([]byte, 1<<18)
 	b.SetBytes(int64(len(p)))
 	for b.Loop() {
-		if _, err := r.ReadAt(p, 6); err != nil {
+		if _, err := w.Write(p); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -162,7 +162,14 @@ func (t *Tree) child(dir node, i int) node {
 
 // squareName returns the name of a square's file: sx-sy, with 3 digits each.
 func squareName(square int) string {
-	return fmt.Sprintf("%03d-%03d.json", square/geometry.ZoneSide, square%geometry.ZoneSide)
+	name := []byte("000-000.json")
+	for i, at := range [...]int{square / geometry.ZoneSide, square % geometry.ZoneSide} {
+		digits := name[len("000-")*i:]
+		digits[0] += byte(at / 100)
+		digits[1] += byte(at / 10 % 10)
+		digits[2] += byte(at % 10)
+	}
+	return string(name)
 }
 
 // squareNamed is the inverse of squareName. It returns -1 for other names.
