@@ -13,6 +13,7 @@ import (
 
 	"lorefs/internal/cache"
 	"lorefs/internal/cores"
+	"lorefs/internal/hugepages"
 )
 
 // BlockCache keeps inflated blocks. Package nodes/blockcache has one with a budget.
@@ -42,7 +43,7 @@ type Options struct {
 	Blocks BlockCache
 	// KeepBlocks keeps what the first pass inflates in Blocks. It is for a caller that reads all of
 	// the file next, or from a slow source. For others, memory for so much costs more than
-	// inflating a few blocks again.
+	// inflating a few blocks again. It asks for huge pages behind that memory.
 	KeepBlocks bool
 	// HoldBlocks keeps some of what the first pass inflates until it is first read. It is for a
 	// caller that next goes through all of the file once.
@@ -106,6 +107,9 @@ func Open(ctx context.Context, r io.ReaderAt, size int64, opts Options) (*File, 
 	return f, nil
 }
 
+// maxHugeBlocks bounds the memory in huge pages that Options.KeepBlocks asks for.
+const maxHugeBlocks = 256 << 20
+
 // open is Open, but it accepts a wrong checksum and a broken graph: it keeps them in
 // adlerErr and countErr, so that Verify can report them with everything else.
 func open(ctx context.Context, r io.ReaderAt, size int64, opts Options) (*File, error) {
@@ -113,6 +117,9 @@ func open(ctx context.Context, r io.ReaderAt, size int64, opts Options) (*File, 
 	c, err := openContainer(r, size, opts.Keys)
 	if err != nil {
 		return nil, err
+	}
+	if opts.KeepBlocks {
+		hugepages.Heap(int(min(c.stated, maxHugeBlocks)))
 	}
 	f := newFile(c, opts.Blocks)
 	if f.identity, err = identify(r, size, opts); err != nil {

@@ -39,8 +39,9 @@ type encoder struct {
 	// batch has batchSize children for each frame.
 	batch []datacenter.Node
 	names []uint16
-	// attrs are the attributes of the current tag.
+	// attrs or words are the attributes of the current tag.
 	attrs []datacenter.Attribute
+	words []datacenter.AttributeWord
 	// out is a buffer for the encoder's user, and scratch for texts that need escapes.
 	out     []byte
 	scratch []byte

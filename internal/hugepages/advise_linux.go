@@ -1,6 +1,7 @@
 package hugepages
 
 import (
+	"runtime"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -22,4 +23,10 @@ func advise[T any](s []T) {
 	inside := (size - skip) / pageSize * pageSize
 	// If the kernel refuses, the pages are small: nothing else depends on it.
 	_ = unix.Madvise(unsafe.Slice((*byte)(unsafe.Add(p, skip)), inside), unix.MADV_HUGEPAGE)
+}
+
+// heap lets the collector free a large slice that was never written: what is allocated next lies there.
+func heap(size int) {
+	runtime.KeepAlive(Make[byte](size))
+	runtime.GC()
 }

@@ -29,6 +29,26 @@ func TestAsked(t *testing.T) {
 	}
 }
 
+// TestHeap checks that small pieces which are allocated next lie where huge pages were asked for.
+func TestHeap(t *testing.T) {
+	if _, err := os.Stat("/sys/kernel/mm/transparent_hugepage"); err != nil {
+		t.Skip("this kernel has no huge pages for programs that ask")
+	}
+	hugepages.Heap(64 << 20)
+	var pieces [48][]byte
+	inside := 0
+	for i := range pieces {
+		pieces[i] = make([]byte, 1<<20)
+		if asked(t, &pieces[i][1<<19]) {
+			inside++
+		}
+	}
+	if inside < len(pieces)/2 {
+		t.Errorf("%d of %d pieces are where huge pages were asked for", inside, len(pieces))
+	}
+	runtime.KeepAlive(pieces)
+}
+
 // asked reports whether huge pages were asked for where b is.
 func asked(t *testing.T, b *byte) bool {
 	t.Helper()

@@ -24,3 +24,8 @@ func Advise[T any](s []T) []T {
 	advise(s)
 	return s
 }
+
+// Heap asks for huge pages behind about as many bytes of what the program will allocate next. It is
+// for a short run that soon allocates as much, in pieces that are too small for [Make]. It must
+// be called while the heap is small.
+func Heap(size int) { heap(size) }

@@ -46,7 +46,7 @@ func Measure(ctx context.Context, tree nodes.Tree, from nodes.Entry, to string, 
 	w := &walk{tree: tree, dir: m.dir, unlisted: func(string, error) {}} // copying it says why
 	w.ctx, w.cancel = context.WithCancelCause(ctx)
 	defer w.cancel(nil)
-	w.file = func(j job, _ []byte) {
+	w.file = func(j job, _ *worker) {
 		if err := m.file(w.ctx, tree, j); err != nil {
 			w.cancel(err)
 		}

@@ -18,9 +18,9 @@ type gathering struct {
 }
 
 // add takes a file. What is not read has no place in the order.
-func (g *gathering) add(j job, buf []byte) {
+func (g *gathering) add(j job, by *worker) {
 	if j.entry.Kind != nodes.File || g.stays(j.path) {
-		g.one(j, buf)
+		g.one(j, by)
 		return
 	}
 	if g.jobs = append(g.jobs, j); len(g.jobs) == maxGathered {
@@ -56,9 +56,10 @@ func (g *gathering) flush() {
 	var workers sync.WaitGroup
 	for range min(workerCount(g.o), len(rows)) {
 		workers.Go(func() {
-			buf := make([]byte, bufferSize)
+			by := &worker{}
+			defer by.close()
 			for row := range next {
-				g.row(row, buf)
+				g.row(row, by)
 			}
 		})
 	}
@@ -70,11 +71,11 @@ func (g *gathering) flush() {
 }
 
 // row copies files one after another.
-func (g *gathering) row(row []int, buf []byte) {
+func (g *gathering) row(row []int, by *worker) {
 	for _, i := range row {
 		if g.ctx.Err() != nil {
 			return
 		}
-		g.one(g.jobs[i], buf)
+		g.one(g.jobs[i], by)
 	}
 }

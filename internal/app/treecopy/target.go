@@ -141,8 +141,8 @@ func (t *target) makeDir(name string) error {
 }
 
 // file writes a whole file, or none, and reports it.
-func (t *target) file(name string, modTime time.Time, write func(io.Writer) (int64, error)) {
-	n, err := t.write(name, modTime, write)
+func (t *target) file(by *worker, name string, modTime time.Time, write func(io.Writer) (int64, error)) {
+	n, err := t.write(by, name, modTime, write)
 	t.done(name, n, err)
 }
 
@@ -212,12 +212,12 @@ func (t *target) settle(at, name string, err error) error {
 }
 
 // write writes a file if there is none.
-func (t *target) write(name string, modTime time.Time, write func(io.Writer) (int64, error)) (n int64, err error) {
+func (t *target) write(by *worker, name string, modTime time.Time, write func(io.Writer) (int64, error)) (n int64, err error) {
 	at, err := t.place(name)
 	if err != nil {
 		return 0, err
 	}
-	f, err := t.root.OpenFile(at, os.O_WRONLY|os.O_CREATE|os.O_EXCL, filePerm)
+	f, err := by.create(t.root, at)
 	if err != nil {
 		return 0, present(err)
 	}

@@ -10,9 +10,6 @@ import (
 	"lorefs/nodes"
 )
 
-// bufferSize is how much is read at once.
-const bufferSize = 1 << 20
-
 // Copy copies what is in the directory from of the tree, or the file of that name, into the
 // folder to, which it makes if needed. If it is canceled or fails, what was copied so far
 // stays, but no partial file.
@@ -46,7 +43,7 @@ type copying struct {
 }
 
 // one copies a file or a link.
-func (c *copying) one(j job, buf []byte) {
+func (c *copying) one(j job, by *worker) {
 	if err := c.ready(&j); err != nil {
 		c.done(j.path, 0, err)
 		return
@@ -55,7 +52,7 @@ func (c *copying) one(j job, buf []byte) {
 		c.done(j.path, 0, c.copyLink(j))
 		return
 	}
-	c.file(j.path, j.entry.ModTime, func(w io.Writer) (int64, error) { return c.content(w, j.entry, buf) })
+	c.file(by, j.path, j.entry.ModTime, func(w io.Writer) (int64, error) { return c.content(w, j.entry, by) })
 }
 
 // ready makes the directory of a file, if that was not made yet. It returns an error for a file
@@ -81,7 +78,7 @@ func (c *copying) copyLink(j job) error {
 	return c.link(j.path, target)
 }
 
-func (c *copying) content(w io.Writer, e nodes.Entry, buf []byte) (n int64, err error) {
+func (c *copying) content(w io.Writer, e nodes.Entry, by *worker) (n int64, err error) {
 	if s, ok := c.tree.(nodes.Streamer); ok {
 		if n, ok, err := s.Stream(c.ctx, e.ID, w); ok || err != nil {
 			return n, sized(n, e.Size, err)
@@ -90,6 +87,7 @@ func (c *copying) content(w io.Writer, e nodes.Entry, buf []byte) (n int64, err 
 	if e, err = nodes.WithSize(c.ctx, c.tree, e); err != nil {
 		return 0, err
 	}
+	buf := by.buffer()
 	for n < e.Size {
 		if err := c.ctx.Err(); err != nil {
 			return n, err

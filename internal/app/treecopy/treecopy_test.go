@@ -623,3 +623,26 @@ func TestSizesLater(t *testing.T) {
 		t.Errorf("%d sizes were asked for", l.asked)
 	}
 }
+
+// TestFailsByPath checks that files which can't be made are told by their whole paths, whatever was
+// written to their folders before.
+func TestFailsByPath(t *testing.T) {
+	to := t.TempDir()
+	write := func(context.Context, io.Writer) error { return nil }
+	long := strings.Repeat("n", 300)
+	files := slices.Values([]treecopy.File{{"a/1", write}, {"a/" + long, write}, {"a/2", write}, {long, write}, {"b/a/1", write}, {"1", write}})
+	var told []string
+	r, err := treecopy.Write(t.Context(), files, to, treecopy.Options{
+		Workers: 1,
+		Failed: func(path string, _ treecopy.Reason, err error) error {
+			if of, ok := errors.AsType[*os.PathError](err); ok && of.Path == path {
+				told = append(told, path)
+			}
+			return nil
+		},
+	})
+	if err != nil || r.Files != 4 || r.Failed != 2 || !slices.Equal(told, []string{"a/" + long, long}) {
+		t.Errorf("%+v, %v, told of %q", r, err, told)
+	}
+	same(t, onDisk(t, to), map[string]string{"a/1": "", "a/2": "", "b/a/1": "", "1": ""})
+}

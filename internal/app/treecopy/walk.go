@@ -29,9 +29,8 @@ type walk struct {
 	dir func(path string) error
 	// unlisted is called for each directory but the first of which not all entries can be listed.
 	unlisted func(path string, err error)
-	// file is called for each file, with a buffer for reading it. Both are called in
-	// parallel.
-	file func(j job, buf []byte)
+	// file is called for each file, with the worker that does it. Both are called in parallel.
+	file func(j job, by *worker)
 
 	// jobs are a stack, so that a deep tree does not pile up. busy is the number of running
 	// jobs, which may add others.
@@ -71,7 +70,8 @@ func workerCount(o Options) int {
 
 // work does jobs until there are none, and none can come.
 func (w *walk) work() {
-	buf := make([]byte, bufferSize)
+	by := &worker{}
+	defer by.close()
 	q := &w.queue
 	q.Lock()
 	defer q.Unlock()
@@ -86,7 +86,7 @@ func (w *walk) work() {
 		q.jobs = q.jobs[:len(q.jobs)-1]
 		q.busy++
 		q.Unlock()
-		w.do(j, buf)
+		w.do(j, by)
 		q.Lock()
 		q.busy--
 		if len(q.jobs) == 0 && q.busy == 0 {
@@ -109,20 +109,20 @@ func (w *walk) later(j job) bool {
 }
 
 // do calls file for a file, or lists a directory.
-func (w *walk) do(j job, buf []byte) {
+func (w *walk) do(j job, by *worker) {
 	switch {
 	case w.ctx.Err() != nil:
 	case j.entry.Kind == nodes.Dir:
-		if err := w.list(j, buf); err != nil {
+		if err := w.list(j, by); err != nil {
 			w.cancel(err)
 		}
 	default:
-		w.file(j, buf)
+		w.file(j, by)
 	}
 }
 
 // list calls dir for the directories in a directory, and queues or does its entries.
-func (w *walk) list(dir job, buf []byte) error {
+func (w *walk) list(dir job, by *worker) error {
 	for e, err := range w.tree.ReadDir(w.ctx, dir.entry.ID, 0) {
 		if err == nil {
 			err = w.ctx.Err()
@@ -151,7 +151,7 @@ func (w *walk) list(dir job, buf []byte) error {
 			}
 		}
 		if !w.later(j) {
-			w.do(j, buf)
+			w.do(j, by)
 		}
 	}
 	return nil

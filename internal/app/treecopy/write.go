@@ -29,8 +29,10 @@ func Write(ctx context.Context, files iter.Seq[File], to string, o Options) (Rep
 	var workers sync.WaitGroup
 	for range workerCount(o) {
 		workers.Go(func() {
+			by := &worker{}
+			defer by.close()
 			for f := range jobs {
-				t.add(f)
+				t.add(f, by)
 			}
 		})
 	}
@@ -48,7 +50,7 @@ func Write(ctx context.Context, files iter.Seq[File], to string, o Options) (Rep
 }
 
 // add writes a file, and makes its folder.
-func (t *target) add(f File) {
+func (t *target) add(f File, by *worker) {
 	if t.ctx.Err() != nil {
 		return
 	}
@@ -58,7 +60,7 @@ func (t *target) add(f File) {
 			return
 		}
 	}
-	t.file(f.Path, time.Time{}, func(w io.Writer) (int64, error) {
+	t.file(by, f.Path, time.Time{}, func(w io.Writer) (int64, error) {
 		counted := counter{w: w}
 		err := f.Write(t.ctx, &counted)
 		return counted.n, err
