@@ -6,9 +6,11 @@ import (
 	"context"
 	"crypto/aes"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"strconv"
+	"sync"
 	"testing"
 
 	"lorefs/datacenter"
@@ -247,59 +249,117 @@ func TestWrittenStreamIsZlib(t *testing.T) {
 	}
 }
 
-// TestBuilderRepeatsRuns checks that nodes with the attributes and children of a stored one
-// become the same file as nodes that get them one by one.
-func TestBuilderRepeatsRuns(t *testing.T) {
-	build := func(same bool) []byte {
-		b, err := datacenter.NewBuilder([]string{"S", "A", "B", "x"}, datacenter.WriteOptions{})
+// TestBuilderOfParts checks that a data center whose texts, attributes and nodes are stored by a goroutine each
+// is the same file as one that is built node by node. The nodes have keys, so they are compared by attributes
+// and texts that are stored meanwhile.
+func TestBuilderOfParts(t *testing.T) {
+	const items, perRun = 3000, 10
+	names := []string{"S", "Item", "id", "on", "text"}
+	keys := datacenter.KeyDefinition{"id", "text"}
+	text := func(i int) string { return fmt.Sprint("text ", i*7919%1000) }
+	newBuilder := func() *datacenter.Builder {
+		b, err := datacenter.NewBuilder(names, datacenter.WriteOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		var own, children datacenter.StoredRun
-		b.Begin("S", nil, 0)
-		for i := range 3 {
-			b.Begin("A", nil, datacenter.KeyFlags(i))
-			if same && i > 0 {
-				b.SameAttributes(own)
-				b.SameChildren(children)
-			} else {
-				b.Int("x", 1)
-				b.Begin("B", nil, 0)
-				b.String("x", "text")
-				if own, _ = b.End(); !own.Known() {
-					t.Error("End returned no run")
-				}
-			}
-			own, children = b.End()
-		}
-		b.End()
+		return b
+	}
+	written := func(b *datacenter.Builder) []byte {
 		var out bytes.Buffer
 		if err := b.Write(t.Context(), &out); err != nil {
 			t.Fatal(err)
 		}
 		return out.Bytes()
 	}
-	if !bytes.Equal(build(true), build(false)) {
-		t.Error("the files differ")
+	whole := newBuilder()
+	for i := range items {
+		if i%perRun == 0 {
+			whole.Begin("S", nil, 0)
+		}
+		whole.Begin("Item", keys, 1)
+		whole.String("text", text(i))
+		whole.Bool("on", i%2 == 0)
+		whole.Int("id", int32(i%3))
+		whole.End()
+		if i%perRun == perRun-1 {
+			whole.End()
+		}
 	}
-	for what, wrong := range map[string]func(b *datacenter.Builder, r datacenter.StoredRun){
-		"attributes": func(b *datacenter.Builder, r datacenter.StoredRun) { b.Int("A", 1); b.SameAttributes(r) },
-		"children":   func(b *datacenter.Builder, r datacenter.StoredRun) { b.Begin("A", nil, 0); b.End(); b.SameChildren(r) },
-		"no run":     func(b *datacenter.Builder, _ datacenter.StoredRun) { b.SameChildren(datacenter.StoredRun{}) },
-	} {
-		b, err := datacenter.NewBuilder([]string{"S", "A"}, datacenter.WriteOptions{})
+	parts := newBuilder()
+	at, texts := make(chan datacenter.Address, items), make(chan datacenter.StoredText, items)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		defer close(texts)
+		var buf []byte
+		for i := range items {
+			stored, err := parts.StoreText([]byte(text(i)), &buf)
+			if err != nil {
+				t.Error(err)
+			}
+			texts <- stored
+		}
+		parts.EndTexts()
+	})
+	wg.Go(func() {
+		defer close(at)
+		batch := parts.NewAttributeBatch()
+		for i := range items {
+			str := datacenter.NewAttribute(parts.NameIndex("text"), datacenter.String)
+			str.SetText(<-texts)
+			on := datacenter.NewAttribute(parts.NameIndex("on"), datacenter.Bool)
+			on.SetNumber(uint32(1 - i%2))
+			id := datacenter.NewAttribute(parts.NameIndex("id"), datacenter.Int)
+			id.SetNumber(uint32(i % 3))
+			err := batch.Add([]datacenter.StoredAttribute{str, on, id})
+			if err == nil && batch.Len() == perRun {
+				err = batch.Store(func(_ int, stored datacenter.Address) { at <- stored })
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	var run []datacenter.StoredNode
+	for stored := range at {
+		item := parts.NewNode("Item", keys, 1)
+		item.SetAttributes(stored, 3)
+		if run = append(run, item); len(run) < perRun {
+			continue
+		}
+		children, err := parts.StoreChildren(run)
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.Begin("S", nil, 0)
-		b.Begin("A", nil, 0)
-		r, _ := b.End()
-		b.End()
-		b.Begin("S", nil, 0)
-		wrong(b, r)
-		b.End()
-		if err := b.Write(t.Context(), io.Discard); err == nil {
-			t.Errorf("%s: no error", what)
-		}
+		sheet := parts.NewNode("S", nil, 0)
+		sheet.SetChildren(children, len(run))
+		parts.AddSheet(sheet)
+		run = run[:0]
+	}
+	wg.Wait()
+	if !bytes.Equal(written(parts), written(whole)) {
+		t.Error("the files differ")
+	}
+}
+
+// TestBatchOfAttributes checks what a batch refuses, and a run without attributes.
+func TestBatchOfAttributes(t *testing.T) {
+	b, err := datacenter.NewBuilder([]string{"S", "a"}, datacenter.WriteOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch := b.NewAttributeBatch()
+	a := datacenter.NewAttribute(b.NameIndex("a"), datacenter.Int)
+	if err := batch.Add([]datacenter.StoredAttribute{a, a}); !errors.Is(err, datacenter.ErrValue) {
+		t.Errorf("an attribute that comes twice: %v", err)
+	}
+	if err := batch.Add(make([]datacenter.StoredAttribute, datacenter.MaxRun+1)); !errors.Is(err, datacenter.ErrTooLarge) {
+		t.Errorf("too many attributes: %v", err)
+	}
+	if batch.Len() != 0 {
+		t.Errorf("%d runs were added", batch.Len())
+	}
+	calls := 0
+	if err := errors.Join(batch.Add(nil), batch.Store(func(int, datacenter.Address) { calls++ })); err != nil || calls != 1 {
+		t.Errorf("a run without attributes: %v, stored %d times", err, calls)
 	}
 }

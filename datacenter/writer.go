@@ -65,7 +65,7 @@ func (o *WriteOptions) setDefaults() {
 // and equal keys stay in the order in which you added them.
 //
 // Errors are sticky: Write returns the first one. A Builder is not safe for concurrent use, but for
-// StoreText.
+// StoreText and an AttributeBatch.
 type Builder struct {
 	opts    WriteOptions
 	deflate *deflater
@@ -75,8 +75,12 @@ type Builder struct {
 
 	keys       []KeyNames
 	keyIndex   map[KeyNames]uint16
-	attributes runStore
-	nodes      runStore
+	// attributeTurn is for attributes while an AttributeBatch may be stored. seen are segments that
+	// need no turn: what is in them does not change.
+	attributeTurn sync.Mutex
+	attributes    runStore
+	seen          [][]byte
+	nodes         runStore
 	// textTurn is for values while StoreText may be called.
 	textTurn sync.Mutex
 	values   stringStore // guarded by textTurn
@@ -95,8 +99,6 @@ type openNode struct {
 	raw      StoredNode
 	attrs    []StoredAttribute
 	children []StoredNode
-	// sameAttrs and sameChildren are instead of attrs and children, if they are known.
-	sameAttrs, sameChildren StoredRun
 }
 
 // NewBuilder returns a Builder for nodes and attributes with the given names. The order of
@@ -174,19 +176,17 @@ func (b *Builder) fail(err error) {
 	}
 }
 
-// NameIndex returns the index of a name for Number and Spelled.
-func (b *Builder) NameIndex(name string) uint16 {
-	i, ok := b.index[name]
-	if !ok {
-		b.fail(fmt.Errorf("datacenter: BUG: the name %q was not announced", name))
-	}
-	return i
-}
-
 // Begin begins a child of the open node that was begun last. If no node is open, the child
 // is a sheet.
 func (b *Builder) Begin(name string, keys KeyDefinition, flags KeyFlags) {
-	var k KeyNames
+	if len(b.open) > MaxDepth {
+		b.fail(fmt.Errorf("datacenter: nested deeper than %d: %w", MaxDepth, ErrTooLarge))
+	}
+	b.push(b.NewNode(name, keys, flags))
+}
+
+// keyNames returns a key definition as it is written.
+func (b *Builder) keyNames(keys KeyDefinition) (k KeyNames) {
 	if len(keys) > len(k) {
 		b.fail(fmt.Errorf("datacenter: %d keys of a node: %w", len(keys), ErrTooLarge))
 		keys = keys[:len(k)]
@@ -194,10 +194,7 @@ func (b *Builder) Begin(name string, keys KeyDefinition, flags KeyFlags) {
 	for i, key := range keys {
 		k[i] = b.NameIndex(key)
 	}
-	if len(b.open) > MaxDepth {
-		b.fail(fmt.Errorf("datacenter: nested deeper than %d: %w", MaxDepth, ErrTooLarge))
-	}
-	b.push(StoredNode{name: b.NameIndex(name), key: b.keyOf(k), flags: uint8(flags & 0xf)})
+	return k
 }
 
 // push opens a node. It reuses the buffers of the last node at this depth, since there are
@@ -224,70 +221,53 @@ func (b *Builder) attribute(r StoredAttribute) {
 
 // Int adds an attribute to the open node that was begun last, as do Float, Bool, String and
 // Text.
-func (b *Builder) Int(name string, v int32) { b.Number(b.NameIndex(name), Int, uint32(v)) }
+func (b *Builder) Int(name string, v int32) { b.number(name, Int, uint32(v)) }
 
 // Float adds an attribute.
 func (b *Builder) Float(name string, v float32) {
-	b.Number(b.NameIndex(name), Float, math.Float32bits(v))
+	b.number(name, Float, math.Float32bits(v))
 }
 
 // Bool adds an attribute.
-func (b *Builder) Bool(name string, v bool) { b.Number(b.NameIndex(name), Bool, uint32(bit(v))) }
+func (b *Builder) Bool(name string, v bool) { b.number(name, Bool, uint32(bit(v))) }
 
 // String adds an attribute. v is WTF-8.
 func (b *Builder) String(name, v string) {
+	r := NewAttribute(b.NameIndex(name), String)
+	if b.err != nil {
+		return // it may be that there is no such name
+	}
 	b.text = wtf8.AppendUTF16(b.text[:0], v)
-	b.units(b.NameIndex(name), b.text)
+	t, err := b.storeUnits(b.text)
+	if err != nil {
+		b.fail(fmt.Errorf("%s: %w", name, err))
+		return
+	}
+	r.SetText(t)
+	b.attribute(r)
 }
 
 // Text sets the text of the node, that is, the attribute __value__.
 func (b *Builder) Text(v string) { b.String(ValueName, v) }
 
-// Number is Int, Float or Bool, by the bits of the value. For many attributes it is faster.
-func (b *Builder) Number(nameIndex uint16, t Type, bits uint32) {
-	r := StoredAttribute{name: nameIndex, typeCode: uint8(t), bits: bits}
-	if t == Bool {
-		r.typeCode, r.extended = uint8(Int), 1
-	}
+func (b *Builder) number(name string, t Type, bits uint32) {
+	r := NewAttribute(b.NameIndex(name), t)
+	r.SetNumber(bits)
 	b.attribute(r)
-}
-
-// Spelled is String. For many attributes it is faster. It returns where the string is stored.
-func (b *Builder) Spelled(nameIndex uint16, v []byte) StoredText {
-	b.text = wtf8.AppendUTF16(b.text[:0], v)
-	return b.units(nameIndex, b.text)
-}
-
-func (b *Builder) units(nameIndex uint16, units []byte) StoredText {
-	if b.err != nil {
-		return StoredText{} // it may be that there is no such name
-	}
-	t, err := b.storeUnits(units)
-	if err != nil {
-		b.fail(fmt.Errorf("%s: %w", b.names[nameIndex-1], err))
-		return StoredText{}
-	}
-	b.SameText(nameIndex, t)
-	return t
 }
 
 func stringAttribute(addr Address, hash uint16) StoredAttribute {
 	return StoredAttribute{typeCode: uint8(String), extended: hash, bits: uint32(addr.Segment) | uint32(addr.Element)<<16}
 }
 
-// End ends the open node that was begun last. It returns where its attributes and its
-// children are stored.
-func (b *Builder) End() (attributes, children StoredRun) {
+// End ends the open node that was begun last.
+func (b *Builder) End() {
 	if len(b.open) == 1 {
 		b.fail(fmt.Errorf("datacenter: BUG: End without Begin"))
-		return StoredRun{}, StoredRun{}
+		return
 	}
 	n := b.finish()
 	b.top().children = append(b.top().children, n)
-	if b.err != nil {
-		return StoredRun{}, StoredRun{}
-	}
-	return StoredRun{n.attrAddr, n.attrCount, true}, StoredRun{n.childAddr, n.childCount, true}
 }
 
 // finish removes the top node from open and stores its runs.
@@ -298,16 +278,12 @@ func (b *Builder) finish() StoredNode {
 	if b.err != nil {
 		return n.raw // indexes may be 0, but nothing will be written
 	}
-	if n.sameAttrs.known {
-		n.raw.attrAddr, n.raw.attrCount = n.sameAttrs.addr, n.sameAttrs.count
-	} else if n.raw.attrAddr, err = b.addAttributes(n.attrs); err != nil {
+	if n.raw.attrAddr, err = b.addAttributes(n.attrs); err != nil {
 		b.fail(fmt.Errorf("%s: %w", b.names[n.raw.name-1], err))
 	} else {
 		n.raw.attrCount = uint16(len(n.attrs))
 	}
-	if n.sameChildren.known {
-		n.raw.childAddr, n.raw.childCount = n.sameChildren.addr, n.sameChildren.count
-	} else if n.raw.childAddr, err = b.addChildren(n.children); err != nil {
+	if n.raw.childAddr, err = b.addChildren(n.children); err != nil {
 		b.fail(fmt.Errorf("%s: %w", b.names[n.raw.name-1], err))
 	} else {
 		n.raw.childCount = uint16(len(n.children))
@@ -384,7 +360,7 @@ func (b *Builder) findAttribute(n StoredNode, name uint16) (StoredAttribute, boo
 	if n.attrCount == 0 {
 		return StoredAttribute{}, false
 	}
-	run := b.attributes.from(n.attrAddr)[:int(n.attrCount)*b.attributes.size]
+	run := b.attributesAt(n.attrAddr)[:int(n.attrCount)*b.attributes.size]
 	for ; len(run) > 0; run = run[b.attributes.size:] {
 		if a := parseAttribute(run); a.name == name {
 			return a, true

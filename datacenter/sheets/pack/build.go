@@ -1,43 +1,39 @@
 package pack
 
 import (
+	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets/internal/infer"
 	"lorefs/datacenter/sheets/internal/xmlsheet"
 )
 
-// build passes all sheets to b, in order. Runs that nodes share are passed once.
+// build passes all sheets to b, in order: their texts, then their attributes, and then, on another core, their
+// nodes. Each stand-in is passed where it came first.
 func build(ctx context.Context, src *sheetFiles, s *survey, b *datacenter.Builder, bar *progress) error {
 	s.prepare(b)
-	l := &layer{b: b, value: b.NameIndex(datacenter.ValueName), known: make([]bool, len(s.kinds)), definitions: definitions{}}
-	stored := map[*standIns]*storedSheets{}
-	for i := range s.found {
-		if read := s.found[i].read; stored[read] == nil {
-			stored[read] = newStoredSheets(read)
-		}
-	}
-	ahead := s.storeTexts(ctx, b, stored)
+	ahead := s.storeAhead(ctx, b)
 	defer ahead.end()
+	l := &layer{b: b, all: s.definitions(), met: definitions{}, ends: map[*standIns]uint32{}}
 	for i := range s.found {
-		f := &s.found[i]
-		ahead.await()
-		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("sheets: %w", err)
+		err := ahead.await()
+		if ctx.Err() != nil {
+			return fmt.Errorf("sheets: %w", ctx.Err())
 		}
-		err := l.node(stored[f.read], f.root)
+		if err == nil {
+			err = l.sheet(uint64(i), &s.found[i])
+		}
 		switch {
 		case errors.Is(err, errWrongValue):
 			return wrongValue(src, s, i)
 		case err != nil:
 			return fmt.Errorf("sheets: %s: %w", src.files[i].path, err)
-		}
-		if !l.refused {
-			stored[f.read].forget(f)
 		}
 		bar.add(src.files[i].size)
 	}
@@ -52,176 +48,106 @@ func (s *survey) prepare(b *datacenter.Builder) {
 		}
 	}
 	tags, runs := 0, 0
-	met := map[*standIns]bool{}
-	for i := range s.found {
-		if read := s.found[i].read; !met[read] {
-			met[read] = true
-			tags += read.tags.Len()
-			runs += read.runs.Len()
-		}
+	for _, read := range s.readers {
+		tags += len(read.order)
+		runs += read.runs.Len()
 	}
 	const perEqual = 8 // of the tags that several readers have met, about one
 	b.Reserve(tags-tags/perEqual, runs)
 }
 
-// storedSheets says where the Builder has stored what stand-ins stand for, by the numbers of
-// start tags and of runs of children.
-type storedSheets struct {
-	*standIns
-	stored   []storedTag
-	children []datacenter.StoredRun
-	texts    []datacenter.StoredText
-	// textsStored is how many texts were stored ahead.
-	textsStored uint32
+// definition is a key definition in use.
+type definition struct {
+	order uint64
+	keys  datacenter.KeyDefinition
 }
 
-// storedTag is a start tag whose attributes are known once they have been stored without a text.
-type storedTag struct {
-	attributes datacenter.StoredRun
-	flags      datacenter.KeyFlags
-	ownKeys    bool
-}
-
-func newStoredSheets(s *standIns) *storedSheets {
-	return &storedSheets{
-		standIns: s,
-		stored:   make([]storedTag, s.tags.Len()),
-		children: make([]datacenter.StoredRun, s.runs.Len()),
-		texts:    make([]datacenter.StoredText, s.texts.Len()),
+// definitions returns all key definitions, those that were met first at the front.
+func (s *survey) definitions() []definition {
+	var all []definition
+	for _, read := range s.readers {
+		for _, l := range read.layouts {
+			all = append(all, definition{l.order, l.keyed()})
+		}
 	}
+	slices.SortFunc(all, func(a, b definition) int { return cmp.Compare(a.order, b.order) })
+	return all
 }
 
-// forget frees what is not needed after a sheet that has been passed to the Builder. A surveyor
-// reads its sheets in their order, so all that it had read by then has been passed as well.
-func (s *storedSheets) forget(f *sheetFound) {
-	s.tags.Forget(f.tags)
-	s.runs.Forget(f.runs)
+// keyed returns the key definition of a layout's nodes.
+func (l *layout) keyed() datacenter.KeyDefinition {
+	if l.keys != nil {
+		return l.keys
+	}
+	return l.kind.joined.keys
 }
 
 // layer passes nodes to the Builder.
 type layer struct {
-	b     *datacenter.Builder
-	value uint16 // the index of the name of texts
-	// refused is set once the Builder stores nothing more because of an error.
-	refused bool
-	// definitions are all key definitions in use. known says whether that of a kind is
-	// among them.
-	definitions definitions
-	known       []bool // by the number of a kind
+	b *datacenter.Builder
+	// all are the key definitions that are not met yet, and met are the others.
+	all []definition
+	met definitions
+	// ends says up to where the runs of stand-ins are stored.
+	ends map[*standIns]uint32
+	run  []datacenter.StoredNode // a buffer
 }
 
-// errWrongValue means that a value does not have the type of its attribute.
-var errWrongValue = errors.New("BUG: wrong value")
-
-// node passes a node with all below it. What the Builder has stored already it stores in
-// the same place, so only new runs are passed in full.
-func (l *layer) node(s *storedSheets, n record) error {
-	read := s.kinds[s.tags.Group(n.tag)]
-	if err := l.tag(s, read, n); err != nil {
-		return err
-	}
-	if err := l.children(s, n); err != nil {
-		return err
-	}
-	if n.text > 0 {
-		l.text(s, l.value, n.text-1)
-	}
-	own, children := l.b.End()
-	l.refused = l.refused || !own.Known()
-	if n.text == 0 {
-		s.stored[n.tag].attributes = own
-	}
-	if n.children > 0 {
-		s.children[n.children-1] = children
-	}
-	return nil
-}
-
-// tag begins a node, and passes its attributes.
-func (l *layer) tag(s *storedSheets, read *kind, n record) error {
-	of := &s.stored[n.tag]
-	if known := n.text == 0 && of.attributes.Known(); known && !of.ownKeys { // it may be forgotten
-		if err := l.begin(read.joined, tagHead{flags: of.flags}); err != nil {
+// sheet passes a sheet, and all runs that came first there, the innermost first.
+func (l *layer) sheet(number uint64, f *sheetFound) error {
+	for ; len(l.all) > 0 && l.all[0].order>>sheetShift <= number; l.all = l.all[1:] {
+		if err := l.met.add(l.all[0].keys); err != nil {
 			return err
 		}
-		l.b.SameAttributes(of.attributes)
-		return nil
+		l.b.AddKeys(l.all[0].keys)
 	}
-	head, attributes := parseHead(s.tags.At(n.tag))
-	of.flags, of.ownKeys = head.flags, head.keys != nil
-	if err := l.begin(read.joined, head); err != nil {
-		return err
-	}
-	return l.attributes(s, read, attributes)
-}
-
-// children passes those of a node.
-func (l *layer) children(s *storedSheets, n record) error {
-	if n.children == 0 {
-		return nil
-	}
-	if same := s.children[n.children-1]; same.Known() {
-		l.b.SameChildren(same)
-		return nil
-	}
-	for run := s.runs.At(n.children - 1); len(run) > 0; run = run[recordSize:] {
-		if err := l.node(s, parseRecord(run)); err != nil {
+	s := f.read
+	for from := l.ends[s]; from < f.runs; l.ends[s] = from {
+		var run uint32
+		run, from = s.runs.Next(from)
+		if err := l.children(s, run); err != nil {
 			return err
 		}
 	}
+	l.b.AddSheet(l.node(s, f.root.record))
 	return nil
 }
 
-// begin begins a node.
-func (l *layer) begin(k *kind, head tagHead) error {
-	def := k.keys
-	if head.keys != nil {
-		def = head.keys
+// children passes a run, and notes where it is stored.
+func (l *layer) children(s *standIns, run uint32) error {
+	l.run = l.run[:0]
+	for b := s.runs.At(run); len(b) > 0; b = b[recordSize:] {
+		l.run = append(l.run, l.node(s, parseRecord(b)))
 	}
-	if head.keys != nil || !l.known[k.number] {
-		l.known[k.number] = l.known[k.number] || head.keys == nil
-		if err := l.definitions.add(def); err != nil {
-			return err
-		}
-	}
-	l.b.Begin(k.name, def, head.flags)
-	return nil
+	at, err := l.b.StoreChildren(l.run)
+	putAddress(s.runs.Note(run), at)
+	return err
 }
 
-// attributes adds those of a start tag to the newest node. read is its kind as the surveyor
-// has it.
-func (l *layer) attributes(s *storedSheets, read *kind, list []byte) error {
-	for ; len(list) > 0; list = list[attributeSize:] {
-		a := parseAttribute(list)
-		of := &read.joined.attrs[read.places[a.place]]
-		guessed := a.typ == 0
-		if guessed {
-			a.typ = of.typ
-		}
-		switch {
-		case a.typ == datacenter.String:
-			l.text(s, of.index, a.bits)
-			continue
-		case a.spelled && !guessed: // it was no value of this type when it was read
-			return errWrongValue
-		case a.spelled:
-			var err error
-			if a.bits, err = infer.Number(a.typ, s.standIns.texts.At(a.bits)); err != nil {
-				return errWrongValue
-			}
-		}
-		l.b.Number(of.index, a.typ, a.bits)
+// node returns a node whose attributes and children are stored.
+func (l *layer) node(s *standIns, r record) datacenter.StoredNode {
+	tag := s.tags.At(r.tag)
+	of := s.layouts[binary.LittleEndian.Uint32(tag)&^usedFlag]
+	if !of.known {
+		of.node, of.known = l.b.NewNode(of.kind.name, of.keyed(), of.flags), true
 	}
-	return nil
+	n := of.node
+	if len(of.attrs) > 0 {
+		n.SetAttributes(address(tag[word:]), len(of.attrs))
+	}
+	if r.children > 0 {
+		n.SetChildren(address(s.runs.Note(r.children)), len(s.runs.At(r.children))/recordSize)
+	}
+	return n
 }
 
-// text adds a text, or the value of an attribute, to the newest node.
-func (l *layer) text(s *storedSheets, nameIndex uint16, number uint32) {
-	if same := s.texts[number]; same.Known() {
-		l.b.SameText(nameIndex, same)
-		return
-	}
-	s.texts[number] = l.b.Spelled(nameIndex, s.standIns.texts.At(number))
+func putAddress(b []byte, at datacenter.Address) {
+	binary.LittleEndian.PutUint16(b, at.Segment)
+	binary.LittleEndian.PutUint16(b[2:], at.Element)
+}
+
+func address(b []byte) datacenter.Address {
+	return datacenter.Address{Segment: binary.LittleEndian.Uint16(b), Element: binary.LittleEndian.Uint16(b[2:])}
 }
 
 // wrongValue returns the error for the first value in a sheet that does not have the type of

@@ -20,8 +20,10 @@ type kind struct {
 	number   uint32
 	attrs    []kindAttr
 	children []*kind
+	// layouts are those of its nodes, by what appendHead and layoutAttr.append write.
+	layouts map[string]*layout
 	// shapes are start tags of children.
-	shapes repeat.Shapes[tagShape]
+	shapes repeat.Shapes[*layout]
 	// attrAt and childAt find attributes and children by name if there are more than a few.
 	attrAt, childAt map[string]int
 
@@ -88,13 +90,6 @@ func (k known) child(name string) (below known) {
 	return below
 }
 
-// tagShape is what start tags of one shape have in common: the kind of their nodes, and the places of the
-// attributes there.
-type tagShape struct {
-	kind   *kind
-	places []uint32
-}
-
 // few is how many names are faster to search in a list than in a map.
 const few = 6
 
@@ -110,7 +105,7 @@ type kindAttr struct {
 	guessed         bool
 	values, untyped int64
 	index           uint16 // of the name, in the Builder
-	// last is one more than the number of the last value among the surveyor's texts, or 0.
+	// last is the place of the last value among the surveyor's texts, or 0.
 	last uint32
 }
 

@@ -10,26 +10,67 @@ import (
 )
 
 // A node's types and the place of its names are known only when all sheets have been read.
-// Until then it has a stand-in. Equal start tags, texts and runs of children are kept once,
-// so that the stand-ins of a real folder take far less memory than its sheets, and each is
-// passed to the Builder once.
+// Until then it has a stand-in. Equal texts and runs of children are kept once, and nearly all
+// equal start tags, so that the stand-ins of a real folder take far less memory than its sheets,
+// and each is passed to the Builder once.
 
 // standIns are what a surveyor has read.
 type standIns struct {
-	kinds []*kind // by number
-	// tags are start tags, in groups by the number of their kind, as appendHead and tagAttribute.append
-	// write them. uses has an entry for each. Few of them are equal, because the surveyor remembers
-	// those that it read lately.
-	tags intern.Table
-	uses []tagUse
-	// texts are texts, and values that are strings or whose types are not known yet.
+	kinds   []*kind   // by number
+	layouts []*layout // by number
+	// tags are the attributes of nodes: the number of their layout, and usedFlag once a node with them
+	// has ended; then the bits of each value. Once they are stored, the bits of the first value are
+	// where. Few of them are equal, because the surveyor remembers those that it read lately.
+	tags intern.Arena
+	// order has those that are used, in the order in which nodes with them ended first.
+	order []uint32
+	// texts are texts, and values that are strings or whose types are not known yet. The note says where
+	// one is stored.
 	texts intern.Table
-	runs  intern.Table
-	sizes []size // of runs
+	// runs are children, as record.append writes them, and run is what its note says of each.
+	runs intern.Table
 }
 
-// size is how many nodes and attributes are in a run and below it. Since they come from one file, there
-// are not more of them than it has bytes.
+// layout is what start tags have in common that differ only in the values of their attributes.
+type layout struct {
+	kind   *kind
+	number uint32
+	// order says which was met first.
+	order uint64
+	flags datacenter.KeyFlags
+	// keys is nil if they are those of the kind.
+	keys  datacenter.KeyDefinition
+	attrs []layoutAttr
+	// texted is the same with a text behind the attributes, or nil.
+	texted *layout
+	nodes  int64 // how many have it
+
+	// values are the attributes in the order in which they are stored. node is such a node. Each is made
+	// by another goroutine when it is first needed.
+	values []layoutValue
+	node   datacenter.StoredNode
+	known  bool // node is made
+}
+
+// layoutAttr is an attribute of a layout.
+type layoutAttr struct {
+	place uint16          // among those of the kind, or placeOfText
+	typ   datacenter.Type // 0 if it is not known yet
+	// stated is set if the tag states the type. spelled is set if the bits are the place of a text, from
+	// which the value is to be read.
+	stated, spelled bool
+}
+
+// placeOfText stands for a text. A node has fewer attributes.
+const placeOfText = datacenter.MaxRun
+
+const (
+	word     = 4
+	usedFlag = 1 << 31
+)
+
+// size is how many nodes and attributes are in a node or a run, and below it. Since they come from one file,
+// there are not more of them than it has bytes.
 type size struct{ nodes, attributes uint32 }
 
 func (s *size) add(t size) {
@@ -37,29 +78,19 @@ func (s *size) add(t size) {
 	s.attributes += t.attributes
 }
 
-// tagUse says how many nodes have a start tag, how many attributes it has, and whether one of
-// the nodes has a text.
-type tagUse struct {
-	nodes      int64
-	attributes int32
-	text       bool
-}
+// record is a node in a run: the place of its tag, and that of the run of its children, or 0 if it has none.
+type record struct{ tag, children uint32 }
 
-// record is a node in a run: the number of its start tag, and one more than those of its
-// text and of the run of its children, or 0 if it has none.
-type record struct{ tag, text, children uint32 }
-
-const recordSize = 12
+const recordSize = 2 * word
 
 func (r record) append(dst []byte) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, r.tag)
-	dst = binary.LittleEndian.AppendUint32(dst, r.text)
 	return binary.LittleEndian.AppendUint32(dst, r.children)
 }
 
 func parseRecord(b []byte) record {
-	le := binary.LittleEndian
-	return record{le.Uint32(b), le.Uint32(b[4:]), le.Uint32(b[8:])}
+	_ = b[recordSize-1]
+	return record{binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[word:])}
 }
 
 // list numbers a new kind.
@@ -69,104 +100,125 @@ func (s *standIns) list(k *kind) *kind {
 	return k
 }
 
-// sizeOf returns the size of a node and all below it.
-func (s *standIns) sizeOf(n record) size {
-	all := size{nodes: 1, attributes: uint32(s.uses[n.tag].attributes)}
-	if n.text > 0 {
-		all.attributes++
+// keep keeps a tag with values of these bits, and returns its place.
+func (s *standIns) keep(l *layout, bits []uint32) (tag uint32) {
+	tag, b := s.tags.Add(word * (1 + len(bits)))
+	binary.LittleEndian.PutUint32(b, l.number)
+	for i, v := range bits {
+		binary.LittleEndian.PutUint32(b[word*(1+i):], v)
 	}
-	if n.children > 0 {
-		all.add(s.sizes[n.children-1])
-	}
-	return all
+	return tag
 }
 
-// measure adds the size of a new run.
-func (s *standIns) measure(run []byte) {
-	var all size
-	for ; len(run) > 0; run = run[recordSize:] {
-		all.add(s.sizeOf(parseRecord(run)))
+// withText keeps a tag as another one, with a text, and returns its place.
+func (s *standIns) withText(tag, text uint32) uint32 {
+	l := s.layoutOf(tag)
+	if l.texted == nil {
+		t := *l
+		t.attrs = append(slices.Clip(l.attrs), layoutAttr{place: placeOfText, typ: datacenter.String, spelled: true})
+		l.texted = s.number(&t)
 	}
-	s.sizes = append(s.sizes, all)
+	of := word * (1 + len(l.attrs))
+	was := s.tags.At(tag)[word:of]
+	tag, b := s.tags.Add(of + word)
+	binary.LittleEndian.PutUint32(b, l.texted.number)
+	copy(b[word:], was)
+	binary.LittleEndian.PutUint32(b[of:], text)
+	return tag
 }
 
-// countNodes adds up how many nodes have each start tag and are of each kind, and how many of them
+// number lists a new layout.
+func (s *standIns) number(l *layout) *layout {
+	l.number = uint32(len(s.layouts))
+	s.layouts = append(s.layouts, l)
+	return l
+}
+
+func (s *standIns) layoutOf(tag uint32) *layout {
+	return s.layouts[binary.LittleEndian.Uint32(s.tags.At(tag))&^usedFlag]
+}
+
+// use notes that a node with a tag has ended.
+func (s *standIns) use(tag uint32) {
+	b := s.tags.At(tag)
+	if n := binary.LittleEndian.Uint32(b); n&usedFlag == 0 {
+		binary.LittleEndian.PutUint32(b, n|usedFlag)
+		s.order = append(s.order, tag)
+	}
+}
+
+// times returns in how many places a run is, as addTimes has added it up.
+func (s *standIns) times(run uint32) int64 {
+	return int64(binary.LittleEndian.Uint32(s.runs.Note(run)))
+}
+
+// addTimes adds to them. They are fewer than there may be nodes.
+func (s *standIns) addTimes(run uint32, times int64) {
+	note := s.runs.Note(run)
+	binary.LittleEndian.PutUint32(note, binary.LittleEndian.Uint32(note)+uint32(times))
+}
+
+// countNodes adds up how many nodes have each layout and are of each kind, and how many of them
 // each parent has. A node is in a run as often as the run's parents are in others.
 func (s *standIns) countNodes(found []sheetFound) {
-	runs := make([]int64, s.runs.Len())
 	count := func(n record, times int64) *kind {
-		k := s.kinds[s.tags.Group(n.tag)]
-		k.nodes += times
-		s.uses[n.tag].nodes += times
-		s.uses[n.tag].text = s.uses[n.tag].text || n.text > 0
+		l := s.layoutOf(n.tag)
+		l.nodes += times
 		if n.children > 0 {
-			runs[n.children-1] += times
+			s.addTimes(n.children, times)
 		}
-		return k
+		return l.kind
 	}
 	for i := range found {
 		if found[i].read == s {
-			count(found[i].root, 1)
+			count(found[i].root.record, 1)
 		}
 	}
-	for i, times := range slices.Backward(runs) { // a run has a higher number than those below it
-		for run := s.runs.At(uint32(i)); len(run) > 0; run = run[recordSize:] {
-			count(parseRecord(run), times).meet(i+1, times)
+	runs := make([]uint32, 0, s.runs.Len())
+	for from := uint32(0); len(runs) < s.runs.Len(); {
+		var run uint32
+		run, from = s.runs.Next(from)
+		runs = append(runs, run)
+	}
+	for _, run := range slices.Backward(runs) { // it was added after those below it
+		times := s.times(run)
+		for b := s.runs.At(run); len(b) > 0; b = b[recordSize:] {
+			count(parseRecord(b), times).meet(int(run), times)
 		}
 	}
 }
 
-// countValues adds up how often the attributes of each kind occur.
+// countValues adds up how many nodes each kind has, and how often its attributes occur.
 func (s *standIns) countValues() {
-	for i, use := range s.uses {
-		k := s.kinds[s.tags.Group(uint32(i))]
-		_, rest := parseHead(s.tags.At(uint32(i)))
-		for ; len(rest) > 0; rest = rest[attributeSize:] {
-			a := parseAttribute(rest)
-			k.attrs[a.place].values += use.nodes
-			if !a.stated {
-				k.attrs[a.place].untyped += use.nodes
+	for _, l := range s.layouts {
+		l.kind.nodes += l.nodes
+		for _, a := range l.attrs {
+			if a.place == placeOfText {
+				continue
 			}
-		}
-	}
-}
-
-// pinTags pins the start tags that [storedSheets.forget] must leave: they are needed again for
-// each node with a text, whose attributes include it, and for each with keys of its own.
-func (s *standIns) pinTags() {
-	for i, use := range s.uses {
-		if use.text || hasOwnKeys(s.tags.At(uint32(i))) {
-			s.tags.Pin(uint32(i))
+			of := &l.kind.attrs[a.place]
+			of.values += l.nodes
+			if !a.stated {
+				of.untyped += l.nodes
+			}
 		}
 	}
 }
 
 // close frees what only reading needs, and counts how often all occurs in the files of s among found.
 func (s *standIns) close(found []sheetFound) {
+	s.texts.Close()
+	s.runs.Close()
 	s.countNodes(found)
 	s.countValues()
-	s.pinTags()
-	s.uses, s.sizes = nil, nil
-	for _, t := range []*intern.Table{&s.tags, &s.texts, &s.runs} {
-		t.Close()
-	}
 }
-
-// tagHead is what a start tag says of the node itself.
-type tagHead struct {
-	flags datacenter.KeyFlags
-	// keys is nil if they are those of the kind.
-	keys datacenter.KeyDefinition
-}
-
-// ownKeys is set beside the flags if keys follow.
-const ownKeys = 1 << 4
 
 // appendHead appends what a start tag says of the node itself.
 func appendHead(dst []byte, n *xmlsheet.Node) []byte {
 	if !n.HasKeys {
 		return append(dst, byte(n.Flags))
 	}
+	const ownKeys = 1 << 4
 	dst = append(dst, byte(n.Flags)|ownKeys, byte(len(n.Keys)))
 	for _, key := range n.Keys {
 		dst = binary.AppendUvarint(dst, uint64(len(key)))
@@ -175,64 +227,14 @@ func appendHead(dst []byte, n *xmlsheet.Node) []byte {
 	return dst
 }
 
-func hasOwnKeys(tag []byte) bool { return tag[0]&ownKeys != 0 }
-
-// parseHead is the inverse of appendHead.
-func parseHead(b []byte) (h tagHead, rest []byte) {
-	h.flags, rest = datacenter.KeyFlags(b[0]&^ownKeys), b[1:]
-	if !hasOwnKeys(b) {
-		return h, rest
-	}
-	h.keys = make(datacenter.KeyDefinition, rest[0])
-	rest = rest[1:]
-	for i := range h.keys {
-		var key []byte
-		key, rest = parseBytes(rest)
-		h.keys[i] = string(key)
-	}
-	return h, rest
-}
-
-// tagAttribute is an attribute of a start tag.
-type tagAttribute struct {
-	place uint16          // among those of the kind
-	typ   datacenter.Type // 0 if it is not known yet
-	// stated is set if the tag states the type. spelled is set if bits is the number of a text, from
-	// which the value is to be read.
-	stated, spelled bool
-	bits            uint32
-}
-
-const (
-	attributeSize = 8
-	typeMask      = 1<<3 - 1
-	statedFlag    = 1 << 3
-	spelledFlag   = 1 << 4
-)
-
-func (a tagAttribute) append(dst []byte) []byte {
-	flags := byte(a.typ)
+// append appends what a layout says of an attribute.
+func (a layoutAttr) append(dst []byte) []byte {
+	flags := byte(a.typ) << 2
 	if a.stated {
-		flags |= statedFlag
+		flags |= 1
 	}
 	if a.spelled {
-		flags |= spelledFlag
+		flags |= 2
 	}
-	dst = append(binary.LittleEndian.AppendUint16(dst, a.place), flags, 0)
-	return binary.LittleEndian.AppendUint32(dst, a.bits)
-}
-
-// parseAttribute is the inverse of tagAttribute.append.
-func parseAttribute(b []byte) tagAttribute {
-	_ = b[attributeSize-1]
-	return tagAttribute{
-		place: binary.LittleEndian.Uint16(b), typ: datacenter.Type(b[2] & typeMask),
-		stated: b[2]&statedFlag != 0, spelled: b[2]&spelledFlag != 0, bits: binary.LittleEndian.Uint32(b[4:]),
-	}
-}
-
-// parseBytes parses bytes behind their number.
-func parseBytes(b []byte) (s, rest []byte) {
-	n, k := binary.Uvarint(b)
-	return b[k : k+int(n)], b[k+int(n):]
+	return append(binary.LittleEndian.AppendUint16(dst, a.place), flags)
 }

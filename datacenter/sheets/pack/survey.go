@@ -8,6 +8,7 @@ import (
 	"io"
 	"path"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -26,6 +27,8 @@ type survey struct {
 	all    []*kind      // one for each name, whatever the schema
 	kinds  []*kind      // all of sheets, by number
 	found  []sheetFound // by the place of the file
+	// readers are the stand-ins of all surveyors.
+	readers []*standIns
 	totals
 }
 
@@ -47,35 +50,48 @@ type surveyor struct {
 	// has one surveyor.
 	found []sheetFound
 
-	order uint64
+	place uint64 // of the last name or layout among all
 	// failed is the error of the template, which kinds ask.
 	failed error
 	open   []surveyed
 	*standIns
-	memory repeat.Memory[record]
-	// shape is that of the start tag that comes next, if it was found by it, and values has its values.
-	shape  *tagShape
+	memory repeat.Memory[seen]
+	// shape is what the shape of the start tag that comes next means, if it was found by it, and values
+	// has its values.
+	shape  **layout
 	values [][]byte
 	stack  []byte // records of the children of the open nodes that have ended
-	code   []byte // a buffer
+	// attrs and bits are the attributes of the newest node. code is a buffer.
+	attrs []layoutAttr
+	bits  []uint32
+	code  []byte
+}
+
+// seen is a node, with the size of all of it, or its start tag.
+type seen struct {
+	start uint32 // the tag without the text
+	record
+	size
 }
 
 // surveyed is an open node.
 type surveyed struct {
 	kind *kind
 	tag  uint32
-	from int // where its children begin in the stack
+	from int  // where its children begin in the stack
+	size size // so far
 }
 
 // sheetFound is the result of one sheet.
 type sheetFound struct {
-	key               sheetKey
-	nodes, attributes int64
+	key sheetKey
 	// read has the stand-ins, and root is that of the sheet.
 	read *standIns
-	root record
-	// tags, runs and texts are how many of these stand-ins there were when the sheet had been read.
-	tags, runs, texts uint32
+	root seen
+	// tags is how many tags were in order when the sheet had been read, and runs and texts are the ends of
+	// those then.
+	tags        int
+	runs, texts uint32
 }
 
 // elsewhere is a function's knowledge of sheets, asked once for each name.
@@ -160,7 +176,7 @@ func inParallel(workers, n int, work func(worker, i int) error) error {
 // count adds up the results of the sheets.
 func (s *survey) count(src *sheetFiles, found []sheetFound) error {
 	for i, f := range found {
-		if err := s.add(f.nodes, f.attributes); err != nil {
+		if err := s.add(int64(f.root.nodes), int64(f.root.attributes)); err != nil {
 			return fmt.Errorf("sheets: %s: %w", src.files[i].path, err)
 		}
 	}
@@ -175,6 +191,7 @@ func (s *survey) join(surveyors []*surveyor, found []sheetFound) {
 	}
 	wg.Wait()
 	for _, v := range surveyors {
+		s.readers = append(s.readers, v.standIns)
 		for key, p := range v.sheets {
 			mine := s.sheets[key]
 			if mine == nil {
@@ -242,7 +259,7 @@ func (v *surveyor) file(i int) error {
 	}
 	v.memory.Sheet(p.Data())
 	p.Recall(func(at int) (int, bool) { return v.recall(p.Data(), at) })
-	v.order = uint64(i) << 32
+	v.place = uint64(i) << sheetShift
 	v.open, v.stack = v.open[:0], v.stack[:0]
 	v.found[i].read = v.standIns
 	for steps := 0; ; steps++ {
@@ -252,14 +269,14 @@ func (v *surveyor) file(i int) error {
 		event, err := p.Next()
 		switch {
 		case errors.Is(err, io.EOF):
-			v.found[i].tags, v.found[i].runs, v.found[i].texts = uint32(v.tags.Len()), uint32(v.runs.Len()), uint32(v.texts.Len())
-			return nil
+			v.found[i].tags, v.found[i].runs, v.found[i].texts = len(v.order), v.runs.End(), v.texts.End()
+			return v.full(file.path)
 		case err != nil:
 			return err
 		case event == xmlsheet.Begin:
 			err = v.begin(p, file.path, &v.found[i])
 		case event == xmlsheet.Whole:
-			v.pass(&v.found[i])
+			v.pass()
 		default:
 			v.end(p, &v.found[i])
 		}
@@ -272,30 +289,41 @@ func (v *surveyor) file(i int) error {
 // stepsBetweenChecks is how many events pass between checks of the context.
 const stepsBetweenChecks = 1 << 12
 
+// full returns an error if the stand-ins take so much that another sheet may not have room.
+func (v *surveyor) full(file string) error {
+	const most = 1 << 31 // of 1 << 32 places
+	if max(v.tags.End(), v.runs.End(), v.texts.End()) < most {
+		return nil
+	}
+	return fmt.Errorf("sheets: %s: with it the sheets have too many different values: %w", file, datacenter.ErrTooLarge)
+}
+
 // begin takes a new node into account.
 func (v *surveyor) begin(p *xmlsheet.Parser, file string, found *sheetFound) error {
-	found.nodes++
-	tag, group := v.memory.Known().tag, v.group()
+	tag, group := v.memory.Known().start, v.group()
 	recalled, plain := p.Recalled() && v.shape == nil, true
+	var of *layout
 	switch {
 	case recalled:
+		of = v.layoutOf(tag)
 	case p.Recalled():
-		tag = v.reshape()
+		of = v.reshape()
+		tag = v.keep(of, v.bits)
 	default:
 		at, err := v.enter(p.Node(), file, found)
 		if err != nil {
 			return err
 		}
 		plain = p.Plain() != nil
-		tag = v.read(p, at)
+		of = v.read(p, at)
 		if v.failed != nil {
 			return v.failed
 		}
+		tag = v.keep(of, v.bits)
 	}
 	from := p.Offset()
-	v.memory.Begin(from, p.Behind()-from, group, recalled, plain, record{tag: tag})
-	found.attributes += int64(v.uses[tag].attributes)
-	v.open = append(v.open, surveyed{v.kinds[v.tags.Group(tag)], tag, len(v.stack)})
+	v.memory.Begin(from, p.Behind()-from, group, recalled, plain, seen{start: tag})
+	v.open = append(v.open, surveyed{of.kind, tag, len(v.stack), size{1, uint32(len(of.attrs))}})
 	return nil
 }
 
@@ -308,21 +336,18 @@ func (v *surveyor) group() uint32 {
 }
 
 // pass takes a whole node into account that is like another.
-func (v *surveyor) pass(found *sheetFound) {
-	n := *v.memory.Known()
-	v.memory.Pass()
+func (v *surveyor) pass() {
+	n := v.memory.Known()
 	v.stack = n.append(v.stack)
-	size := v.sizeOf(n)
-	found.nodes += int64(size.nodes)
-	found.attributes += int64(size.attributes)
+	v.open[len(v.open)-1].size.add(n.size)
+	v.memory.Pass()
 }
 
-// read returns the number of the start tag of a node, which it takes into account.
-func (v *surveyor) read(p *xmlsheet.Parser, at *kind) uint32 {
+// read returns the layout of a node, which it takes into account.
+func (v *surveyor) read(p *xmlsheet.Parser, at *kind) *layout {
 	n := p.Node()
-	v.code = appendHead(v.code[:0], n)
-	places := make([]uint32, 0, len(n.Attributes))
-	hint := 0
+	v.attrs, v.bits = v.attrs[:0], v.bits[:0]
+	hint, wrong := 0, false
 	for k := range n.Attributes {
 		a := &n.Attributes[k]
 		i := at.attr(a.Name, hint)
@@ -330,8 +355,13 @@ func (v *surveyor) read(p *xmlsheet.Parser, at *kind) uint32 {
 			i = at.addAttr(string(a.Name), v.next())
 		}
 		hint = i + 1
-		places = append(places, uint32(i))
-		v.attribute(&at.attrs[i], i, a.Type, a.Value)
+		of := layoutAttr{place: uint16(i), typ: at.attrs[i].typ, stated: a.Type != 0}
+		if of.stated {
+			of.typ = a.Type
+		}
+		of.spelled = isSpelled(of.typ)
+		wrong = v.value(&at.attrs[i], &of, a.Value) || wrong
+		v.attrs = append(v.attrs, of)
 	}
 	switch {
 	case n.HasKeys:
@@ -340,57 +370,76 @@ func (v *surveyor) read(p *xmlsheet.Parser, at *kind) uint32 {
 		at.keyed = true
 		at.addKeys(at.keys)
 	}
-	if p.Plain() != nil && len(v.open) > 0 {
-		v.open[len(v.open)-1].kind.shapes.Add(p.Shape(), tagShape{at, places})
+	l := v.layout(at, n)
+	if p.Plain() != nil && len(v.open) > 0 && !wrong {
+		v.open[len(v.open)-1].kind.shapes.Add(p.Shape(), l)
 	}
-	return v.tag(at, len(n.Attributes))
+	return l
 }
 
-// reshape returns the number of the start tag that was found by its shape, which it takes into account.
-func (v *surveyor) reshape() uint32 {
-	at := v.shape.kind
-	v.code = appendHead(v.code[:0], &xmlsheet.Node{})
-	for k, i := range v.shape.places {
-		v.attribute(&at.attrs[i], int(i), 0, v.values[k])
+// reshape returns the layout of the start tag that was found by its shape, which it takes into account.
+func (v *surveyor) reshape() *layout {
+	l := *v.shape
+	v.attrs, v.bits = append(v.attrs[:0], l.attrs...), v.bits[:0]
+	wrong := false
+	for k := range v.attrs {
+		of := &v.attrs[k]
+		wrong = v.value(&l.kind.attrs[of.place], of, v.values[k]) || wrong
 	}
-	return v.tag(at, len(v.values))
+	if wrong {
+		return v.layout(l.kind, &xmlsheet.Node{})
+	}
+	return l
 }
 
-// attribute appends an attribute of the newest node, whose type the tag may state, to code.
-func (v *surveyor) attribute(of *kindAttr, place int, stated datacenter.Type, value []byte) {
-	a := tagAttribute{place: uint16(place), typ: of.typ, stated: stated != 0}
-	if a.stated {
-		a.typ = stated
-	}
-	if a.typ != 0 && a.typ != datacenter.String {
+// isSpelled reports whether values of a type, or of none, are kept as texts.
+func isSpelled(t datacenter.Type) bool { return t == 0 || t == datacenter.String }
+
+// value appends the bits of an attribute of the newest node. It reports whether the value is wrong, which is
+// told as an error when the sheet is built. Then it is kept as a text.
+func (v *surveyor) value(of *kindAttr, a *layoutAttr, value []byte) (wrong bool) {
+	if !a.spelled {
 		bits, err := infer.Number(a.typ, value)
-		a.bits, a.spelled = bits, err != nil // an error is told when the sheet is built
-	} else {
-		a.spelled = true
-	}
-	if a.spelled {
-		a.bits = v.text(of, value)
-		if !a.stated {
-			of.learn(value)
+		if err == nil {
+			v.bits = append(v.bits, bits)
+			return false
 		}
+		a.spelled, wrong = true, true
 	}
-	v.code = a.append(v.code)
+	v.bits = append(v.bits, v.text(of, value))
+	if !a.stated {
+		of.learn(value)
+	}
+	return wrong
 }
 
-// text returns the number of an attribute's value among the texts. Many are the same as the last one of
+// layout returns the layout of the newest node.
+func (v *surveyor) layout(at *kind, n *xmlsheet.Node) *layout {
+	v.code = appendHead(v.code[:0], n)
+	for _, a := range v.attrs {
+		v.code = a.append(v.code)
+	}
+	if l := at.layouts[string(v.code)]; l != nil {
+		return l
+	}
+	l := v.number(&layout{kind: at, order: v.next(), flags: n.Flags, attrs: slices.Clone(v.attrs)})
+	if n.HasKeys {
+		l.keys = slices.Clone(n.Keys)
+	}
+	if at.layouts == nil {
+		at.layouts = map[string]*layout{}
+	}
+	at.layouts[string(v.code)] = l
+	return l
+}
+
+// text returns the place of an attribute's value among the texts. Many are the same as the last one of
 // their attribute.
 func (v *surveyor) text(of *kindAttr, value []byte) uint32 {
-	if of.last == 0 || !bytes.Equal(v.texts.At(of.last-1), value) {
-		n, _ := v.texts.Add(0, value)
-		of.last = n + 1
+	if of.last == 0 || !bytes.Equal(v.texts.At(of.last), value) {
+		of.last, _ = v.texts.Add(0, value)
 	}
-	return of.last - 1
-}
-
-// tag returns the number of the start tag in code, which has so many attributes.
-func (v *surveyor) tag(at *kind, attributes int) uint32 {
-	v.uses = append(v.uses, tagUse{attributes: int32(attributes)})
-	return v.tags.Keep(at.number, v.code)
+	return of.last
 }
 
 // recall finds a node that has been read before below the same parent, or a start tag that differs
@@ -404,10 +453,13 @@ func (v *surveyor) recall(data []byte, at int) (length int, whole bool) {
 	return length, false
 }
 
-// next returns the place of a name among all.
+// sheetShift is where the number of the sheet is in a place.
+const sheetShift = 32
+
+// next returns the place of a new name or layout among all.
 func (v *surveyor) next() uint64 {
-	v.order++
-	return v.order
+	v.place++
+	return v.place
 }
 
 // enter returns the kind of a node.
@@ -459,25 +511,25 @@ func (v *surveyor) late(sheet string) *xsd.ElementType {
 func (v *surveyor) end(p *xmlsheet.Parser, found *sheetFound) {
 	top := v.open[len(v.open)-1]
 	v.open = v.open[:len(v.open)-1]
-	n := record{tag: top.tag}
+	n := seen{top.tag, record{tag: top.tag}, top.size}
 	if text, ok := p.Text(); ok {
-		found.attributes++
+		n.attributes++
 		if of := top.kind.types.held(); of != nil && !of.Text && !p.IsValue() {
 			top.kind.texts++
 			v.memory.Spoil() // each of them counts
 		}
-		number, _ := v.texts.Add(0, text)
-		n.text = number + 1
+		place, _ := v.texts.Add(0, text)
+		n.tag = v.withText(top.tag, place)
 	}
+	v.use(n.tag)
 	if children := v.stack[top.from:]; len(children) > 0 {
-		number, isNew := v.runs.Add(0, children)
-		if isNew {
-			v.measure(children)
-		}
-		n.children = number + 1
+		n.children, _ = v.runs.Add(0, children)
 	}
 	v.memory.End(p.Behind(), n)
 	v.stack = n.append(v.stack[:top.from])
+	if len(v.open) > 0 {
+		v.open[len(v.open)-1].size.add(n.size)
+	}
 	found.root = n // at last
 }
 

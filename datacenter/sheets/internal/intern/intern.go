@@ -1,123 +1,108 @@
-// Package intern keeps byte strings once each, and gives them numbers.
+// Package intern keeps byte strings once each, in few large pieces of memory.
 package intern
 
 import (
 	"bytes"
+	"encoding/binary"
 	"hash/maphash"
+
+	"lorefs/internal/hugepages"
 )
 
 // Table keeps byte strings. Each belongs to a group: two strings are the same only if their
-// groups are. It has few pointers, however many strings it keeps. The zero value is empty.
-// It is for one goroutine.
-//
-// Add must not be called after Close, nor for a table for which Keep is called.
+// groups are. A string is known by its place, which is never 0. Beside it lie [NoteSize] bytes
+// for its user, at first zero. A table has few pointers, however many strings it keeps. The zero
+// value is empty. It is for one goroutine.
 type Table struct {
 	seed maphash.Seed
 	// slots are a hash table with open addressing, a power of two in size. A quarter stays
 	// free.
-	slots  []slot
-	kept   []place // by number
-	chunks [][]byte
-	size   int
-	// forgotten is how many of the first chunks Forget has been through. pinned says which
-	// chunks it must leave, as far as it reaches.
-	forgotten uint32
-	pinned    []bool
+	slots []slot
+	kept  Arena
+	len   int
+	size  int
 }
 
 // slot refers to a string. Its hash saves looking at most of the others, and at all of them
 // when the table grows.
 type slot struct {
-	next uint32 // one more than the number; 0 means that the slot is free
+	at   uint32 // the place of the string; 0 means that the slot is free
 	hash uint32
 }
 
-// place is where a string lies.
-type place struct {
-	group, chunk, from, to uint32
-}
-
+// Before each string there are its length, its group, and its note.
 const (
-	minSlots  = 64
-	chunkSize = 1 << 20 // a longer string gets a chunk of its own
+	NoteSize = 8
+	headSize = 4 + 4 + NoteSize
 )
 
-// Find returns the number of a string, if the table has it.
-func (t *Table) Find(group uint32, s []byte) (number uint32, ok bool) {
+// MaxString is the length of the longest string.
+const MaxString = MaxSize - headSize
+
+const minSlots = 64
+
+// Find returns the place of a string, if the table has it.
+func (t *Table) Find(group uint32, s []byte) (at uint32, ok bool) {
 	if len(t.slots) == 0 {
 		return 0, false
 	}
-	number, _, ok = t.find(group, s, t.hash(group, s))
-	return number, ok
+	at, _, ok = t.find(group, s, t.hash(group, s))
+	return at, ok
 }
 
-// Add returns the number of a string, which it keeps if it is new. Numbers count from 0.
-func (t *Table) Add(group uint32, s []byte) (number uint32, isNew bool) {
-	if len(t.kept)+1 > len(t.slots)/4*3 {
+// Add returns the place of a string, which it keeps if it is new.
+func (t *Table) Add(group uint32, s []byte) (at uint32, isNew bool) {
+	if t.len+1 > len(t.slots)/4*3 {
 		t.grow()
 	}
 	hash := t.hash(group, s)
-	number, free, ok := t.find(group, s, hash)
+	at, free, ok := t.find(group, s, hash)
 	if ok {
-		return number, false
+		return at, false
 	}
-	number = uint32(len(t.kept))
-	t.slots[free] = slot{number + 1, hash}
-	t.kept = append(t.kept, t.keep(group, s))
-	return number, true
+	at = t.keep(group, s)
+	t.slots[free] = slot{at, hash}
+	t.len++
+	t.size += len(s)
+	return at, true
 }
 
-// Keep keeps a string, whether the table has it or not, and returns its number.
-func (t *Table) Keep(group uint32, s []byte) (number uint32) {
-	t.kept = append(t.kept, t.keep(group, s))
-	return uint32(len(t.kept) - 1)
+// At returns a string by its place.
+func (t *Table) At(at uint32) []byte {
+	b := t.kept.At(at - headSize/wordSize)
+	n := headSize + int(binary.LittleEndian.Uint32(b))
+	return b[headSize:n:n]
 }
 
-// At returns a string by its number. It must not be changed.
-func (t *Table) At(number uint32) []byte {
-	p := t.kept[number]
-	return t.chunks[p.chunk][p.from:p.to]
+// Note returns what lies beside a string, by its place.
+func (t *Table) Note(at uint32) []byte { return t.kept.At(at - NoteSize/wordSize)[:NoteSize] }
+
+// Next returns the place of the string that was added first of those that End allows for, and where
+// to ask for the one behind it: there were none when [Table.End] returned that.
+func (t *Table) Next(from uint32) (at, behind uint32) {
+	from, _ = t.kept.Next(from)
+	at = from + headSize/wordSize
+	return at, at + uint32(len(t.At(at))+wordSize-1)/wordSize
 }
 
-// Group returns the group of a string.
-func (t *Table) Group(number uint32) uint32 { return t.kept[number].group }
+// End returns where Next would find the next string that is added.
+func (t *Table) End() uint32 { return t.kept.End() }
 
 // Len returns how many strings there are.
-func (t *Table) Len() int { return len(t.kept) }
+func (t *Table) Len() int { return t.len }
 
 // Size returns how many bytes the strings have.
 func (t *Table) Size() int { return t.size }
 
 // Close frees the memory that is needed only to find strings. What was added can still be
-// read by its number.
+// read by its place. Nothing may be added.
 func (t *Table) Close() { t.slots = nil }
-
-// Pin keeps a string that has been added from being forgotten by Forget.
-func (t *Table) Pin(number uint32) {
-	if t.pinned == nil {
-		t.pinned = make([]bool, len(t.chunks))
-	}
-	t.pinned[t.kept[number].chunk] = true
-}
-
-// Forget allows to free the first n strings, but for those that are pinned. They must not be
-// read any more. It must be called after Close, and Pin before it.
-func (t *Table) Forget(n uint32) {
-	end := uint32(len(t.chunks))
-	if int(n) < len(t.kept) {
-		end = t.kept[n].chunk
-	}
-	for ; t.forgotten < end; t.forgotten++ {
-		if t.pinned == nil || !t.pinned[t.forgotten] {
-			t.chunks[t.forgotten] = nil
-		}
-	}
-}
 
 // Reset forgets all strings.
 func (t *Table) Reset() {
 	clear(t.slots)
-	t.kept, t.chunks, t.size = t.kept[:0], nil, 0
+	t.kept.Reset()
+	t.len, t.size = 0, 0
 }
 
 func (t *Table) hash(group uint32, s []byte) uint32 {
@@ -125,31 +110,35 @@ func (t *Table) hash(group uint32, s []byte) uint32 {
 	return uint32((maphash.Bytes(t.seed, s) ^ uint64(group)*mix) >> 32)
 }
 
-// find returns the number of a string, or the free slot for it.
-func (t *Table) find(group uint32, s []byte, hash uint32) (number uint32, free int, ok bool) {
+// find returns the place of a string, or the free slot for it.
+func (t *Table) find(group uint32, s []byte, hash uint32) (at uint32, free int, ok bool) {
 	mask := len(t.slots) - 1
 	for i := int(hash) & mask; ; i = (i + 1) & mask {
-		at := t.slots[i]
-		if at.next == 0 {
+		slot := t.slots[i]
+		if slot.at == 0 {
 			return 0, i, false
 		}
-		if n := at.next - 1; at.hash == hash && t.kept[n].group == group && bytes.Equal(t.At(n), s) {
-			return n, i, true
+		if slot.hash == hash && t.is(slot.at, group, s) {
+			return slot.at, i, true
 		}
 	}
 }
 
+// is reports whether a string lies at a place.
+func (t *Table) is(at, group uint32, s []byte) bool {
+	b := t.kept.At(at - headSize/wordSize)
+	return int(binary.LittleEndian.Uint32(b)) == len(s) && binary.LittleEndian.Uint32(b[4:]) == group &&
+		bytes.Equal(b[headSize:headSize+len(s)], s)
+}
+
 // keep copies a string.
-func (t *Table) keep(group uint32, s []byte) place {
-	last := len(t.chunks) - 1
-	if last < 0 || cap(t.chunks[last])-len(t.chunks[last]) < len(s) {
-		t.chunks = append(t.chunks, make([]byte, 0, max(chunkSize, len(s))))
-		last++
-	}
-	from := len(t.chunks[last])
-	t.chunks[last] = append(t.chunks[last], s...)
-	t.size += len(s)
-	return place{group, uint32(last), uint32(from), uint32(from + len(s))}
+func (t *Table) keep(group uint32, s []byte) (at uint32) {
+	head, b := t.kept.Add(headSize + len(s))
+	binary.LittleEndian.PutUint32(b, uint32(len(s)))
+	binary.LittleEndian.PutUint32(b[4:], group)
+	clear(b[headSize-NoteSize : headSize])
+	copy(b[headSize:], s)
+	return head + headSize/wordSize
 }
 
 // grow doubles the number of slots.
@@ -158,16 +147,16 @@ func (t *Table) grow() {
 		t.seed = maphash.MakeSeed()
 	}
 	old := t.slots
-	t.slots = make([]slot, max(minSlots, 2*len(old)))
+	t.slots = hugepages.Make[slot](max(minSlots, 2*len(old)))
 	mask := len(t.slots) - 1
-	for _, at := range old {
-		if at.next == 0 {
+	for _, s := range old {
+		if s.at == 0 {
 			continue
 		}
-		i := int(at.hash) & mask
-		for t.slots[i].next > 0 {
+		i := int(s.hash) & mask
+		for t.slots[i].at > 0 {
 			i = (i + 1) & mask
 		}
-		t.slots[i] = at
+		t.slots[i] = s
 	}
 }

@@ -3,15 +3,15 @@ package intern_test
 import (
 	"bytes"
 	"fmt"
-	"runtime"
 	"slices"
 	"testing"
 
 	"lorefs/datacenter/sheets/internal/intern"
 )
 
-// TestStringsAreKeptOnce adds strings of several groups twice each, some longer than a
-// chunk, and finds them again after a reset as well.
+// TestStringsAreKeptOnce adds strings of several groups twice each, some of which nearly fill a chunk, and
+// finds them again, also after a reset. All have a note of their own, and come in the order in which they
+// were added.
 func TestStringsAreKeptOnce(t *testing.T) {
 	const groups, many = 3, 5000
 	long := bytes.Repeat([]byte("long"), 1<<19)
@@ -29,15 +29,17 @@ func TestStringsAreKeptOnce(t *testing.T) {
 		if _, ok := table.Find(0, nil); ok {
 			t.Fatal("an empty table has a string")
 		}
-		numbers := map[uint32]bool{}
+		var places []uint32
 		for i := range many {
 			for group := range uint32(groups) {
-				n, isNew := table.Add(group, text(i))
+				at, isNew := table.Add(group, text(i))
 				again, twice := table.Add(group, text(i))
-				if !isNew || twice || again != n || numbers[n] {
-					t.Fatalf("string %d of group %d: number %d, new %v, then %d, new %v", i, group, n, isNew, again, twice)
+				note := table.Note(at)
+				if !isNew || twice || again != at || at == 0 || !bytes.Equal(note, make([]byte, intern.NoteSize)) {
+					t.Fatalf("string %d of group %d: place %d, new %v, then %d, new %v, note %x", i, group, at, isNew, again, twice, note)
 				}
-				numbers[n] = true
+				copy(note, fmt.Sprintf("%04d%04d", group, i))
+				places = append(places, at)
 			}
 		}
 		if table.Len() != groups*many || table.Size() < groups*many/1000*len(long) {
@@ -45,8 +47,8 @@ func TestStringsAreKeptOnce(t *testing.T) {
 		}
 		for i := range many {
 			for group := range uint32(groups) {
-				n, ok := table.Find(group, text(i))
-				if !ok || table.Group(n) != group || !bytes.Equal(table.At(n), text(i)) {
+				at, ok := table.Find(group, text(i))
+				if !ok || !bytes.Equal(table.At(at), text(i)) || string(table.Note(at)) != fmt.Sprintf("%04d%04d", group, i) {
 					t.Fatalf("string %d of group %d is not found", i, group)
 				}
 			}
@@ -54,46 +56,69 @@ func TestStringsAreKeptOnce(t *testing.T) {
 				t.Fatalf("string %d is in a group that it was not added to", i)
 			}
 		}
+		inOrder(t, &table, places)
 		table.Reset()
 	}
-	n, _ := table.Add(1, []byte("kept"))
-	if table.Close(); string(table.At(n)) != "kept" || table.Group(n) != 1 {
-		t.Errorf("a closed table has %q of group %d", table.At(n), table.Group(n))
+	at, _ := table.Add(1, []byte("kept"))
+	if table.Close(); string(table.At(at)) != "kept" {
+		t.Errorf("a closed table has %q", table.At(at))
 	}
 }
 
-// TestForget checks that a table frees the memory of the strings that it may forget, and keeps
-// the others and what is pinned.
-func TestForget(t *testing.T) {
-	const size, many, pinned, forgotten = 1 << 16, 1000, 100, 900
-	var table intern.Table
-	text := func(i int) []byte { return bytes.Repeat([]byte{byte(i), byte(i >> 8)}, size/2) }
-	for i := range many {
-		table.Add(0, text(i))
-	}
-	table.Close()
-	table.Pin(pinned)
-	before := heap()
-	for n := range uint32(forgotten + 1) {
-		table.Forget(n)
-	}
-	if freed := before - heap(); freed < size*(forgotten-100) {
-		t.Errorf("%d bytes were freed, of %d", freed, size*forgotten)
-	}
-	for i := range many {
-		if (i == pinned || i >= forgotten) && !bytes.Equal(table.At(uint32(i)), text(i)) {
-			t.Fatalf("string %d is gone", i)
+// inOrder checks that the strings of a table have these places in turn.
+func inOrder(t *testing.T, table *intern.Table, places []uint32) {
+	t.Helper()
+	from := uint32(0)
+	for i, want := range places {
+		if from >= table.End() {
+			t.Fatalf("the strings end before number %d", i)
+		}
+		var at uint32
+		if at, from = table.Next(from); at != want {
+			t.Fatalf("string %d is at %d, want %d", i, at, want)
 		}
 	}
-	table.Forget(many)
-	if !bytes.Equal(table.At(pinned), text(pinned)) {
-		t.Error("the string that was pinned is gone")
+	if from != table.End() {
+		t.Errorf("the strings end at %d, want %d", table.End(), from)
 	}
 }
 
-func heap() int {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return int(m.HeapAlloc)
+// TestNextBehindAnEnd goes on with Next from where a table ended at each length: the strings behind it may lie
+// in another chunk.
+func TestNextBehindAnEnd(t *testing.T) {
+	var table intern.Table
+	from := uint32(0)
+	for i := range 3000 {
+		s := fmt.Appendf(bytes.Repeat([]byte{'.'}, i%997), "%d", i)
+		if from != table.End() {
+			t.Fatalf("string %d: the table ends at %d, want %d", i, table.End(), from)
+		}
+		table.Add(0, s)
+		var at uint32
+		if at, from = table.Next(from); !bytes.Equal(table.At(at), s) {
+			t.Fatalf("string %d is %q, want %q", i, table.At(at), s)
+		}
+	}
+}
+
+// TestPiecesOfAnArena checks that pieces do not overlap, and that they keep their places and bytes.
+func TestPiecesOfAnArena(t *testing.T) {
+	var arena intern.Arena
+	for round := range 2 {
+		sizes := []int{0, 1, 4, 5, 100, 1 << 16, 3 << 20, intern.MaxSize, 7, intern.MaxSize - 1, 1 << 10}
+		places := make([]uint32, len(sizes))
+		for i, n := range sizes {
+			at, piece := arena.Add(n)
+			for k := range piece[:n] {
+				piece[k] = byte(i + round)
+			}
+			places[i] = at
+		}
+		for i, n := range sizes {
+			if got := arena.At(places[i])[:n]; !bytes.Equal(got, bytes.Repeat([]byte{byte(i + round)}, n)) {
+				t.Errorf("round %d: piece %d has changed", round, i)
+			}
+		}
+		arena.Reset()
+	}
 }

@@ -34,8 +34,8 @@ const (
 //
 // A Memory is for one goroutine. The zero value is empty.
 type Memory[K any] struct {
-	tags  intern.Table
-	known []tag[K] // by number
+	tags  intern.Table // the note of each is its place in known
+	known []tag[K]
 	// elements is a ring. next is the number of the one that is remembered next, less one.
 	elements []element[K]
 	next     uint32
@@ -161,17 +161,18 @@ func (m *Memory[K]) text() []byte { return m.sheets[len(m.sheets)-1].text }
 // Find looks for an element that repeats another, or at least its start tag, and returns the length of
 // what repeats, or 0. The element begins at an offset of the current sheet, and is a child of the open
 // element that was begun last.
-func (m *Memory[K]) Find(at int, group uint32) (length int, whole bool) {
-	m.at, m.found = at, none
+func (m *Memory[K]) Find(from int, group uint32) (length int, whole bool) {
+	m.at, m.found = from, none
 	if length, whole = m.repeats(m.open[len(m.open)-1].like, group); length > 0 {
 		return length, whole
 	}
-	text := m.text()[at:]
+	text := m.text()[from:]
 	start := text[:bytes.IndexByte(text, '>')+1]
-	n, ok := m.tags.Find(group, start)
+	at, ok := m.tags.Find(group, start)
 	if !ok {
 		return 0, false
 	}
+	n := binary.LittleEndian.Uint32(m.tags.Note(at))
 	if length, whole = m.repeats(m.known[n].last, group); length > 0 {
 		return length, whole
 	}
@@ -293,18 +294,20 @@ func (m *Memory[K]) Begin(at, length int, group uint32, recalled, plain bool, wh
 
 // remember remembers a start tag.
 func (m *Memory[K]) remember(start []byte, group uint32, n number, recalled bool, what K) {
-	if recalled && m.found != none || len(start) > mostTags {
+	if recalled && m.found != none || len(start) > intern.MaxString {
 		return
 	}
 	if m.tags.Size()+len(start) > mostTags {
 		m.tags.Reset()
 		m.known = m.known[:0]
 	}
-	i, isNew := m.tags.Add(group, start)
+	at, isNew := m.tags.Add(group, start)
+	note := m.tags.Note(at)
 	if isNew {
+		binary.LittleEndian.PutUint32(note, uint32(len(m.known)))
 		m.known = append(m.known, tag[K]{what: what})
 	}
-	m.known[i].last = n
+	m.known[binary.LittleEndian.Uint32(note)].last = n
 }
 
 // Spoil says that the open element that was begun last does not mean the same where it is repeated, and

@@ -1,0 +1,209 @@
+package pack
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"slices"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/infer"
+)
+
+// errWrongValue means that a value does not have the type of its attribute.
+var errWrongValue = errors.New("BUG: wrong value")
+
+// ahead stores the texts and the attributes of sheets before the sheets themselves are passed to the
+// Builder, on another core.
+type ahead struct {
+	// stored has an entry for each sheet with nil or the error. It is closed behind the last one.
+	stored chan error
+	stop   context.CancelFunc
+}
+
+// mostAhead is for how many sheets texts and attributes are stored ahead.
+const mostAhead = 64
+
+// storeAhead begins to store.
+func (s *survey) storeAhead(ctx context.Context, b *datacenter.Builder) *ahead {
+	ctx, stop := context.WithCancel(ctx)
+	t := &ahead{stored: make(chan error, mostAhead), stop: stop}
+	go func() {
+		defer close(t.stored)
+		of := make(map[*standIns]*storer, len(s.readers))
+		certain := !s.guesses()
+		batch := b.NewAttributeBatch()
+		for _, read := range s.readers {
+			of[read] = &storer{standIns: read, b: b, batch: batch}
+		}
+		for i := range s.found {
+			f := &s.found[i]
+			err := of[f.read].store(f, certain)
+			select {
+			case t.stored <- err:
+			case <-ctx.Done():
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+		b.EndTexts()
+	}()
+	return t
+}
+
+// await waits until the attributes of the next sheet are stored.
+func (t *ahead) await() error { return <-t.stored }
+
+// end ends the storing.
+func (t *ahead) end() {
+	t.stop()
+	for more := true; more; { // it is closed once nothing is stored any more
+		_, more = <-t.stored
+	}
+}
+
+// guesses reports whether the type of some attribute was unknown while the sheets were read.
+func (s *survey) guesses() bool {
+	for _, k := range s.kinds {
+		for i := range k.attrs {
+			if k.attrs[i].guessed {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// storer stores texts and attributes of stand-ins.
+type storer struct {
+	*standIns
+	b     *datacenter.Builder
+	batch *datacenter.AttributeBatch
+	// texts and tags say up to where they are stored.
+	textsEnd uint32
+	tagsEnd  int
+	// buf and run are buffers.
+	buf []byte
+	run []datacenter.StoredAttribute
+}
+
+// store stores what came first in a sheet. certain is set if all values that are kept as texts are strings: then
+// they are stored in the order in which they stand in the sheets. Otherwise each is stored with the attributes.
+func (s *storer) store(f *sheetFound, certain bool) error {
+	for certain && s.textsEnd < f.texts {
+		var at uint32
+		at, s.textsEnd = s.texts.Next(s.textsEnd)
+		if _, err := s.text(at); err != nil {
+			return err
+		}
+	}
+	const atOnce = 32
+	for s.tagsEnd < f.tags {
+		some := s.order[s.tagsEnd:min(s.tagsEnd+atOnce, f.tags)]
+		if err := s.tagsOf(some); err != nil {
+			return err
+		}
+		s.tagsEnd += len(some)
+	}
+	return nil
+}
+
+// tagsOf stores the attributes of some tags.
+func (s *storer) tagsOf(some []uint32) error {
+	for _, tag := range some {
+		b := s.tags.At(tag)
+		l := s.layouts[binary.LittleEndian.Uint32(b)&^usedFlag]
+		if err := s.attributes(l, b[word:]); err != nil {
+			return err
+		}
+		if err := s.batch.Add(s.run); err != nil {
+			return err
+		}
+	}
+	return s.batch.Store(func(i int, at datacenter.Address) {
+		if b := s.tags.At(some[i]); len(s.layouts[binary.LittleEndian.Uint32(b)&^usedFlag].attrs) > 0 {
+			putAddress(b[word:], at)
+		}
+	})
+}
+
+// layoutValue is an attribute of a layout as it is stored.
+type layoutValue struct {
+	from    int // where its bits lie behind the number of the layout
+	typ     datacenter.Type
+	spelled bool
+	wrong   bool // it was no value of this type when it was read
+	stored  datacenter.StoredAttribute
+}
+
+// attributes makes a run of attributes of the bits of their values.
+func (s *storer) attributes(l *layout, bits []byte) (err error) {
+	if len(l.values) < len(l.attrs) {
+		l.values = s.valuesOf(l)
+	}
+	s.run = s.run[:0]
+	for i := range l.values {
+		v := &l.values[i]
+		a := v.stored
+		n := binary.LittleEndian.Uint32(bits[v.from:])
+		switch {
+		case v.typ == datacenter.String:
+			var t datacenter.StoredText
+			if t, err = s.text(n); err != nil {
+				return err
+			}
+			a.SetText(t)
+			s.run = append(s.run, a)
+			continue
+		case v.wrong:
+			return errWrongValue
+		case v.spelled:
+			if n, err = infer.Number(v.typ, s.texts.At(n)); err != nil {
+				return errWrongValue
+			}
+		}
+		a.SetNumber(n)
+		s.run = append(s.run, a)
+	}
+	return nil
+}
+
+// valuesOf returns the attributes of a layout as they are stored.
+func (s *storer) valuesOf(l *layout) []layoutValue {
+	values := make([]layoutValue, 0, len(l.attrs))
+	name := map[int]uint16{}
+	for i, a := range l.attrs {
+		v := layoutValue{from: i * word, typ: a.typ, spelled: a.spelled, wrong: a.spelled && a.typ != 0}
+		if a.place == placeOfText {
+			name[v.from] = s.b.NameIndex(datacenter.ValueName)
+		} else {
+			of := &l.kind.joined.attrs[l.kind.places[a.place]]
+			name[v.from] = of.index
+			if v.typ == 0 {
+				v.typ = of.typ
+			}
+		}
+		v.stored = datacenter.NewAttribute(name[v.from], v.typ)
+		values = append(values, v)
+	}
+	slices.SortFunc(values, func(a, b layoutValue) int { return int(name[a.from]) - int(name[b.from]) })
+	return values
+}
+
+// text stores a text unless it is stored, and returns where.
+func (s *storer) text(at uint32) (t datacenter.StoredText, err error) {
+	const known = 1
+	note := s.texts.Note(at)
+	if note[6] == known {
+		return datacenter.StoredText{Bits: binary.LittleEndian.Uint32(note), Hash: binary.LittleEndian.Uint16(note[4:])}, nil
+	}
+	if t, err = s.b.StoreText(s.texts.At(at), &s.buf); err != nil {
+		return t, err
+	}
+	binary.LittleEndian.PutUint32(note, t.Bits)
+	binary.LittleEndian.PutUint16(note[4:], t.Hash)
+	note[6] = known
+	return t, nil
+}
