@@ -84,13 +84,21 @@ func (s *stringStore) hashOf(units []byte) uint32 { return uint32(maphash.Bytes(
 // hashUnits returns a storedString with both hashes of a string.
 func hashUnits(units []byte) (storedString, error) {
 	var ofText, ofValue uint32
-	for ; len(units) >= charSize; units = units[charSize:] {
-		unit := binary.LittleEndian.Uint16(units)
-		if unit == 0 {
-			return storedString{}, fmt.Errorf("datacenter: %w: a string with a NUL in it", ErrValue)
-		}
-		ofText = hash.Unit(ofText, unit)
-		ofValue = hash.Unit(ofValue, hash.Fold(unit))
+	nul := false
+	for ; len(units) >= 2*charSize; units = units[2*charSize:] {
+		first, second := binary.LittleEndian.Uint16(units), binary.LittleEndian.Uint16(units[charSize:])
+		nul = nul || first == 0 || second == 0
+		ofText = hash.Two(ofText, first, second)
+		ofValue = hash.Two(ofValue, hash.Fold(first), hash.Fold(second))
+	}
+	if len(units) >= charSize {
+		last := binary.LittleEndian.Uint16(units)
+		nul = nul || last == 0
+		ofText = hash.Unit(ofText, last)
+		ofValue = hash.Unit(ofValue, hash.Fold(last))
+	}
+	if nul {
+		return storedString{}, fmt.Errorf("datacenter: %w: a string with a NUL in it", ErrValue)
 	}
 	return storedString{hash: ofText, value: uint16(ofValue & valueHashMask)}, nil
 }
