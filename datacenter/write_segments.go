@@ -76,7 +76,7 @@ func (s *segmentStore) full() {
 // begin begins to compress block i.
 func (s *segmentStore) begin(i int) {
 	segs := s.segments[i*s.group : min((i+1)*s.group, len(s.segments))]
-	s.blocks[i] = s.deflate.start(func(w io.Writer) error { return s.write(w, segs) })
+	s.blocks[i] = s.deflate.start(s.deflate.level, func(w io.Writer) error { return s.write(w, segs) })
 }
 
 // finish begins to compress the remaining blocks. Nothing may be added afterwards.

@@ -5,8 +5,11 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/maphash"
+	"io"
 	"iter"
 	"slices"
+
+	"github.com/klauspost/compress/flate"
 
 	"lorefs/internal/formats/datacenter/hash"
 	"lorefs/internal/hugepages"
@@ -35,6 +38,14 @@ type storedString struct {
 
 // valueHashMask masks the 14 bits that an attribute has for the hash of a string.
 const valueHashMask = 1<<14 - 1
+
+// A table of at least plainTableSize strings in a bucket is compressed without a search for what
+// repeats, up to the level plainTableLevel: it has hashes and addresses, which all differ. The search
+// takes a sixth of the time of a real file, and the addresses become larger by it.
+const (
+	plainTableSize  = 32
+	plainTableLevel = 6
+)
 
 func newStringStore(d *deflater, buckets uint32) stringStore {
 	const group = 8 // segments, which is a MiB
@@ -165,6 +176,30 @@ func (s *stringStore) prepareTable() {
 		t = e.addr.append(t)
 	}
 	s.table = t
+}
+
+// writtenTable is the written form of the buckets and addresses: blocks that are being compressed, or
+// the content of a table that is compressed with what is around it.
+type writtenTable struct {
+	blocks  []*deflated
+	content []byte
+}
+
+// writtenTable makes the written form of the buckets and the addresses. It must be called once, at the end.
+func (s *stringStore) writtenTable() (t writtenTable) {
+	s.prepareTable()
+	t.content, s.table = s.table, nil
+	if level := s.deflate.level; level <= 0 || level > plainTableLevel || s.tabled < plainTableSize*int(s.buckets) {
+		return t
+	}
+	for part := range slices.Chunk(t.content, deflateBlock) {
+		t.blocks = append(t.blocks, s.deflate.start(flate.HuffmanOnly, func(w io.Writer) error {
+			_, err := w.Write(part)
+			return err
+		}))
+	}
+	t.content = nil
+	return t
 }
 
 // sorted yields the strings of each bucket in turn. In each number the lower half is the
