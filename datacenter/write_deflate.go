@@ -19,7 +19,8 @@ import (
 // would make the file at most 0.2 % smaller.
 type deflater struct {
 	level int // for all but large tables of strings
-	// turns has a token for each core on which no block is compressed.
+	// turns has a token for each core on which no block is compressed. Until useAll is called, one core
+	// is left to whoever lays out the data: that takes as long as compressing it on one of two.
 	turns chan struct{}
 	// stopped is canceled when blocks that have not been begun are not needed any more.
 	stopped context.Context
@@ -28,11 +29,18 @@ type deflater struct {
 
 func newDeflater(level int) *deflater {
 	d := &deflater{level: level, turns: make(chan struct{}, cores.Count())}
-	for range cap(d.turns) {
+	for range max(cap(d.turns)-1, 1) {
 		d.turns <- struct{}{}
 	}
 	d.stopped, d.stop = context.WithCancel(context.Background())
 	return d
+}
+
+// useAll makes all cores compress. It is called once, when nothing more is laid out.
+func (d *deflater) useAll() {
+	if cap(d.turns) > 1 {
+		d.turns <- struct{}{}
+	}
 }
 
 // deflated is a compressed block: deflate blocks that end at a byte boundary, none of them

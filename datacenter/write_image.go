@@ -19,6 +19,7 @@ type imageWriter struct {
 func (i *imageWriter) write(ctx context.Context, w io.Writer) error {
 	// The tables are not needed any more, and writing needs memory of its own.
 	i.b.attributes.found, i.b.nodes.found, i.b.values.found = table{}, table{}, table{}
+	i.b.deflate.useAll()
 	size := i.size()
 	if i.s, i.err = newSealer(ctx, w, i.b.deflate, i.b.opts, size); i.err != nil {
 		return i.err
