@@ -166,7 +166,7 @@ func (p *prover) eachRun(m *movedRuns, segment int, same func(x runKey, to Addre
 	}
 	for i, count := range m.counts[first:end] {
 		at := runKey{Address{Segment: uint16(segment), Element: uint16(i)}, uint16(count)}
-		if count > 0 && !same(at, m.moved[first+int64(i)]) {
+		if count > 0 && count < inOthers && !same(at, m.moved[first+int64(i)]) {
 			return false
 		}
 	}
@@ -265,7 +265,7 @@ func (p *prover) strings(c claims) bool {
 	}
 	for i, place := range m.first[first:end] {
 		at := Address{Segment: uint16(c.segment), Element: uint16(i<<placeShift) | uint16(place&low)}
-		if place > 0 && !p.sameString(at, p.entries[place>>placeShift-1].addr) {
+		if place > placeInOthers && !p.sameString(at, p.entries[place>>placeShift-1].addr) {
 			return false
 		}
 	}

@@ -29,10 +29,12 @@ type Rewriter struct {
 	moved, told int64
 
 	attrs []StoredAttribute // scratch
-	// pending, encoded and hashes are scratch of moveAttributes.
-	pending []pendingRun
-	encoded []byte
-	hashes  []uint32
+	// pending and encoded are scratch of moveAttributes. asked has the strings that askForStrings has
+	// read, those from nextAsked on may still have to be moved.
+	pending   []pendingRun
+	encoded   []byte
+	asked     []askedString
+	nextAsked int
 
 	levels [][]StoredNode // scratch, one for each depth
 	runs   [][]Node       // the same for the nodes of f
@@ -279,11 +281,11 @@ func (r *Rewriter) value(addr Address) (StoredAttribute, error) {
 	if i, ok := r.strings.get(addr); ok {
 		return r.b.values.attribute(i), nil
 	}
-	units, err := r.f.stringUnits(values, addr)
+	s, err := r.readString(addr)
 	if err != nil {
 		return StoredAttribute{}, err
 	}
-	i, err := r.b.values.intern(units)
+	i, err := r.b.values.internHashed(s.units, s.hash)
 	if err != nil {
 		return StoredAttribute{}, err
 	}

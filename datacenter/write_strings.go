@@ -72,7 +72,11 @@ func (s *stringStore) add(units []byte) (Address, error) {
 
 // intern returns the place in entries of the string with these UTF-16 units.
 func (s *stringStore) intern(units []byte) (uint32, error) {
-	tag := s.hashOf(units)
+	return s.internHashed(units, s.hashOf(units))
+}
+
+// internHashed is intern for units that have this hash.
+func (s *stringStore) internHashed(units []byte, tag uint32) (uint32, error) {
 	if i, ok := s.found.find(uint64(tag), tag, func(i uint32) bool { return bytes.Equal(s.text(i), units) }); ok {
 		return i, nil
 	}
