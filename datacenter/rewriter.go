@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"lorefs/internal/hugepages"
 	"lorefs/internal/wtf8"
 )
 
@@ -57,6 +58,7 @@ func NewRewriter(ctx context.Context, f *File, names []string, opts WriteOptions
 		attrRuns: newMovedRuns(f.regions.attributes), childRuns: newMovedRuns(f.regions.nodes),
 	}
 	b.reserve(f.counts)
+	r.fillTables()
 	for i, name := range f.names {
 		r.names[i+1] = b.NameIndex(name)
 	}
@@ -67,6 +69,23 @@ func NewRewriter(ctx context.Context, f *File, names []string, opts WriteOptions
 		r.keys = append(r.keys, b.keyOf(k))
 	}
 	return r, nil
+}
+
+// fillTables has the kernel find the memory of the tables, which are read in no order, in the background.
+func (r *Rewriter) fillTables() {
+	runs, nodes, values := r.b.attributes.found.slots, r.b.nodes.found.slots, r.b.values.found.slots
+	entries := r.b.values.entries
+	r.b.loading.Go(func() {
+		hugepages.Fill(r.attrRuns.counts)
+		hugepages.Fill(r.attrRuns.moved)
+		hugepages.Fill(values)
+		hugepages.Fill(runs)
+		hugepages.Fill(r.strings.first)
+		hugepages.Fill(r.childRuns.counts)
+		hugepages.Fill(r.childRuns.moved)
+		hugepages.Fill(nodes)
+		hugepages.Fill(entries)
+	})
 }
 
 // Close stops the work in the background.

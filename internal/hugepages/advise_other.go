@@ -3,3 +3,5 @@
 package hugepages
 
 func advise[T any]([]T) {}
+
+func fill[T any]([]T) {}
