@@ -1,6 +1,6 @@
-// Package adler computes the checksum of zlib streams, Adler-32 (RFC 1950 section 8.2), twice
-// as fast as hash/adler32, which adds one byte after the other. It matters where inflating is not
-// much slower than that.
+// Package adler computes the checksum of zlib streams, Adler-32 (RFC 1950 section 8.2), at least
+// twice as fast as hash/adler32, which adds one byte after the other. It matters where inflating is not
+// much slower than that. On amd64 with AVX2 it adds 32 bytes at a time.
 package adler
 
 import "encoding/binary"
@@ -23,7 +23,11 @@ const (
 
 // Checksum returns the Adler-32 of p.
 func Checksum(p []byte) uint32 {
-	a, b := uint64(1), uint64(0)
+	return finish(updateWide(1, 0, p))
+}
+
+// finish adds p to both sums, and returns the checksum.
+func finish(a, b uint64, p []byte) uint32 {
 	for len(p) >= chunkSize {
 		n := min(len(p)/chunkSize, chunksPerMod) * chunkSize
 		a, b = update(a, b, p[:n])

@@ -35,8 +35,12 @@ func TestChecksum(t *testing.T) {
 
 func compare(t *testing.T, name string, p []byte) {
 	t.Helper()
-	if got, want := adler.Checksum(p), adler32.Checksum(p); got != want {
+	want := adler32.Checksum(p)
+	if got := adler.Checksum(p); got != want {
 		t.Fatalf("%s: %d bytes have %08x, want %08x", name, len(p), got, want)
+	}
+	if got := adler.ChecksumByWords(p); got != want {
+		t.Fatalf("%s: %d bytes have %08x by words, want %08x", name, len(p), got, want)
 	}
 }
 
