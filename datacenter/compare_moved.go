@@ -125,6 +125,8 @@ type prover struct {
 	*Comparer
 	*Moved
 	x, y *File // the two files, for this goroutine only
+	// beside compares runs that are not kept by their places. It is nil until there is one.
+	beside *Comparer
 	// xRun and yRun are copies of runs that straddle two blocks, and xNodes and yNodes are runs
 	// with placeholders or many nodes.
 	xRun, yRun     [math.MaxUint8 * maxNodeSize]byte
@@ -133,9 +135,11 @@ type prover struct {
 
 // attributes reports whether the runs of attributes that begin in a segment are what was claimed.
 func (p *prover) attributes(c claims) bool {
-	beside := p.Beside(p.ctx, p.x, p.y)
 	for _, k := range c.runs {
-		same, err := beside.SameAttributes(p.x.withAttributes(k), p.y.withAttributes(runKey(p.attrRuns.others[k])))
+		if p.beside == nil {
+			p.beside = p.Beside(p.ctx, p.x, p.y)
+		}
+		same, err := p.beside.SameAttributes(p.x.withAttributes(k), p.y.withAttributes(runKey(p.attrRuns.others[k])))
 		if !same || err != nil {
 			return false
 		}
@@ -166,7 +170,7 @@ func (p *prover) eachRun(m *movedRuns, segment int, same func(x runKey, to Addre
 	}
 	for i, count := range m.counts[first:end] {
 		at := runKey{Address{Segment: uint16(segment), Element: uint16(i)}, uint16(count)}
-		if count > 0 && !same(at, m.moved[first+int64(i)]) {
+		if count > 0 && count < inOthers && !same(at, m.moved[first+int64(i)]) {
 			return false
 		}
 	}
@@ -265,7 +269,7 @@ func (p *prover) strings(c claims) bool {
 	}
 	for i, place := range m.first[first:end] {
 		at := Address{Segment: uint16(c.segment), Element: uint16(i<<placeShift) | uint16(place&low)}
-		if place > 0 && !p.sameString(at, p.entries[place>>placeShift-1].addr) {
+		if place > placeInOthers && !p.sameString(at, p.entries[place>>placeShift-1].addr) {
 			return false
 		}
 	}

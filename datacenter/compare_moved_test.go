@@ -106,6 +106,31 @@ func TestProve(t *testing.T) {
 	}
 }
 
+// TestProveLengths checks runs about as long as those that are kept without a map.
+func TestProveLengths(t *testing.T) {
+	sheet := &dctest.Node{Name: "Sheet"}
+	for _, length := range []int{1, 253, 254, 255, 256, 257} {
+		group := &dctest.Node{Name: "Group", Attrs: []dctest.Attr{{Name: "id", Value: length}}}
+		for i := range length {
+			group.Children = append(group.Children, &dctest.Node{Name: "One", Attrs: []dctest.Attr{{Name: "id", Value: i * length}}})
+		}
+		sheet.Children = append(sheet.Children, group)
+	}
+	doc := dctest.Doc{Root: dctest.Root(sheet)}
+	for _, o := range []dctest.Options{{}, {Placeholders: 1}, {Overlap: true}} {
+		f := mustOpen(t, dctest.Build(doc, o), datacenter.Options{})
+		data, moved := moveAll(t, f, datacenter.WriteOptions{})
+		g := mustOpen(t, data, datacenter.Options{})
+		c := datacenter.NewComparer(t.Context(), f, g)
+		if !proved(t, c, f, g, moved) || !sameSheets(t, c, f, g) {
+			t.Errorf("with %+v, it is not found to be equal", o)
+		}
+		if again, _ := moveAll(t, f, datacenter.WriteOptions{}); !bytes.Equal(again, data) {
+			t.Errorf("with %+v, not the same bytes twice", o)
+		}
+	}
+}
+
 // TestProveNothingFalse flips bits of what was written, all over the file. With what Prove finds, a
 // comparison must find each difference that one node by node finds.
 func TestProveNothingFalse(t *testing.T) {

@@ -90,5 +90,5 @@ func VerifyInOrder(ctx context.Context, r io.ReaderAt, size int64, opts Options,
 // AskedFor returns for how many strings r asks before it moves the attributes of siblings.
 func (r *Rewriter) AskedFor(siblings []Node) int {
 	r.askForStrings(siblings)
-	return len(r.hashes)
+	return len(r.asked)
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"lorefs/internal/hugepages"
 	"lorefs/internal/wtf8"
 )
 
@@ -29,10 +30,12 @@ type Rewriter struct {
 	moved, told int64
 
 	attrs []StoredAttribute // scratch
-	// pending, encoded and hashes are scratch of moveAttributes.
-	pending []pendingRun
-	encoded []byte
-	hashes  []uint32
+	// pending and encoded are scratch of moveAttributes. asked has the strings that askForStrings has
+	// read, those from nextAsked on may still have to be moved.
+	pending   []pendingRun
+	encoded   []byte
+	asked     []askedString
+	nextAsked int
 
 	levels [][]StoredNode // scratch, one for each depth
 	runs   [][]Node       // the same for the nodes of f
@@ -55,6 +58,7 @@ func NewRewriter(ctx context.Context, f *File, names []string, opts WriteOptions
 		attrRuns: newMovedRuns(f.regions.attributes), childRuns: newMovedRuns(f.regions.nodes),
 	}
 	b.reserve(f.counts)
+	r.fillTables()
 	for i, name := range f.names {
 		r.names[i+1] = b.NameIndex(name)
 	}
@@ -65,6 +69,23 @@ func NewRewriter(ctx context.Context, f *File, names []string, opts WriteOptions
 		r.keys = append(r.keys, b.keyOf(k))
 	}
 	return r, nil
+}
+
+// fillTables has the kernel find the memory of the tables, which are read in no order, in the background.
+func (r *Rewriter) fillTables() {
+	runs, nodes, values := r.b.attributes.found.slots, r.b.nodes.found.slots, r.b.values.found.slots
+	entries := r.b.values.entries
+	r.b.loading.Go(func() {
+		hugepages.Fill(r.attrRuns.counts)
+		hugepages.Fill(r.attrRuns.moved)
+		hugepages.Fill(values)
+		hugepages.Fill(runs)
+		hugepages.Fill(r.strings.first)
+		hugepages.Fill(r.childRuns.counts)
+		hugepages.Fill(r.childRuns.moved)
+		hugepages.Fill(nodes)
+		hugepages.Fill(entries)
+	})
 }
 
 // Close stops the work in the background.
@@ -279,11 +300,11 @@ func (r *Rewriter) value(addr Address) (StoredAttribute, error) {
 	if i, ok := r.strings.get(addr); ok {
 		return r.b.values.attribute(i), nil
 	}
-	units, err := r.f.stringUnits(values, addr)
+	s, err := r.readString(addr)
 	if err != nil {
 		return StoredAttribute{}, err
 	}
-	i, err := r.b.values.intern(units)
+	i, err := r.b.values.internHashed(s.units, s.hash)
 	if err != nil {
 		return StoredAttribute{}, err
 	}

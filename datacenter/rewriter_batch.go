@@ -14,6 +14,13 @@ type pendingRun struct {
 	hash       uint64
 }
 
+// askedString is a string of the file that is read.
+type askedString struct {
+	addr  Address
+	units []byte
+	hash  uint32 // the one by which the new file's table finds it
+}
+
 // batch returns how many of some siblings can have their attributes moved before anything else is:
 // those up to the first with children that are not moved, itself included.
 func (r *Rewriter) batch(siblings []Node) int {
@@ -80,7 +87,7 @@ func (r *Rewriter) hasNewAttributes(n Node) bool {
 func (r *Rewriter) askForStrings(siblings []Node) {
 	values := r.f.regions.values.data
 	size := int(r.f.layout.AttributeSize())
-	r.hashes = r.hashes[:0]
+	r.asked, r.nextAsked = r.asked[:0], 0
 	left := askedAtOnce
 	for _, n := range siblings {
 		if left <= 0 {
@@ -113,11 +120,27 @@ func (r *Rewriter) askForStrings(siblings []Node) {
 			if err != nil {
 				return
 			}
-			r.hashes = append(r.hashes, r.b.values.hashOf(units))
+			r.asked = append(r.asked, askedString{a.value(), units, r.b.values.hashOf(units)})
 			left -= len(units)
 		}
 	}
-	for _, hash := range r.hashes {
-		r.b.values.found.ask(uint64(hash))
+	for i := range r.asked {
+		r.b.values.found.ask(uint64(r.asked[i].hash))
 	}
+}
+
+// readString returns the string at addr. Strings that were asked for come in that order, so it looks for
+// them only once: those before the one that it finds are moved already.
+func (r *Rewriter) readString(addr Address) (askedString, error) {
+	for r.nextAsked < len(r.asked) {
+		r.nextAsked++
+		if s := r.asked[r.nextAsked-1]; s.addr == addr {
+			return s, nil
+		}
+	}
+	units, err := r.f.stringUnits(r.f.regions.values.data, addr)
+	if err != nil {
+		return askedString{}, err
+	}
+	return askedString{addr, units, r.b.values.hashOf(units)}, nil
 }

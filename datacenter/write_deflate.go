@@ -3,6 +3,7 @@ package datacenter
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"slices"
 	"sync"
@@ -17,8 +18,9 @@ import (
 // so a block can be compressed long before the data in front of it is known. References
 // would make the file at most 0.2 % smaller.
 type deflater struct {
-	level int
-	// turns has a token for each core on which no block is compressed.
+	level int // for all but large tables of strings
+	// turns has a token for each core on which no block is compressed. Until useAll is called, one core
+	// is left to whoever lays out the data: that takes as long as compressing it on one of two.
 	turns chan struct{}
 	// stopped is canceled when blocks that have not been begun are not needed any more.
 	stopped context.Context
@@ -27,11 +29,18 @@ type deflater struct {
 
 func newDeflater(level int) *deflater {
 	d := &deflater{level: level, turns: make(chan struct{}, cores.Count())}
-	for range cap(d.turns) {
+	for range max(cap(d.turns)-1, 1) {
 		d.turns <- struct{}{}
 	}
 	d.stopped, d.stop = context.WithCancel(context.Background())
 	return d
+}
+
+// useAll makes all cores compress. It is called once, when nothing more is laid out.
+func (d *deflater) useAll() {
+	if cap(d.turns) > 1 {
+		d.turns <- struct{}{}
+	}
 }
 
 // deflated is a compressed block: deflate blocks that end at a byte boundary, none of them
@@ -45,15 +54,13 @@ type deflated struct {
 }
 
 // start begins to compress the data that content writes.
-func (d *deflater) start(content func(io.Writer) error) *deflated {
+func (d *deflater) start(level int, content func(io.Writer) error) *deflated {
 	b := &deflated{done: make(chan struct{})}
 	go func() {
 		defer close(b.done)
 		select {
 		case <-d.turns:
-			c := idleCompressors.Get().(*compressor)
-			b.err = c.compress(b, d.level, content)
-			idleCompressors.Put(c)
+			b.err = compress(b, level, content)
 			d.turns <- struct{}{}
 		case <-d.stopped.Done():
 			b.err = context.Canceled
@@ -63,29 +70,34 @@ func (d *deflater) start(content func(io.Writer) error) *deflated {
 }
 
 // idleCompressors are passed from block to block, also of other files: their tables take longer to
-// make than a small file to compress.
-var idleCompressors = sync.Pool{New: func() any { return &compressor{} }}
+// make than a small file to compress. There is a pool for each level.
+var idleCompressors [flate.BestCompression - flate.HuffmanOnly + 1]sync.Pool
 
 // compressor is the state for compressing one block. The block's content is written to it.
 type compressor struct {
-	z     *flate.Writer // nil until the first use
-	level int           // of z
-	out   bytes.Buffer
-	sum   uint32 // Adler-32
-	size  int64
+	z    *flate.Writer
+	out  bytes.Buffer
+	sum  uint32 // Adler-32
+	size int64
 }
 
-func (c *compressor) compress(b *deflated, level int, content func(io.Writer) error) error {
-	c.out.Reset()
-	c.sum, c.size = emptyAdler, 0
-	if c.z == nil || c.level != level {
-		z, err := flate.NewWriter(&c.out, level)
-		if err != nil {
+// compress fills in b with what content writes.
+func compress(b *deflated, level int, content func(io.Writer) error) (err error) {
+	if level < flate.HuffmanOnly || level > flate.BestCompression {
+		return fmt.Errorf("datacenter: no deflate level %d", level)
+	}
+	pool := &idleCompressors[level-flate.HuffmanOnly]
+	c, _ := pool.Get().(*compressor)
+	if c == nil {
+		c = &compressor{}
+		if c.z, err = flate.NewWriter(&c.out, level); err != nil {
 			return err
 		}
-		c.z, c.level = z, level
 	}
+	defer pool.Put(c)
+	c.out.Reset()
 	c.z.Reset(&c.out)
+	c.sum, c.size = emptyAdler, 0
 	if err := content(c); err != nil {
 		return err
 	}

@@ -19,14 +19,25 @@ type imageWriter struct {
 func (i *imageWriter) write(ctx context.Context, w io.Writer) error {
 	// The tables are not needed any more, and writing needs memory of its own.
 	i.b.attributes.found, i.b.nodes.found, i.b.values.found = table{}, table{}, table{}
+	i.b.deflate.useAll()
 	size := i.size()
 	if i.s, i.err = newSealer(ctx, w, i.b.deflate, i.b.opts, size); i.err != nil {
 		return i.err
 	}
+	// The table of values is made while the regions before it are written.
+	tables := make(chan writtenTable, 2)
+	go func() {
+		defer close(tables)
+		for _, s := range i.tables() {
+			tables <- s.writtenTable()
+		}
+	}()
 	for _, s := range i.stores() {
 		s.finish()
 	}
-	i.regions()
+	i.regions(tables)
+	for range tables {
+	}
 	if i.err == nil {
 		i.err = i.s.close()
 	}
@@ -42,6 +53,9 @@ func (i *imageWriter) stores() [4]*segmentStore {
 	return [...]*segmentStore{&b.attributes.segmentStore, &b.nodes.segmentStore, &b.values.segmentStore, &i.names.segmentStore}
 }
 
+// tables returns the string tables in the order of the file.
+func (i *imageWriter) tables() [2]*stringStore { return [...]*stringStore{&i.b.values, &i.names} }
+
 // size returns the number of bytes that regions writes.
 func (i *imageWriter) size() int64 {
 	l := i.b.opts.Layout
@@ -50,13 +64,13 @@ func (i *imageWriter) size() int64 {
 	for j, s := range i.stores() {
 		n += 4 + s.written(sizes[j])
 	}
-	for _, s := range []*stringStore{&i.b.values, &i.names} {
+	for _, s := range i.tables() {
 		n += int64(s.buckets)*4 + 4 + int64(len(s.entries))*(stringSize+addressSize)
 	}
 	return n + footerSize
 }
 
-func (i *imageWriter) regions() {
+func (i *imageWriter) regions(tables <-chan writtenTable) {
 	b := i.b
 	i.put(b.opts.Header.append(nil, b.opts.Layout))
 	i.u32(len(b.keys))
@@ -65,9 +79,11 @@ func (i *imageWriter) regions() {
 	}
 	i.segments(&b.attributes.segmentStore)
 	i.segments(&b.nodes.segmentStore)
-	for _, s := range []*stringStore{&b.values, &i.names} {
+	for _, s := range i.tables() {
 		i.segments(&s.segmentStore)
-		i.table(s)
+		t := <-tables
+		i.put(t.content)
+		i.blocks(t.blocks)
 	}
 	i.u32(0) // the footer's marker
 }
@@ -84,16 +100,13 @@ func (i *imageWriter) u32(v int) {
 
 func (i *imageWriter) segments(s *segmentStore) {
 	i.u32(len(s.segments))
-	for _, b := range s.blocks {
+	i.blocks(s.blocks)
+}
+
+func (i *imageWriter) blocks(blocks []*deflated) {
+	for _, b := range blocks {
 		if i.err == nil {
 			i.err = i.s.block(b)
 		}
 	}
-}
-
-// table writes the buckets and the addresses of a string table.
-func (i *imageWriter) table(s *stringStore) {
-	s.prepareTable()
-	i.put(s.table)
-	s.table = nil
 }

@@ -23,10 +23,13 @@ type (
 // element and loses no placeholders. Such a run is kept by its place, without a map.
 type movedRuns struct {
 	base   []int64 // the number of each segment's first element
-	counts []uint8 // 0 where no moved run begins
+	counts []uint8 // 0 where no moved run begins, and inOthers where only others has some
 	moved  []Address
 	others map[runKey]movedRun
 }
+
+// inOthers is what counts has instead of the length of a run.
+const inOthers = math.MaxUint8
 
 func newMovedRuns(segs []segment) movedRuns {
 	m := movedRuns{others: map[runKey]movedRun{}}
@@ -42,7 +45,10 @@ func newMovedRuns(segs []segment) movedRuns {
 // get finds a run of at least one element.
 func (m *movedRuns) get(k runKey) (movedRun, bool) {
 	i := m.base[k.addr.Segment] + int64(k.addr.Element)
-	if uint16(m.counts[i]) == k.count {
+	switch count := m.counts[i]; {
+	case count == 0:
+		return movedRun{}, false
+	case uint16(count) == k.count && count < inOthers:
 		return movedRun{m.moved[i], k.count}, true
 	}
 	r, ok := m.others[k]
@@ -51,9 +57,12 @@ func (m *movedRuns) get(k runKey) (movedRun, bool) {
 
 func (m *movedRuns) put(k runKey, r movedRun) {
 	i := m.base[k.addr.Segment] + int64(k.addr.Element)
-	if m.counts[i] == 0 && r.count == k.count && k.count <= math.MaxUint8 {
-		m.counts[i], m.moved[i] = uint8(k.count), r.addr
-		return
+	if m.counts[i] == 0 {
+		if r.count == k.count && k.count < inOthers {
+			m.counts[i], m.moved[i] = uint8(k.count), r.addr
+			return
+		}
+		m.counts[i] = inOthers
 	}
 	m.others[k] = r
 }
@@ -63,7 +72,8 @@ func (m *movedRuns) put(k runKey, r movedRun) {
 type movedStrings struct {
 	base []int64 // the number of each segment's first group of eight characters
 	// first has, for each eight characters, one more than the string's place in a
-	// stringStore. The lowest bits say at which of the eight the string begins.
+	// stringStore. The lowest bits say at which of the eight the string begins. It is 0 where
+	// no moved string begins, and placeInOthers where only others has some.
 	first  []uint32
 	others map[Address]uint32
 }
@@ -71,6 +81,8 @@ type movedStrings struct {
 const (
 	placeShift = 3
 	maxPlace   = 1<<(32-placeShift) - 2 // what fits into first
+	// placeInOthers is less than what first has of any place.
+	placeInOthers = 1
 )
 
 func newMovedStrings(segs []segment) movedStrings {
@@ -91,7 +103,10 @@ func (m *movedStrings) at(addr Address) *uint32 {
 // get finds a string by its address, which must exist.
 func (m *movedStrings) get(addr Address) (uint32, bool) {
 	const low = 1<<placeShift - 1
-	if p := *m.at(addr); p != 0 && uint16(p&low) == addr.Element&low {
+	switch p := *m.at(addr); {
+	case p == 0:
+		return 0, false
+	case p != placeInOthers && uint16(p&low) == addr.Element&low:
 		return p>>placeShift - 1, true
 	}
 	place, ok := m.others[addr]
@@ -100,9 +115,12 @@ func (m *movedStrings) get(addr Address) (uint32, bool) {
 
 func (m *movedStrings) put(addr Address, place uint32) {
 	const low = 1<<placeShift - 1
-	if p := m.at(addr); *p == 0 && place <= maxPlace {
-		*p = (place+1)<<placeShift | uint32(addr.Element&low)
-		return
+	if p := m.at(addr); *p == 0 {
+		if place <= maxPlace {
+			*p = (place+1)<<placeShift | uint32(addr.Element&low)
+			return
+		}
+		*p = placeInOthers
 	}
 	m.others[addr] = place
 }

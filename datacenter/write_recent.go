@@ -7,14 +7,14 @@ import (
 
 // recentBlocks is a BlockCache in front of another one, for one goroutine that reads a file
 // from start to end. It returns the blocks read last without a lock and loads the next
-// block in the background.
+// blocks in the background.
 type recentBlocks struct {
 	BlockCache
 	recent [8]struct {
 		number uint64
 		data   []byte
 	}
-	// asked says for which blocks the next block has been requested.
+	// asked says which blocks have been requested.
 	asked   []bool
 	loading *sync.WaitGroup
 }
@@ -30,14 +30,35 @@ func (c *recentBlocks) Block(ctx context.Context, n uint64, load func(ctx contex
 		return nil, err
 	}
 	r.number, r.data = n, data
-	if next := n + 1; next < uint64(len(c.asked)) && !c.asked[n] {
+	if n < uint64(len(c.asked)) {
 		c.asked[n] = true
-		c.loading.Go(func() {
-			// If this fails, reading the block fails as well and reports the error.
-			_, _ = c.BlockCache.Block(ctx, next, load)
-		})
 	}
+	c.loadAhead(ctx, n+1, load)
 	return data, nil
+}
+
+// blocksAhead is how many blocks are loaded ahead. Several goroutines that read neighbouring segments are
+// near each other in the file: with one block ahead, all would wait for the same.
+const blocksAhead = 3
+
+// loadAhead loads the blocks from n on in the background, one after the other.
+func (c *recentBlocks) loadAhead(ctx context.Context, n uint64, load func(ctx context.Context, n uint64) ([]byte, error)) {
+	end := min(n+blocksAhead, uint64(len(c.asked)))
+	for n < end && c.asked[n] {
+		n++
+	}
+	if n >= end {
+		return
+	}
+	for i := n; i < end; i++ {
+		c.asked[i] = true
+	}
+	c.loading.Go(func() {
+		for ; n < end; n++ {
+			// If this fails, reading the block fails as well and reports the error.
+			_, _ = c.BlockCache.Block(ctx, n, load)
+		}
+	})
 }
 
 // ReadAhead returns f for one goroutine that reads it from start to end. It adds the blocks

@@ -81,7 +81,7 @@ func (s *sealer) flush() error {
 	}
 	piece := s.piece
 	s.piece = nil
-	return s.enqueue(s.deflate.start(func(w io.Writer) error {
+	return s.enqueue(s.deflate.start(s.deflate.level, func(w io.Writer) error {
 		_, err := w.Write(piece)
 		return err
 	}))

@@ -5,8 +5,11 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash/maphash"
+	"io"
 	"iter"
 	"slices"
+
+	"github.com/klauspost/compress/flate"
 
 	"lorefs/internal/formats/datacenter/hash"
 	"lorefs/internal/hugepages"
@@ -36,6 +39,14 @@ type storedString struct {
 // valueHashMask masks the 14 bits that an attribute has for the hash of a string.
 const valueHashMask = 1<<14 - 1
 
+// A table of at least plainTableSize strings in a bucket is compressed without a search for what
+// repeats, up to the level plainTableLevel: it has hashes and addresses, which all differ. The search
+// takes a sixth of the time of a real file, and the addresses become larger by it.
+const (
+	plainTableSize  = 32
+	plainTableLevel = 6
+)
+
 func newStringStore(d *deflater, buckets uint32) stringStore {
 	const group = 8 // segments, which is a MiB
 	return stringStore{
@@ -61,7 +72,11 @@ func (s *stringStore) add(units []byte) (Address, error) {
 
 // intern returns the place in entries of the string with these UTF-16 units.
 func (s *stringStore) intern(units []byte) (uint32, error) {
-	tag := s.hashOf(units)
+	return s.internHashed(units, s.hashOf(units))
+}
+
+// internHashed is intern for units that have this hash.
+func (s *stringStore) internHashed(units []byte, tag uint32) (uint32, error) {
 	if i, ok := s.found.find(uint64(tag), tag, func(i uint32) bool { return bytes.Equal(s.text(i), units) }); ok {
 		return i, nil
 	}
@@ -84,13 +99,21 @@ func (s *stringStore) hashOf(units []byte) uint32 { return uint32(maphash.Bytes(
 // hashUnits returns a storedString with both hashes of a string.
 func hashUnits(units []byte) (storedString, error) {
 	var ofText, ofValue uint32
-	for ; len(units) >= charSize; units = units[charSize:] {
-		unit := binary.LittleEndian.Uint16(units)
-		if unit == 0 {
-			return storedString{}, fmt.Errorf("datacenter: %w: a string with a NUL in it", ErrValue)
-		}
-		ofText = hash.Unit(ofText, unit)
-		ofValue = hash.Unit(ofValue, hash.Fold(unit))
+	nul := false
+	for ; len(units) >= 2*charSize; units = units[2*charSize:] {
+		first, second := binary.LittleEndian.Uint16(units), binary.LittleEndian.Uint16(units[charSize:])
+		nul = nul || first == 0 || second == 0
+		ofText = hash.Two(ofText, first, second)
+		ofValue = hash.Two(ofValue, hash.Fold(first), hash.Fold(second))
+	}
+	if len(units) >= charSize {
+		last := binary.LittleEndian.Uint16(units)
+		nul = nul || last == 0
+		ofText = hash.Unit(ofText, last)
+		ofValue = hash.Unit(ofValue, hash.Fold(last))
+	}
+	if nul {
+		return storedString{}, fmt.Errorf("datacenter: %w: a string with a NUL in it", ErrValue)
 	}
 	return storedString{hash: ofText, value: uint16(ofValue & valueHashMask)}, nil
 }
@@ -157,6 +180,30 @@ func (s *stringStore) prepareTable() {
 		t = e.addr.append(t)
 	}
 	s.table = t
+}
+
+// writtenTable is the written form of the buckets and addresses: blocks that are being compressed, or
+// the content of a table that is compressed with what is around it.
+type writtenTable struct {
+	blocks  []*deflated
+	content []byte
+}
+
+// writtenTable makes the written form of the buckets and the addresses. It must be called once, at the end.
+func (s *stringStore) writtenTable() (t writtenTable) {
+	s.prepareTable()
+	t.content, s.table = s.table, nil
+	if level := s.deflate.level; level <= 0 || level > plainTableLevel || s.tabled < plainTableSize*int(s.buckets) {
+		return t
+	}
+	for part := range slices.Chunk(t.content, deflateBlock) {
+		t.blocks = append(t.blocks, s.deflate.start(flate.HuffmanOnly, func(w io.Writer) error {
+			_, err := w.Write(part)
+			return err
+		}))
+	}
+	t.content = nil
+	return t
 }
 
 // sorted yields the strings of each bucket in turn. In each number the lower half is the

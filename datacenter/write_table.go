@@ -34,9 +34,9 @@ func (t *table) reserve(n int) {
 	t.slots = hugepages.Make[slot](size)
 }
 
-// roomy reports whether size slots have room for n things. A quarter stays free, so that
+// roomy reports whether size slots have room for n things. Half of them stay free, so that
 // the next free slot is always near.
-func roomy(n, size int) bool { return n <= size/4*3 }
+func roomy(n, size int) bool { return n <= size/2 }
 
 // find returns the ref of the thing with this hash and tag for which same returns true.
 func (t *table) find(hash uint64, tag uint32, same func(ref uint32) bool) (uint32, bool) {

@@ -174,6 +174,34 @@ func TestRepackLevels(t *testing.T) {
 	}
 }
 
+// TestRepackManyStrings checks tables of so many strings that they are compressed in another way.
+func TestRepackManyStrings(t *testing.T) {
+	const strings = 40_000
+	b, err := datacenter.NewBuilder([]string{"A", "x"}, datacenter.WriteOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range strings {
+		b.Begin("A", nil, 0)
+		b.String("x", strconv.Itoa(i))
+		b.End()
+	}
+	var packed bytes.Buffer
+	if err := b.Write(t.Context(), &packed); err != nil {
+		t.Fatal(err)
+	}
+	f := mustOpen(t, packed.Bytes(), datacenter.Options{})
+	for _, level := range []int{1, 6, 9} {
+		data := repack(t, f, datacenter.WriteOptions{Level: &level})
+		for _, f := range dctest.Findings(t, data, 5) {
+			t.Errorf("level %d: %v", level, f)
+		}
+		if n := mustOpen(t, data, datacenter.Options{}).Counts().Values; n != strings {
+			t.Errorf("level %d: %d strings, want %d", level, n, strings)
+		}
+	}
+}
+
 func TestBuilderRefuses(t *testing.T) {
 	names := []string{"A", "x"}
 	for name, tt := range map[string]struct {

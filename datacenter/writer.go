@@ -305,9 +305,11 @@ func (b *Builder) addAttributes(run []StoredAttribute) (Address, error) {
 
 // encodeAttributes sorts a run of attributes and appends its stored form.
 func (b *Builder) encodeAttributes(dst []byte, run []StoredAttribute) ([]byte, error) {
-	byName := func(x, y StoredAttribute) int { return int(x.name) - int(y.name) }
-	if !slices.IsSortedFunc(run, byName) {
-		slices.SortFunc(run, byName)
+	for i := 1; i < len(run); i++ {
+		if run[i].name < run[i-1].name {
+			slices.SortFunc(run, func(x, y StoredAttribute) int { return int(x.name) - int(y.name) })
+			break
+		}
 	}
 	for i, a := range run {
 		if i > 0 && a.name == run[i-1].name {
@@ -323,7 +325,7 @@ func (b *Builder) addChildren(run []StoredNode) (Address, error) {
 	if len(run) > math.MaxUint16 {
 		return absent, fmt.Errorf("datacenter: %d children: %w", len(run), ErrTooLarge)
 	}
-	if !slices.IsSortedFunc(run, b.compareNodes) {
+	if !b.inOrder(run) {
 		b.reordered = true
 		slices.SortStableFunc(run, b.compareNodes)
 	}
@@ -332,6 +334,18 @@ func (b *Builder) addChildren(run []StoredNode) (Address, error) {
 		b.run = n.append(b.run, packed)
 	}
 	return b.nodes.add(b.run)
+}
+
+// inOrder reports whether siblings are sorted. Nearly all of them are, and by their names.
+func (b *Builder) inOrder(run []StoredNode) bool {
+	for i := 1; i < len(run); i++ {
+		x, y := &run[i-1], &run[i]
+		byName := x.name < y.name || x.name == y.name && x.key == 0 && y.key == 0
+		if !byName && b.compareNodes(*x, *y) > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // compareNodes compares siblings.

@@ -5,3 +5,5 @@ package hugepages
 func advise[T any]([]T) {}
 
 func heap(int) {}
+
+func fill[T any]([]T) {}

@@ -29,3 +29,11 @@ func Advise[T any](s []T) []T {
 // for a short run that soon allocates as much, in pieces that are too small for [Make]. It must
 // be called while the heap is small.
 func Heap(size int) { heap(size) }
+
+// Fill has the kernel find all pages behind the capacity of s, and returns s. That is faster than if each
+// page is found when it is first written to. It may run beside whoever uses the slice. If the system
+// can't do it, nothing happens.
+func Fill[T any](s []T) []T {
+	fill(s)
+	return s
+}

@@ -1,6 +1,7 @@
 package hash
 
 import (
+	"math/rand/v2"
 	"testing"
 	"unicode/utf16"
 )
@@ -65,6 +66,17 @@ func TestHashValueFoldsCase(t *testing.T) {
 		}
 		if Value([]uint16{unit}) != uint16(String([]uint16{upper})&0x3fff) {
 			t.Errorf("Value(%#04x) is not that of %#04x", unit, upper)
+		}
+	}
+}
+
+// TestTwo checks that two units at once give the hash of one after the other.
+func TestTwo(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 10_000 {
+		hash, first, second := random.Uint32(), uint16(random.Uint32()), uint16(random.Uint32())
+		if got, want := Two(hash, first, second), Unit(Unit(hash, first), second); got != want {
+			t.Fatalf("Two(%#x, %#x, %#x) = %#x, want %#x", hash, first, second, got, want)
 		}
 	}
 }
