@@ -186,7 +186,10 @@ func (s *survey) count(src *sheetFiles, found []sheetFound) error {
 func (s *survey) join(surveyors []*surveyor, found []sheetFound) {
 	var wg sync.WaitGroup
 	for _, v := range surveyors {
-		wg.Go(func() { v.close(found) })
+		wg.Go(func() {
+			v.memory = repeat.Memory[seen]{} // kinds may keep v for the template
+			v.close(found)
+		})
 	}
 	wg.Wait()
 	for _, v := range surveyors {
