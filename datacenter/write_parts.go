@@ -13,12 +13,15 @@ import (
 // goroutines than the one that calls the other methods, until Write is called. In each region the file
 // has things in the order in which they are stored.
 
-// StoredText is a string that a Builder has stored.
+// StoredText is a string that a Builder has stored. The zero value is none.
 type StoredText struct {
-	// Bits are those of an attribute with the string, and Hash is kept beside them.
-	Bits uint32
-	Hash uint16
+	bits     uint32
+	extended uint16
+	known    bool
 }
+
+// Known reports whether t is a string, even an empty one.
+func (t StoredText) Known() bool { return t.known }
 
 // StoreText stores a string. buf is a buffer, which StoreText may replace.
 func (b *Builder) StoreText(v []byte, buf *[]byte) (StoredText, error) {
@@ -40,7 +43,7 @@ func (b *Builder) storeUnits(units []byte) (StoredText, error) {
 		return StoredText{}, err
 	}
 	r := b.values.attribute(i)
-	return StoredText{Bits: r.bits, Hash: r.extended}, nil
+	return StoredText{bits: r.bits, extended: r.extended, known: true}, nil
 }
 
 // NameIndex returns the index of a name, by which attributes are sorted. It must be one that NewBuilder
@@ -66,7 +69,7 @@ func NewAttribute(nameIndex uint16, t Type) StoredAttribute {
 func (r *StoredAttribute) SetNumber(bits uint32) { r.bits = bits }
 
 // SetText sets a string.
-func (r *StoredAttribute) SetText(t StoredText) { r.bits, r.extended = t.Bits, t.Hash }
+func (r *StoredAttribute) SetText(t StoredText) { r.bits, r.extended = t.bits, t.extended }
 
 // AttributeBatch stores some runs of attributes at once: that is faster than one by one, since the
 // processor then waits for the places of all of them at once. It is for one goroutine.
@@ -151,10 +154,14 @@ func (b *Builder) NewNode(name string, keys KeyDefinition, flags KeyFlags) Store
 }
 
 // SetAttributes gives a node attributes that were stored.
-func (n *StoredNode) SetAttributes(at Address, count int) { n.attrAddr, n.attrCount = at, uint16(count) }
+func (n *StoredNode) SetAttributes(at Address, count int) {
+	n.attrAddr, n.attrCount = at, uint16(count)
+}
 
 // SetChildren gives a node children that were stored.
-func (n *StoredNode) SetChildren(at Address, count int) { n.childAddr, n.childCount = at, uint16(count) }
+func (n *StoredNode) SetChildren(at Address, count int) {
+	n.childAddr, n.childCount = at, uint16(count)
+}
 
 // StoreChildren stores a run of children, which it sorts.
 func (b *Builder) StoreChildren(run []StoredNode) (Address, error) {

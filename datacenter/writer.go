@@ -73,8 +73,8 @@ type Builder struct {
 	names   []string
 	index   map[string]uint16
 
-	keys       []KeyNames
-	keyIndex   map[KeyNames]uint16
+	keys     []KeyNames
+	keyIndex map[KeyNames]uint16
 	// attributeTurn is for attributes while an AttributeBatch may be stored. seen are segments that
 	// need no turn: what is in them does not change.
 	attributeTurn sync.Mutex
@@ -139,15 +139,15 @@ func (b *Builder) reserve(c Counts) {
 		perRun = 8 // elements: in real files a run has 6 attributes and 7 nodes on average
 		most   = 1 << 21
 	)
-	b.Reserve(int(min(c.StoredAttributes/perRun, most)), int(min(c.StoredNodes/perRun, most)))
-	b.values.reserve(int(min(c.Values, most)))
+	b.Reserve(int(min(c.StoredAttributes/perRun, most)), int(min(c.StoredNodes/perRun, most)), int(min(c.Values, most)))
 }
 
-// Reserve makes room for so many different runs of attributes and of children, before the first
-// Begin. More may come: it saves the time for making room later.
-func (b *Builder) Reserve(attributes, children int) {
+// Reserve makes room for so many different runs of attributes, runs of children, and strings, before the
+// first is stored. More may come: it saves the time for making room later.
+func (b *Builder) Reserve(attributes, children, texts int) {
 	b.attributes.found.reserve(attributes)
 	b.nodes.found.reserve(children)
+	b.values.reserve(texts)
 }
 
 func (b *Builder) addName(name string) {

@@ -34,7 +34,7 @@ func (s *survey) storeAhead(ctx context.Context, b *datacenter.Builder) *ahead {
 		certain := !s.guesses()
 		batch := b.NewAttributeBatch()
 		for _, read := range s.readers {
-			of[read] = &storer{standIns: read, b: b, batch: batch}
+			of[read] = &storer{standIns: read, b: b, batch: batch, stored: make([]datacenter.StoredText, len(read.textAt))}
 		}
 		for i := range s.found {
 			f := &s.found[i]
@@ -81,9 +81,10 @@ type storer struct {
 	*standIns
 	b     *datacenter.Builder
 	batch *datacenter.AttributeBatch
-	// texts and tags say up to where they are stored.
-	textsEnd uint32
-	tagsEnd  int
+	// stored says where texts are stored.
+	stored []datacenter.StoredText
+	// textsEnd and tagsEnd are how many texts and tags are stored.
+	textsEnd, tagsEnd int
 	// buf and run are buffers.
 	buf []byte
 	run []datacenter.StoredAttribute
@@ -92,12 +93,11 @@ type storer struct {
 // store stores what came first in a sheet. certain is set if all values that are kept as texts are strings: then
 // they are stored in the order in which they stand in the sheets. Otherwise each is stored with the attributes.
 func (s *storer) store(f *sheetFound, certain bool) error {
-	for certain && s.textsEnd < f.texts {
-		var at uint32
-		at, s.textsEnd = s.texts.Next(s.textsEnd)
-		if _, err := s.text(at); err != nil {
+	for ; certain && s.textsEnd < f.texts; s.textsEnd++ {
+		if _, err := s.text(uint32(s.textsEnd)); err != nil {
 			return err
 		}
+		s.texts.Forget(s.textAt[s.textsEnd])
 	}
 	const atOnce = 32
 	for s.tagsEnd < f.tags {
@@ -160,7 +160,7 @@ func (s *storer) attributes(l *layout, bits []byte) (err error) {
 		case v.wrong:
 			return errWrongValue
 		case v.spelled:
-			if n, err = infer.Number(v.typ, s.texts.At(n)); err != nil {
+			if n, err = infer.Number(v.typ, s.texts.At(s.textAt[n])); err != nil {
 				return errWrongValue
 			}
 		}
@@ -193,17 +193,11 @@ func (s *storer) valuesOf(l *layout) []layoutValue {
 }
 
 // text stores a text unless it is stored, and returns where.
-func (s *storer) text(at uint32) (t datacenter.StoredText, err error) {
-	const known = 1
-	note := s.texts.Note(at)
-	if note[6] == known {
-		return datacenter.StoredText{Bits: binary.LittleEndian.Uint32(note), Hash: binary.LittleEndian.Uint16(note[4:])}, nil
+func (s *storer) text(number uint32) (t datacenter.StoredText, err error) {
+	if t = s.stored[number]; t.Known() {
+		return t, nil
 	}
-	if t, err = s.b.StoreText(s.texts.At(at), &s.buf); err != nil {
-		return t, err
-	}
-	binary.LittleEndian.PutUint32(note, t.Bits)
-	binary.LittleEndian.PutUint16(note[4:], t.Hash)
-	note[6] = known
-	return t, nil
+	t, err = s.b.StoreText(s.texts.At(s.textAt[number]), &s.buf)
+	s.stored[number] = t
+	return t, err
 }

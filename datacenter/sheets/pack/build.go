@@ -47,13 +47,14 @@ func (s *survey) prepare(b *datacenter.Builder) {
 			k.attrs[i].index = b.NameIndex(k.attrs[i].name)
 		}
 	}
-	tags, runs := 0, 0
+	tags, runs, texts := 0, 0, 0
 	for _, read := range s.readers {
 		tags += len(read.order)
 		runs += read.runs.Len()
+		texts += read.texts.Len()
 	}
-	const perEqual = 8 // of the tags that several readers have met, about one
-	b.Reserve(tags-tags/perEqual, runs)
+	const perEqual = 8 // of the tags and texts that several readers have met, about one
+	b.Reserve(tags-tags/perEqual, runs, texts-texts/perEqual)
 }
 
 // definition is a key definition in use.

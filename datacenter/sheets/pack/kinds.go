@@ -105,8 +105,8 @@ type kindAttr struct {
 	guessed         bool
 	values, untyped int64
 	index           uint16 // of the name, in the Builder
-	// last is the place of the last value among the surveyor's texts, or 0.
-	last uint32
+	// last is the place of the last value among the surveyor's texts, or 0. lastNumber is its number.
+	last, lastNumber uint32
 }
 
 // newKind makes a kind of which a schema may know the type.

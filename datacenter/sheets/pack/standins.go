@@ -24,10 +24,12 @@ type standIns struct {
 	tags intern.Arena
 	// order has those that are used, in the order in which nodes with them ended first.
 	order []uint32
-	// texts are texts, and values that are strings or whose types are not known yet. The note says where
-	// one is stored.
-	texts intern.Table
-	// runs are children, as record.append writes them, and run is what its note says of each.
+	// texts are texts, and values that are strings or whose types are not known yet. The note is their
+	// number, by which textAt has their places.
+	texts  intern.Table
+	textAt []uint32
+	// runs are children, as record.append writes them. The note is in how many places one is, and then
+	// where it is stored.
 	runs intern.Table
 }
 
@@ -56,7 +58,7 @@ type layout struct {
 type layoutAttr struct {
 	place uint16          // among those of the kind, or placeOfText
 	typ   datacenter.Type // 0 if it is not known yet
-	// stated is set if the tag states the type. spelled is set if the bits are the place of a text, from
+	// stated is set if the tag states the type. spelled is set if the bits are the number of a text, from
 	// which the value is to be read.
 	stated, spelled bool
 }
@@ -125,6 +127,17 @@ func (s *standIns) withText(tag, text uint32) uint32 {
 	copy(b[word:], was)
 	binary.LittleEndian.PutUint32(b[of:], text)
 	return tag
+}
+
+// text keeps a text, and returns its place and its number.
+func (s *standIns) text(text []byte) (at, number uint32) {
+	at, isNew := s.texts.Add(0, text)
+	note := s.texts.Note(at)
+	if isNew {
+		binary.LittleEndian.PutUint32(note, uint32(len(s.textAt)))
+		s.textAt = append(s.textAt, at)
+	}
+	return at, binary.LittleEndian.Uint32(note)
 }
 
 // number lists a new layout.

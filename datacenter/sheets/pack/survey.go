@@ -88,10 +88,9 @@ type sheetFound struct {
 	// read has the stand-ins, and root is that of the sheet.
 	read *standIns
 	root seen
-	// tags is how many tags were in order when the sheet had been read, and runs and texts are the ends of
-	// those then.
-	tags        int
-	runs, texts uint32
+	// tags and texts are how many there were when the sheet had been read, and runs is the end of those then.
+	tags, texts int
+	runs        uint32
 }
 
 // elsewhere is a function's knowledge of sheets, asked once for each name.
@@ -187,7 +186,10 @@ func (s *survey) count(src *sheetFiles, found []sheetFound) error {
 func (s *survey) join(surveyors []*surveyor, found []sheetFound) {
 	var wg sync.WaitGroup
 	for _, v := range surveyors {
-		wg.Go(func() { v.close(found) })
+		wg.Go(func() {
+			v.memory = repeat.Memory[seen]{} // kinds may keep v for the template
+			v.close(found)
+		})
 	}
 	wg.Wait()
 	for _, v := range surveyors {
@@ -269,7 +271,7 @@ func (v *surveyor) file(i int) error {
 		event, err := p.Next()
 		switch {
 		case errors.Is(err, io.EOF):
-			v.found[i].tags, v.found[i].runs, v.found[i].texts = len(v.order), v.runs.End(), v.texts.End()
+			v.found[i].tags, v.found[i].runs, v.found[i].texts = len(v.order), v.runs.End(), len(v.textAt)
 			return v.full(file.path)
 		case err != nil:
 			return err
@@ -406,7 +408,7 @@ func (v *surveyor) value(of *kindAttr, a *layoutAttr, value []byte) (wrong bool)
 		}
 		a.spelled, wrong = true, true
 	}
-	v.bits = append(v.bits, v.text(of, value))
+	v.bits = append(v.bits, v.valueText(of, value))
 	if !a.stated {
 		of.learn(value)
 	}
@@ -433,13 +435,13 @@ func (v *surveyor) layout(at *kind, n *xmlsheet.Node) *layout {
 	return l
 }
 
-// text returns the place of an attribute's value among the texts. Many are the same as the last one of
+// valueText returns the number of an attribute's value among the texts. Many are the same as the last one of
 // their attribute.
-func (v *surveyor) text(of *kindAttr, value []byte) uint32 {
+func (v *surveyor) valueText(of *kindAttr, value []byte) uint32 {
 	if of.last == 0 || !bytes.Equal(v.texts.At(of.last), value) {
-		of.last, _ = v.texts.Add(0, value)
+		of.last, of.lastNumber = v.text(value)
 	}
-	return of.last
+	return of.lastNumber
 }
 
 // recall finds a node that has been read before below the same parent, or a start tag that differs
@@ -518,8 +520,8 @@ func (v *surveyor) end(p *xmlsheet.Parser, found *sheetFound) {
 			top.kind.texts++
 			v.memory.Spoil() // each of them counts
 		}
-		place, _ := v.texts.Add(0, text)
-		n.tag = v.withText(top.tag, place)
+		_, number := v.text(text)
+		n.tag = v.withText(top.tag, number)
 	}
 	v.use(n.tag)
 	if children := v.stack[top.from:]; len(children) > 0 {

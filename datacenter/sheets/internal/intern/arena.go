@@ -86,5 +86,13 @@ func (a *Arena) End() uint32 {
 	return uint32((a.used-1)*chunkWords + len(a.chunks[a.used-1])/wordSize)
 }
 
+// Forget frees the chunks in front of the one with a place. What lies there must not be read any more,
+// and nothing may be added.
+func (a *Arena) Forget(at uint32) {
+	for i := int(at/chunkWords) - 1; i >= 0 && a.chunks[i] != nil; i-- {
+		a.chunks[i] = nil
+	}
+}
+
 // Reset makes the arena empty, and keeps its memory for other pieces.
 func (a *Arena) Reset() { a.used = 0 }

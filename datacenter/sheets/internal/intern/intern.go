@@ -32,7 +32,7 @@ type slot struct {
 
 // Before each string there are its length, its group, and its note.
 const (
-	NoteSize = 8
+	NoteSize = 4
 	headSize = 4 + 4 + NoteSize
 )
 
@@ -97,6 +97,10 @@ func (t *Table) Size() int { return t.size }
 // Close frees the memory that is needed only to find strings. What was added can still be
 // read by its place. Nothing may be added.
 func (t *Table) Close() { t.slots = nil }
+
+// Forget frees memory of strings that were added before the one at a place. They must not be read any
+// more, and nothing may be added.
+func (t *Table) Forget(at uint32) { t.kept.Forget(at) }
 
 // Reset forgets all strings.
 func (t *Table) Reset() {

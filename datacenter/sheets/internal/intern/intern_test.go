@@ -2,7 +2,9 @@ package intern_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -38,7 +40,7 @@ func TestStringsAreKeptOnce(t *testing.T) {
 				if !isNew || twice || again != at || at == 0 || !bytes.Equal(note, make([]byte, intern.NoteSize)) {
 					t.Fatalf("string %d of group %d: place %d, new %v, then %d, new %v, note %x", i, group, at, isNew, again, twice, note)
 				}
-				copy(note, fmt.Sprintf("%04d%04d", group, i))
+				binary.LittleEndian.PutUint32(note, uint32(i)<<8|group)
 				places = append(places, at)
 			}
 		}
@@ -48,7 +50,7 @@ func TestStringsAreKeptOnce(t *testing.T) {
 		for i := range many {
 			for group := range uint32(groups) {
 				at, ok := table.Find(group, text(i))
-				if !ok || !bytes.Equal(table.At(at), text(i)) || string(table.Note(at)) != fmt.Sprintf("%04d%04d", group, i) {
+				if !ok || !bytes.Equal(table.At(at), text(i)) || binary.LittleEndian.Uint32(table.Note(at)) != uint32(i)<<8|group {
 					t.Fatalf("string %d of group %d is not found", i, group)
 				}
 			}
@@ -121,4 +123,35 @@ func TestPiecesOfAnArena(t *testing.T) {
 		}
 		arena.Reset()
 	}
+}
+
+// TestForget checks that a table frees the memory of the strings that it may forget, and keeps the others.
+func TestForget(t *testing.T) {
+	const size, many, forgotten = 1 << 16, 1000, 900
+	var table intern.Table
+	text := func(i int) []byte { return bytes.Repeat([]byte{byte(i), byte(i >> 8)}, size/2) }
+	places := make([]uint32, many)
+	for i := range many {
+		places[i], _ = table.Add(0, text(i))
+	}
+	table.Close()
+	before := heap()
+	for _, at := range places[:forgotten+1] {
+		table.Forget(at)
+	}
+	if freed := before - heap(); freed < size*forgotten-2*intern.MaxSize {
+		t.Errorf("%d bytes were freed, of %d", freed, size*forgotten)
+	}
+	for i := forgotten; i < many; i++ {
+		if !bytes.Equal(table.At(places[i]), text(i)) {
+			t.Fatalf("string %d is gone", i)
+		}
+	}
+}
+
+func heap() int {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int(m.HeapAlloc)
 }

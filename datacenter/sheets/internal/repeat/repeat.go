@@ -17,7 +17,7 @@ const (
 	window = 8 << 20
 	// mostTags is how many bytes of start tags are remembered. Then they are forgotten: more would be
 	// of little use, and slower, because they would not stay in the CPU's cache.
-	mostTags = 8 << 20
+	mostTags = 4 << 20
 	// mostElements is how many elements are remembered, a power of two.
 	mostElements = 1 << 15
 	// comparisons bounds the bytes that are compared for each byte of a sheet. Real sheets take one;
