@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
+	"sync"
 	"testing"
 
 	"lorefs/datacenter"
@@ -147,6 +149,36 @@ func TestCompareFindsNoDifference(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestCompareProgress checks that the progress goes to its end once.
+func TestCompareProgress(t *testing.T) {
+	f := openBlocks(t, dctest.Build(compareDoc(nil), dctest.Options{}))
+	d, err := edit.NewDraft(f, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := d.Snapshot()
+	defer s.Close()
+	var out bytes.Buffer
+	w, err := s.Write(t.Context(), datacenter.WriteOptions{}, &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var turn sync.Mutex
+	var parts []float64
+	w.Progress = func(done, total int64) {
+		turn.Lock()
+		defer turn.Unlock()
+		parts = append(parts, float64(done)/float64(total))
+	}
+	if err := w.Compare(t.Context(), openBlocks(t, out.Bytes())); err != nil {
+		t.Fatal(err)
+	}
+	end := slices.Index(parts, slices.Max(parts))
+	if len(parts) < 4 || parts[end] > 1 || parts[end] < 0.9 || end < len(parts)-2 {
+		t.Errorf("progress: %v", parts)
 	}
 }
 

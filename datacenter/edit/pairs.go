@@ -30,7 +30,8 @@ func (w *Written) compareSheets(ctx context.Context, g *datacenter.File) error {
 	if err != nil {
 		return err
 	}
-	if err := w.prove(first, g); err != nil {
+	from, err := w.prove(first, g)
+	if err != nil {
 		return err
 	}
 	var next, done atomic.Int64
@@ -46,9 +47,8 @@ func (w *Written) compareSheets(ctx context.Context, g *datacenter.File) error {
 				if err := c.draftChild(p.x, y); err != nil {
 					return err
 				}
-				if compared := done.Add(int64(y.Entries())); w.Progress != nil {
-					w.Progress(compared, w.s.entries)
-				}
+				compared := done.Add(int64(y.Entries()))
+				w.tell(from + (1-from)*float64(compared)/float64(w.s.entries))
 			}
 			return nil
 		})
@@ -56,18 +56,25 @@ func (w *Written) compareSheets(ctx context.Context, g *datacenter.File) error {
 	return group.Wait()
 }
 
-// prove proves that what was moved is equal, so that the comparer need only look at draft nodes.
-func (w *Written) prove(c *comparer, g *datacenter.File) error {
+// proving is the part of the time that proving takes.
+const proving = 0.95
+
+// prove proves that what was moved is equal, so that the comparer need only look at draft nodes. It returns
+// the part of the time that has passed then.
+func (w *Written) prove(c *comparer, g *datacenter.File) (passed float64, err error) {
 	moved := w.moved
 	if w.moved = nil; moved == nil {
-		return nil
+		return 0, nil
 	}
-	_, err := c.Prove(w.s.base, g, moved, func(part float64) {
-		if w.Progress != nil {
-			w.Progress(int64(part*float64(w.s.entries)), w.s.entries)
-		}
-	})
-	return err
+	_, err = c.Prove(w.s.base, g, moved, func(part float64) { w.tell(proving * part) })
+	return proving, err
+}
+
+// tell calls Progress with a part of all entries.
+func (w *Written) tell(part float64) {
+	if w.Progress != nil {
+		w.Progress(int64(part*float64(w.s.entries)), w.s.entries)
+	}
 }
 
 // pair is a child of a draft node and the node that it became.

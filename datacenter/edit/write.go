@@ -28,7 +28,7 @@ type Written struct {
 	// demands. They are written in that order.
 	reordered bool
 	// Progress, if it is not nil, is called by Compare now and then, by several goroutines, with
-	// the number of logical nodes and attributes that were compared and their total.
+	// how much is done, as a number of logical nodes and attributes, and their total.
 	Progress func(done, total int64)
 }
 
