@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/aes"
+	"crypto/cipher"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -16,6 +18,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"lorefs/internal/aes128"
+	"lorefs/internal/cfb"
 	"lorefs/internal/cores"
 	"lorefs/internal/inflate"
 	"lorefs/internal/readat"
@@ -23,22 +27,64 @@ import (
 
 // checkBytes reads back the file that splice wrote, whose SHA-256 should be sum. It decrypts it and
 // compares it with the plain text, whose old bits were compared with those of the old file when
-// they were moved.
+// they were moved. One goroutine does all of it, so that the file is read once: the other checks leave
+// it no more than a core.
 func (s *spliced) checkBytes(ctx context.Context, r io.ReaderAt, sum [sha256.Size]byte) error {
-	c, err := s.unlock(r)
+	if _, err := s.unlock(r); err != nil {
+		return err
+	}
+	block, err := aes128.New(s.key.Key)
 	if err != nil {
 		return err
 	}
-	group, ctx := errgroup.WithContext(ctx)
-	group.Go(func() error { return checkSum(ctx, io.NewSectionReader(r, 0, s.size+1), s.size, sum) })
-	var next atomic.Int64
-	for range cores.Count() {
-		buf := make([]byte, plainPiece)
-		group.Go(func() error {
-			return share(ctx, &next, len(s.plain), func(n int) error { return s.checkPiece(c, n, buf) })
-		})
+	h := sha256.New()
+	c := plainCheck{block: block, before: s.key.IV, sums: s.plain}
+	file, buf := io.NewSectionReader(r, 0, s.size+1), make([]byte, plainPiece)
+	for at := int64(0); at < s.size; at += int64(len(buf)) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		end, kept := s.size, at < s.kept
+		if kept {
+			end = s.kept
+		}
+		buf = buf[:min(plainPiece, end-at)]
+		if _, err := io.ReadFull(file, buf); err != nil {
+			return fmt.Errorf("datacenter: reading back: %w", err)
+		}
+		h.Write(buf)
+		if !c.piece(buf, kept) {
+			return badFile(at, "decrypts to other bytes than were written")
+		}
 	}
-	return group.Wait()
+	if n, err := file.Read(buf[:1]); n > 0 || !errors.Is(err, io.EOF) || [sha256.Size]byte(h.Sum(nil)) != sum {
+		return badFile(0, "reading back gives more than %d bytes, or others than were written", s.size)
+	}
+	return nil
+}
+
+// plainCheck compares the checksums of plain text. before is the cipher block before the next piece,
+// sums are those of the pieces from there on.
+type plainCheck struct {
+	block  cipher.Block
+	before [aes.BlockSize]byte
+	sums   []uint32
+}
+
+// piece decrypts a piece in place, and reports whether it is as it should be. A piece of what was kept
+// has no checksum.
+func (c *plainCheck) piece(p []byte, kept bool) bool {
+	before := c.before
+	copy(c.before[:], p[max(len(p)-len(before), 0):]) // only the last piece can be shorter
+	if kept {
+		return true
+	}
+	cfb.Decrypt(c.block, p, before)
+	if len(c.sums) == 0 || crc32.Checksum(p, castagnoli) != c.sums[0] {
+		return false
+	}
+	c.sums = c.sums[1:]
+	return true
 }
 
 // checkData decodes what was encoded anew, and from the new checkpoints on, and compares it with what
@@ -259,44 +305,6 @@ func (s *spliced) same(off int64, p []byte) (bool, error) {
 // wrong returns an error for the deflate block at a bit of the stream.
 func (d *decodeCheck) wrong(header int64, format string, args ...any) error {
 	return &FormatError{InFile: true, Off: compressionHeaderSize + header/8, What: "a deflate block", Err: fmt.Errorf(format, args...)}
-}
-
-// checkPiece decrypts piece n of the plain text to buf, and compares its checksum.
-func (s *spliced) checkPiece(c *container, n int, buf []byte) error {
-	at := s.kept + int64(n)*plainPiece
-	buf = buf[:min(plainPiece, s.size-at)]
-	if err := readat.Full(c.plain, buf, at); err != nil {
-		return fmt.Errorf("datacenter: reading back: %w", err)
-	}
-	if crc32.Checksum(buf, castagnoli) != s.plain[n] {
-		return badFile(at, "decrypts to other bytes than were written")
-	}
-	return nil
-}
-
-// checkSum checks the size and the SHA-256 of what r reads.
-func checkSum(ctx context.Context, r io.Reader, size int64, sum [sha256.Size]byte) error {
-	h := sha256.New()
-	buf := make([]byte, 256<<10)
-	total := int64(0)
-	for ctx.Err() == nil {
-		n, err := io.ReadFull(r, buf)
-		h.Write(buf[:n])
-		total += int64(n)
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			break
-		}
-		if err != nil {
-			return fmt.Errorf("datacenter: reading back: %w", err)
-		}
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	if total != size || [sha256.Size]byte(h.Sum(nil)) != sum {
-		return badFile(0, "reading back gives %d bytes of %d, or others than were written", total, size)
-	}
-	return nil
 }
 
 // checkEnd inflates the last block, and checks that the stream ends behind it.

@@ -177,6 +177,37 @@ func TestSpliceCheck(t *testing.T) {
 	}
 }
 
+// TestSpliceCheckOfKept damages what an edit that changes no length keeps of the old file, and what
+// follows it. What is kept has only the SHA-256 against which it can be compared.
+func TestSpliceCheckOfKept(t *testing.T) {
+	doc := dctest.Generate(dctest.GenOptions{Seed: 3, Sheets: 12, Nodes: 3000})
+	old := dctest.Build(doc, dctest.Options{})
+	file := mustOpen(t, old, datacenter.Options{BlockSize: 64 << 10})
+	var out bytes.Buffer
+	s, err := file.SpliceData(t.Context(), &out, []splice.Edit{{Off: file.Size() / 2, Len: 4, New: []byte{9, 8, 7, 6}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(out.Bytes())
+	if err := s.Check(t.Context(), bytes.NewReader(out.Bytes()), sum); err != nil {
+		t.Fatal(err)
+	}
+	kept := 0
+	for kept < len(old) && old[kept] == out.Bytes()[kept] {
+		kept++
+	}
+	if kept < 1000 {
+		t.Fatalf("only %d bytes are kept", kept)
+	}
+	for _, i := range []int{500, kept - 100, kept, kept + 1} {
+		bad := bytes.Clone(out.Bytes())
+		bad[i] ^= 4
+		if s.Check(t.Context(), bytes.NewReader(bad), sum) == nil {
+			t.Errorf("the changed byte %d goes unnoticed, with %d kept", i, kept)
+		}
+	}
+}
+
 // TestSpliceCheckOfStarts notes wrong starts of deflate blocks, of those without data at the end of the
 // stream too. Nobody could splice the file again.
 func TestSpliceCheckOfStarts(t *testing.T) {

@@ -55,6 +55,11 @@ func (r *Reader) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
+// Decrypt decrypts p in place. before is the cipher block before it.
+func Decrypt(block cipher.Block, p []byte, before [blockSize]byte) {
+	(&Reader{block: block}).decrypt(p, before[:])
+}
+
 // readBefore fills b with the cipher text from start-16 on. The IV takes the place of bytes
 // before the beginning.
 func (r *Reader) readBefore(b []byte, start int64) error {
