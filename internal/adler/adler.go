@@ -63,7 +63,7 @@ func Replace(sum uint32, size int64, before, after []byte) uint32 {
 // byte from it on: 64 times for all 64 behind its own, and as often as sums counts it in its own.
 func updateWide(a, b uint64, p []byte) (uint64, uint64) {
 	var s [3]uint64
-	sums(&p[0], len(p)/wideSize, &s)
+	sums(&p[0], len(p)/wideSize, &factors, &s)
 	return (a + s[0]) % mod, (b + a*uint64(len(p)) + wideSize*s[1] + s[2]) % mod
 }
 

@@ -4,18 +4,19 @@
 // sums each byte times the number of bytes of its 64 from it on, in eight lanes of 32 bits. Y3 is
 // zeros, Y4 is ones, Y5 and Y6 are those numbers.
 
-// func sums(p *byte, n int, s *[3]uint64)
-TEXT ·sums(SB), NOSPLIT, $0-24
+// func sums(p *byte, n int, factors *[96]int8, s *[3]uint64)
+TEXT ·sums(SB), NOSPLIT, $0-32
 	MOVQ    p+0(FP), SI
 	MOVQ    n+8(FP), CX
-	MOVQ    s+16(FP), DI
+	MOVQ    factors+16(FP), BX
+	MOVQ    s+24(FP), DI
 	VPXOR   Y0, Y0, Y0
 	VPXOR   Y1, Y1, Y1
 	VPXOR   Y2, Y2, Y2
 	VPXOR   Y3, Y3, Y3
-	VMOVDQU ·ones(SB), Y4
-	VMOVDQU ·weights(SB), Y5
-	VMOVDQU ·weights+32(SB), Y6
+	VMOVDQU 64(BX), Y4
+	VMOVDQU (BX), Y5
+	VMOVDQU 32(BX), Y6
 
 loop:
 	VMOVDQU    (SI), Y7
