@@ -104,9 +104,11 @@ func (p *pass) feed(b *passing) error {
 func (p *pass) inflate(ctx context.Context) error {
 	dec, stop := p.aheadDecoder()
 	defer stop()
-	p.reserve((p.stated + p.blockSize - 1) / p.blockSize)
+	count := (p.stated + p.blockSize - 1) / p.blockSize
+	p.reserve(count)
 	dec.OnBlock = p.addDeflateBlock
-	blocks := newPassings(min(p.blockSize, p.stated))
+	blocks := newPassings(min(p.blockSize, p.stated), min(p.most, count))
+	defer blocks.stop()
 	readers := len(p.scans) + 1 // the next block for its history
 	var prev *passing
 	for out := int64(0); out < p.stated; out += p.blockSize {

@@ -36,20 +36,44 @@ func (b *passing) release() {
 // A block that nobody releases, because its reader has failed, is left to the collector.
 type passings struct {
 	free chan *passing
-	size int // of the memory of each
+	// fresh has the memory of blocks that are kept. No more is made once stopped is closed.
+	fresh   chan []byte
+	stopped chan struct{}
+	size    int // of the memory of each
 }
 
-// newPassings returns blocks of at most size bytes.
-func newPassings(size int64) *passings {
-	return &passings{size: windowSize + int(size), free: make(chan *passing, 2*ahead)}
+// newPassings returns blocks of at most size bytes, of which the first some are kept, until stop is
+// called. Their memory is made ready in a goroutine of its own: for the kernel to find it may take as long
+// as inflating, which has to be done in a row.
+func newPassings(size, kept int64) *passings {
+	p := &passings{
+		size: windowSize + int(size), free: make(chan *passing, 2*ahead), fresh: make(chan []byte, ahead), stopped: make(chan struct{}),
+	}
+	go func() {
+		const page = 4 << 10
+		for range kept {
+			b := make([]byte, p.size)
+			for i := 0; i < len(b); i += page {
+				b[i] = 0
+			}
+			select {
+			case p.fresh <- b:
+			case <-p.stopped:
+				return
+			}
+		}
+	}()
+	return p
 }
+
+func (p *passings) stop() { close(p.stopped) }
 
 // take returns a block of size bytes behind some history, for as many readers. The memory of one
 // that is kept is not used again.
 func (p *passings) take(history []byte, size, readers int, kept bool) *passing {
 	var b *passing
 	if kept {
-		b = &passing{buf: make([]byte, len(history)+size)}
+		b = &passing{buf: <-p.fresh}
 	} else {
 		b = p.reuse()
 	}
