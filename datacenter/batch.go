@@ -72,22 +72,8 @@ func (w AttributeWord) Kind() uint32 {
 	return uint32(w & (name | typ))
 }
 
-// NameIndex returns the index of the name, from 1 on if it is valid.
-func (w AttributeWord) NameIndex() uint16 { return uint16(w) }
-
-// Type returns the type of the value, 0 if there is no such type.
-func (w AttributeWord) Type() Type {
-	typ, _ := w.stored().decodeType()
-	return typ
-}
-
-func (w AttributeWord) stored() StoredAttribute {
-	code := uint16(w >> 16)
-	return StoredAttribute{name: uint16(w), typeCode: uint8(code & 3), extended: code >> 2, bits: uint32(w >> 32)}
-}
-
 // AppendAttributeWords appends the words of n's attributes as they are stored. Nobody has checked
-// them: [Node.AttributeOf] and [Node.AppendAttributes] say what is wrong with them.
+// them: [Node.AppendAttributes] says what is wrong with them.
 func (n Node) AppendAttributeWords(dst []AttributeWord) ([]AttributeWord, error) {
 	f, count := n.file, int(n.raw.attrCount)
 	if count == 0 {
@@ -111,12 +97,6 @@ func (n Node) AppendAttributeWords(dst []AttributeWord) ([]AttributeWord, error)
 		}
 	}
 	return dst, nil
-}
-
-// AttributeOf returns the attribute at place i of n's run, whose word is w. It can't say whether the
-// run has another one of that name.
-func (n Node) AttributeOf(i int, w AttributeWord) (Attribute, error) {
-	return n.file.attribute(n.AttributeAddress(i), w.stored())
 }
 
 // AppendAttributes appends what Attributes yields. It is faster. If wants is not nil, it leaves out

@@ -39,9 +39,8 @@ type encoder struct {
 	// batch has batchSize children for each frame.
 	batch []datacenter.Node
 	names []uint16
-	// attrs or words are the attributes of the current tag.
+	// attrs are the attributes of the current tag.
 	attrs []datacenter.Attribute
-	words []datacenter.AttributeWord
 	// out is a buffer for the encoder's user, and scratch for texts that need escapes.
 	out     []byte
 	scratch []byte

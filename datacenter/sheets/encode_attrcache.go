@@ -3,8 +3,7 @@ package sheets
 import "lorefs/datacenter"
 
 // attributeKey is all that the text of a stored attribute depends on: name, type and stored bits.
-// It is never 0, since no name has the index 0. It is its [datacenter.AttributeWord], but what that has
-// besides may be left out.
+// It is never 0, since no name has the index 0.
 type attributeKey uint64
 
 func keyOfAttribute(a *datacenter.Attribute) attributeKey {

@@ -119,83 +119,55 @@ func (e *encoder) attributes(dst []byte, n *item, el *element) ([]byte, error) {
 }
 
 // storedTag appends the attributes of a node of the file.
-func (e *encoder) storedTag(dst []byte, n *item, el *element) (out []byte, err error) {
-	if e.words, err = n.node.AppendAttributeWords(e.words[:0]); err != nil {
+func (e *encoder) storedTag(dst []byte, n *item, el *element) ([]byte, error) {
+	value := e.voc.Value
+	var err error
+	if e.attrs, err = n.node.AppendAttributes(e.attrs[:0], nil); err != nil {
 		return dst, err
 	}
-	if !ascending(e.words) {
-		return e.unorderedTag(dst, n, el)
-	}
-	known := e.tag.plain && el.odd
-	for i, w := range e.words {
-		if name := vocab.NameID(w.NameIndex()); name != e.voc.Value && !e.tag.extras {
-			if known && !e.knows(el, name, w.Type()) {
-				return dst, ErrNotPlain
-			}
-			var ok bool
-			if dst, ok = e.attributeTexts.append(dst, attributeKey(w)); ok {
-				continue
-			}
-		}
-		a, err := n.node.AttributeOf(i, w)
-		if err != nil {
-			return dst, err
-		}
-		start, escaped := len(dst), len(e.tag.escaped)
-		if dst, err = e.storedAttribute(dst, &a, el); err != nil {
-			return dst, err
-		}
-		if len(dst) > start && !e.tag.extras && len(e.tag.escaped) == escaped {
-			e.attributeTexts.keep(attributeKey(w), dst[start:])
-		}
-	}
-	return dst, nil
-}
-
-// ascending reports whether no name comes twice, as in all files that are sorted.
-func ascending(words []datacenter.AttributeWord) bool {
-	for i := 1; i < len(words); i++ {
-		if words[i].NameIndex() <= words[i-1].NameIndex() {
-			return false
-		}
-	}
-	return true
-}
-
-// unorderedTag is storedTag for attributes in no order, of which a name may come twice.
-func (e *encoder) unorderedTag(dst []byte, n *item, el *element) ([]byte, error) {
-	for a, err := range n.node.Attributes() {
-		if err != nil {
-			return dst, err
-		}
+	for i := range e.attrs {
+		a := &e.attrs[i]
 		name := vocab.NameID(a.NameIndex())
-		if name != e.voc.Value && e.tag.plain && el.odd && !e.knows(el, name, a.Type()) {
+		if name == value {
+			e.tag.hasValue = true
+			if e.tag.value, err = a.AppendText(e.tag.value[:0]); err != nil {
+				return dst, err
+			}
+			continue
+		}
+		if e.tag.plain && el.odd && !e.knows(el, name, a.Type()) {
 			return dst, ErrNotPlain
 		}
-		if dst, err = e.storedAttribute(dst, &a, el); err != nil {
+		if dst, err = e.storedAttribute(dst, a, el); err != nil {
 			return dst, err
 		}
 	}
 	return dst, nil
 }
 
-// storedAttribute appends an attribute of the file, or sets value.
-func (e *encoder) storedAttribute(dst []byte, a *datacenter.Attribute, el *element) (out []byte, err error) {
-	name := vocab.NameID(a.NameIndex())
-	if name == e.voc.Value {
-		e.tag.hasValue = true
-		e.tag.value, err = a.AppendText(e.tag.value[:0])
-		return dst, err
+// storedAttribute appends an attribute of the file.
+func (e *encoder) storedAttribute(dst []byte, a *datacenter.Attribute, el *element) ([]byte, error) {
+	key := keyOfAttribute(a)
+	if !e.tag.extras {
+		if out, ok := e.attributeTexts.append(dst, key); ok {
+			return out, nil
+		}
 	}
+	start, escaped, name := len(dst), len(e.tag.escaped), vocab.NameID(a.NameIndex())
 	dst = e.attributeStart(dst, name, a.Type(), el)
 	from := len(dst)
-	if dst, err = a.AppendText(dst); err != nil {
+	dst, err := a.AppendText(dst)
+	if err != nil {
 		return dst, err
 	}
 	if a.Type() == datacenter.String {
 		dst = e.attributeText(dst, from, name)
 	}
-	return append(dst, '"'), nil
+	dst = append(dst, '"')
+	if !e.tag.extras && len(e.tag.escaped) == escaped {
+		e.attributeTexts.keep(key, dst[start:])
+	}
+	return dst, nil
 }
 
 // knows reports whether an attribute is in its element with a type, and its name is not escaped.
