@@ -286,9 +286,11 @@ func checkNext(e *nodes.Entry) error {
 // maxOffset is the highest offset in a directory, because the kernel uses a signed number.
 const maxOffset = 1<<63 - 1
 
-// fail is node.fail if only the node's number is known.
+// fail is node.fail if only the node's number is known. The node may be of a listing that is not
+// registered yet.
 func (f *front) fail(id uint64, op string, err error) syscall.Errno {
 	return f.m.fail(op, func() string {
+		f.m.registrar.settle()
 		if n := f.m.inodes.find(id); n != nil {
 			return n.path()
 		}

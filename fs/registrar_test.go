@@ -3,9 +3,16 @@
 package fs
 
 import (
+	"context"
+	"errors"
+	"iter"
+	"strconv"
 	"testing"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
+
+	"lorefs/nodes"
+	"lorefs/nodes/nodetest"
 )
 
 // TestListedNodesAreKnown sends requests about nodes right after the listing that the kernel knows
@@ -91,5 +98,33 @@ func TestListersWait(t *testing.T) {
 	}
 	if n := m.stats().Inodes; n != 0 {
 		t.Errorf("%d inodes left when all are forgotten", n)
+	}
+}
+
+// unlisted is a tree that can list only its root.
+type unlisted struct{ *nodetest.Mem }
+
+func (u unlisted) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Seq2[nodes.Entry, error] {
+	if dir != nodes.Root {
+		return func(yield func(nodes.Entry, error) bool) { yield(nodes.Entry{}, errors.New("no listing")) }
+	}
+	return u.Mem.ReadDir(ctx, dir, cursor)
+}
+
+// TestErrorOfListedDirectory lists a directory right after its name was listed. The error names it.
+func TestErrorOfListedDirectory(t *testing.T) {
+	const dirs = 400
+	files := map[string]string{}
+	for i := range dirs {
+		files["d"+strconv.Itoa(1000+i)+"/"] = ""
+	}
+	f := oddFront(unlisted{nodetest.MemFiles(testTime, files)})
+	ids, _ := readAllPlus(t, f)
+	in := fuse.ReadIn{InHeader: fuse.InHeader{NodeId: ids[dirs-1]}}
+	if st := f.ReadDirPlus(nil, &in, fuse.NewDirEntryList(make([]byte, 4096), 0)); st != fuse.EIO {
+		t.Fatalf("READDIRPLUS = %v, want EIO", st)
+	}
+	if errs := f.m.stats().LastErrors; len(errs) != 1 || errs[0].Path != "/d1399" {
+		t.Errorf("errors: %+v", errs)
 	}
 }
