@@ -27,7 +27,8 @@ type BlockCache interface {
 // IndexStore keeps the result of the first pass over a file, so that the next Open inflates
 // nothing. What it returns is verified. Its errors are logged and otherwise ignored.
 type IndexStore interface {
-	// Load returns what was saved under key, or an error that matches io/fs.ErrNotExist.
+	// Load returns what was saved under key, or an error that matches io/fs.ErrNotExist. A File
+	// goes on using the data where it is, so it must not be changed any more.
 	Load(key string) ([]byte, error)
 	// Save may keep data and write it later, so data must not be changed any more.
 	Save(key string, data []byte) error

@@ -14,7 +14,7 @@ import (
 // when it fails.
 type Store interface {
 	// Load returns what was saved under key, or an error that matches
-	// io/fs.ErrNotExist.
+	// io/fs.ErrNotExist. The data may be used where it is, so it must not be changed any more.
 	Load(key string) ([]byte, error)
 	// Save may keep data and write it later, so data must not be changed any more.
 	Save(key string, data []byte) error
