@@ -88,3 +88,24 @@ func TestOwner(t *testing.T) {
 		}
 	}
 }
+
+// TestNoPermissions checks that a umask can take all permissions away, from what is looked up and
+// from what is listed.
+func TestNoPermissions(t *testing.T) {
+	umask := uint32(0o777)
+	dir := fusetest.Mount(t, testTree(t), fs.Options{Umask: &umask})
+	check := func(name string) {
+		t.Helper()
+		var st unix.Stat_t
+		if err := unix.Stat(filepath.Join(dir, name), &st); err != nil {
+			t.Fatal(err)
+		}
+		if mode := st.Mode & 0o777; mode != 0 {
+			t.Errorf("%s has the mode %o", name, mode)
+		}
+	}
+	check("ItemData")
+	check("ItemData/x")
+	run(t, "ls", "-lR", dir)
+	check("ItemData/x")
+}

@@ -13,8 +13,9 @@ import (
 // maxListings is how many listings may wait to be registered. A program that lists faster waits.
 const maxListings = 8
 
-// registrar makes go-fuse's nodes of what was listed after the kernel has the answer. Both take about
-// as long, so that a program gets the next part of a large directory from the kernel meanwhile.
+// registrar makes go-fuse's nodes of what was listed, while the kernel already has the answer. They
+// take about as long as all else in a listing. So a program gets the next part of a large
+// directory meanwhile.
 //
 // A listing needs no node, but all other requests do. So they wait until what was listed before
 // is registered: see [front.begin].

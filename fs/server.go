@@ -204,7 +204,8 @@ func mountOptions(m *mount, o Options) *fusefs.Options {
 		// and drop a node.
 		ExternalNodeID: true,
 	}
-	fo.NullPermissions = true // go-fuse would change modes without any, which a umask can make
+	// Otherwise go-fuse would give permissions to what the umask leaves without any.
+	fo.NullPermissions = true
 	fo.AllowOther = o.AllowOther
 	fo.FsName = o.FsName
 	fo.Name = fsType

@@ -17,8 +17,8 @@ const (
 	// chunksPerMod keeps the sums far below 1<<64.
 	chunksPerMod = 1 << 10
 
-	// wideSize is how many bytes sums counts as one. wideMost is how often, so that its sums of each
-	// byte times a number, of which eight are less than 1<<32, don't overflow.
+	// wideSize is how many bytes sums adds in one round. wideMost is the most rounds of one call: each
+	// may add 94,860 to a lane of 32 bits.
 	wideSize = 64
 	wideMost = 1 << 14
 
@@ -59,8 +59,9 @@ func Replace(sum uint32, size int64, before, after []byte) uint32 {
 	return uint32(b%mod<<16 | a%mod)
 }
 
-// updateWide is update for whole 64 bytes. In the second sum of Adler-32 a byte counts once for each
-// byte from it on: 64 times for all 64 behind its own, and as often as sums counts it in its own.
+// updateWide is update for whole rounds of sums. In the second sum of Adler-32 a byte counts once for
+// each byte from it on. So it counts 64 times for each later round, and in its own as often as sums
+// counts it.
 func updateWide(a, b uint64, p []byte) (uint64, uint64) {
 	var s [3]uint64
 	sums(&p[0], len(p)/wideSize, &factors, &s)

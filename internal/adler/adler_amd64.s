@@ -2,7 +2,7 @@
 
 // Y0 is the sum of all bytes, in four lanes of 64 bits. Y1 is the sum of Y0 before each 64 bytes. Y2
 // sums each byte times the number of bytes of its 64 from it on, in eight lanes of 32 bits. Y3 is
-// zeros, Y4 is ones, Y5 and Y6 are those numbers.
+// zeros, Y4 is ones, and Y5 and Y6 are those numbers of bytes.
 
 // func sums(p *byte, n int, factors *[96]int8, s *[3]uint64)
 TEXT ·sums(SB), NOSPLIT, $0-32
