@@ -74,6 +74,41 @@ func TestListedNodesAreKnown(t *testing.T) {
 	}
 }
 
+// entryNotices is a kernel before Linux 6.18. It counts the names that it is asked to drop.
+type entryNotices int
+
+func (*entryNotices) PruneNotify([]uint64) fuse.Status { return fuse.ENOSYS }
+
+func (n *entryNotices) EntryNotify(uint64, string) fuse.Status {
+	*n++
+	return fuse.OK
+}
+
+// TestListedDirectoryIsNotDropped prunes a directory right after its listing: a program may be in one
+// of its entries.
+func TestListedDirectoryIsNotDropped(t *testing.T) {
+	files := map[string]string{}
+	for i := range 400 {
+		files["dir/"+strconv.Itoa(i)] = ""
+	}
+	f := oddFront(nodetest.MemFiles(testTime, files))
+	var dir fuse.EntryOut
+	if st := f.Lookup(nil, &rootHeader, "dir", &dir); !st.Ok() {
+		t.Fatalf("LOOKUP = %v", st)
+	}
+	var k entryNotices
+	p := pruner{list: &f.m.inodes, registrar: &f.m.registrar, kernel: &k, counters: &f.m.counters}
+	p.batch = f.m.inodes.rotate(nil, 1)
+	in := fuse.ReadIn{InHeader: fuse.InHeader{NodeId: dir.NodeId}}
+	if st := f.ReadDirPlus(nil, &in, fuse.NewDirEntryList(make([]byte, 1<<20), 0)); !st.Ok() {
+		t.Fatalf("READDIRPLUS = %v", st)
+	}
+	p.offer()
+	if k != 0 {
+		t.Error("the name of a directory with known entries is dropped")
+	}
+}
+
 // TestListersWait lists at once from several goroutines, faster than nodes are registered.
 func TestListersWait(t *testing.T) {
 	const files, listers = 400, 2 * maxListings
