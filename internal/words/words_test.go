@@ -36,6 +36,13 @@ func TestOf(t *testing.T) {
 	}
 }
 
+// TestOtherOrder is all tests, as a processor runs them that can't use tables as they are.
+func TestOtherOrder(t *testing.T) {
+	words.OtherOrder(t)
+	TestOf(t)
+	TestAppend(t)
+}
+
 func TestAppend(t *testing.T) {
 	before := []byte("before")
 	s32, s64 := []uint32{1, 0x80706050, 3}, []uint64{1, 0xf0e0d0c0b0a09080}
