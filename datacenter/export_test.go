@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 
+	"lorefs/internal/hugepages"
 	"lorefs/internal/splice"
 )
 
@@ -91,4 +92,13 @@ func VerifyInOrder(ctx context.Context, r io.ReaderAt, size int64, opts Options,
 func (r *Rewriter) AskedFor(siblings []Node) int {
 	r.askForStrings(siblings)
 	return len(r.asked)
+}
+
+// FillTables has the memory found for the tables of a file that claims so many attributes, and returns
+// what keeps them.
+func FillTables(attributes int) any {
+	r := &Rewriter{b: &Builder{}, attrRuns: movedRuns{moved: hugepages.Make[Address](attributes)}}
+	r.fillTables()
+	r.b.loading.Wait()
+	return r
 }

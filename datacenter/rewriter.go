@@ -71,22 +71,28 @@ func NewRewriter(ctx context.Context, f *File, names []string, opts WriteOptions
 	return r, nil
 }
 
+// mostFilled is of how many elements of a table the memory is found at once. Real files have fewer. A
+// small file can claim many more, and use none of them.
+const mostFilled = 1 << 24
+
 // fillTables has the kernel find the memory of the tables, which are read in no order, in the background.
 func (r *Rewriter) fillTables() {
 	runs, nodes, values := r.b.attributes.found.slots, r.b.nodes.found.slots, r.b.values.found.slots
 	entries := r.b.values.entries
 	r.b.loading.Go(func() {
-		hugepages.Fill(r.attrRuns.counts)
-		hugepages.Fill(r.attrRuns.moved)
-		hugepages.Fill(values)
-		hugepages.Fill(runs)
-		hugepages.Fill(r.strings.first)
-		hugepages.Fill(r.childRuns.counts)
-		hugepages.Fill(r.childRuns.moved)
-		hugepages.Fill(nodes)
-		hugepages.Fill(entries)
+		fillFirst(r.attrRuns.counts)
+		fillFirst(r.attrRuns.moved)
+		fillFirst(values)
+		fillFirst(runs)
+		fillFirst(r.strings.first)
+		fillFirst(r.childRuns.counts)
+		fillFirst(r.childRuns.moved)
+		fillFirst(nodes)
+		fillFirst(entries)
 	})
 }
+
+func fillFirst[T any](table []T) { hugepages.Fill(table[:0:min(cap(table), mostFilled)]) }
 
 // Close stops the work in the background.
 func (r *Rewriter) Close() { r.b.abandon() }

@@ -3,8 +3,9 @@ package datacenter
 // movedAtOnce is how many siblings' attributes are moved at once.
 const movedAtOnce = 32
 
-// askedAtOnce is how many bytes of their strings are read to ask for the places of these. Siblings of a
-// real file have a few KiB. Some could be made that have one long string a million times.
+// askedAtOnce is how many bytes of their strings are read to ask for the places of these, with the NULs.
+// Siblings of a real file have a few KiB. Some could be made that have one string a million times, be
+// it long or empty.
 const askedAtOnce = 64 << 10
 
 // pendingRun is a run of attributes in the form of the new file, which is not stored yet.
@@ -121,7 +122,7 @@ func (r *Rewriter) askForStrings(siblings []Node) {
 				return
 			}
 			r.asked = append(r.asked, askedString{a.value(), units, r.b.values.hashOf(units)})
-			left -= len(units)
+			left -= len(units) + charSize
 		}
 	}
 	for i := range r.asked {

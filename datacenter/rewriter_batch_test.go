@@ -1,6 +1,7 @@
 package datacenter_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 
@@ -31,5 +32,33 @@ func TestMoveSameLongString(t *testing.T) {
 	}
 	if n := r.AskedFor(nodes); n == 0 || n > 2 {
 		t.Errorf("a long string is read %d times, want once or twice", n)
+	}
+}
+
+// TestMoveEmptyStrings checks that the number of strings that are remembered is bounded, also if
+// they are empty: a small file can have millions of attributes with one.
+func TestMoveEmptyStrings(t *testing.T) {
+	const siblings, attributes, most = 30, 1500, 32 << 10
+	sheet := &dctest.Node{Name: "Sheet"}
+	for i := range siblings {
+		one := &dctest.Node{Name: "One", Attrs: []dctest.Attr{{Name: "id", Value: i}}}
+		for k := range attributes {
+			one.Attrs = append(one.Attrs, dctest.Attr{Name: "text" + strconv.Itoa(k), Value: ""})
+		}
+		sheet.Children = append(sheet.Children, one)
+	}
+	doc := dctest.Doc{Root: dctest.Root(sheet)}
+	f := mustOpen(t, dctest.Build(doc, dctest.Options{}), datacenter.Options{})
+	r, err := datacenter.NewRewriter(t.Context(), f, nil, datacenter.WriteOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	nodes, err := sheetsOf(t, f)[0].AppendChildren(nil, 0, siblings)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := r.AskedFor(nodes); n == 0 || n > most {
+		t.Errorf("%d strings are remembered, want at most %d", n, most)
 	}
 }
