@@ -151,10 +151,14 @@ func (b *Builder) NewNode(name string, keys KeyDefinition, flags KeyFlags) Store
 }
 
 // SetAttributes gives a node attributes that were stored.
-func (n *StoredNode) SetAttributes(at Address, count int) { n.attrAddr, n.attrCount = at, uint16(count) }
+func (n *StoredNode) SetAttributes(at Address, count int) {
+	n.attrAddr, n.attrCount = at, uint16(count)
+}
 
 // SetChildren gives a node children that were stored.
-func (n *StoredNode) SetChildren(at Address, count int) { n.childAddr, n.childCount = at, uint16(count) }
+func (n *StoredNode) SetChildren(at Address, count int) {
+	n.childAddr, n.childCount = at, uint16(count)
+}
 
 // StoreChildren stores a run of children, which it sorts.
 func (b *Builder) StoreChildren(run []StoredNode) (Address, error) {

@@ -73,8 +73,8 @@ type Builder struct {
 	names   []string
 	index   map[string]uint16
 
-	keys       []KeyNames
-	keyIndex   map[KeyNames]uint16
+	keys     []KeyNames
+	keyIndex map[KeyNames]uint16
 	// attributeTurn is for attributes while an AttributeBatch may be stored. seen are segments that
 	// need no turn: what is in them does not change.
 	attributeTurn sync.Mutex
