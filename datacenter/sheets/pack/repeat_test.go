@@ -118,3 +118,11 @@ func validatesAlike(t *testing.T, a, b iofs.FS) {
 		t.Errorf("%d problems, %d without", len(found[0]), len(found[1]))
 	}
 }
+
+// TestPackChildLikeSheet checks that a child with the name and the start tag of its sheet is on another path.
+func TestPackChildLikeSheet(t *testing.T) {
+	f, _ := mustPack(t, folder(map[string]string{"S-0.xml": `<S a="1"><S a="1"></S><S a="x"/></S>`}), pack.Options{})
+	if got, want := types(t, f, "S"), "a:int=1 a:string=1 a:string=x"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

@@ -329,12 +329,13 @@ func (v *surveyor) begin(p *xmlsheet.Parser, file string, found *sheetFound) err
 	return nil
 }
 
-// group returns the group of the nodes that come next: the number of their parent's kind.
+// group returns the group of the nodes that come next: one more than the number of their parent's kind, or 0
+// for a sheet, which must not be taken for a child like it.
 func (v *surveyor) group() uint32 {
 	if len(v.open) == 0 {
 		return 0
 	}
-	return v.open[len(v.open)-1].kind.number
+	return v.open[len(v.open)-1].kind.number + 1
 }
 
 // pass takes a whole node into account that is like another.
