@@ -20,7 +20,7 @@ import (
 type deflater struct {
 	level int // for all but large tables of strings
 	// turns has a token for each core on which no block is compressed. Until useAll is called, one core
-	// is left to whoever lays out the data: that takes as long as compressing it on one of two.
+	// is left to whoever lays out the data: on two cores, both take about as long.
 	turns chan struct{}
 	// stopped is canceled when blocks that have not been begun are not needed any more.
 	stopped context.Context

@@ -35,8 +35,8 @@ type Blocks struct {
 }
 
 // XORBefore XORs blocks at the end of p with the encryption of the block before each, from the last
-// one to the first, and returns their number. It leaves at least the first block as it is, and those
-// that are too few for it.
+// one to the first, and returns their number. That is a multiple of eight. Up to eight blocks at the
+// beginning stay as they are: the first one has none before it.
 func (b *Blocks) XORBefore(p []byte) (n int) {
 	groups := (len(p)/blockSize - 1) / wide
 	if groups <= 0 {
