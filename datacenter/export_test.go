@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 
-	"lorefs/internal/hugepages"
 	"lorefs/internal/splice"
 )
 
@@ -94,11 +93,5 @@ func (r *Rewriter) AskedFor(siblings []Node) int {
 	return len(r.asked)
 }
 
-// FillTables has the memory found for the tables of a file that claims so many attributes, and returns
-// what keeps them.
-func FillTables(attributes int) any {
-	r := &Rewriter{b: &Builder{}, attrRuns: movedRuns{moved: hugepages.Make[Address](attributes)}}
-	r.fillTables()
-	r.b.loading.Wait()
-	return r
-}
+// FillTable has the memory found for a table of a repack.
+func FillTable(table []uint32) { fillFirst(table) }
