@@ -50,8 +50,8 @@ type indexStore struct {
 	close   sync.Once
 }
 
-// saveAfter is how long making an index waits. It takes some memory and time, of which who has just
-// opened a source has better use at first.
+// saveAfter is how long making an index waits. It takes a core for a moment, which would delay the
+// first listing.
 const saveAfter = 300 * time.Millisecond
 
 // later runs work after a moment, or as soon as somebody waits for it.
