@@ -60,11 +60,11 @@ const (
 // name indexes, which counting could not, since the names lie behind the nodes.
 func (f *File) readTables() error {
 	f.derive()
-	sheets := f.sheetsLater()
-	err := f.readTexts()
-	counted := <-sheets // also after an error, which may take the index away
-	if err != nil {
-		return err
+	if err := f.readNames(); err != nil {
+		return fmt.Errorf("names: %w", err)
+	}
+	if err := f.readKeys(); err != nil {
+		return fmt.Errorf("keys: %w", err)
 	}
 	f.findValueName()
 	if f.countErr == nil && int(f.maxName) > len(f.names) {
@@ -85,8 +85,7 @@ func (f *File) readTables() error {
 	}
 	f.counts.Nodes = f.logical
 	f.counts.Attributes = int64(f.entries[0]) - f.logical
-	f.counts.Sheets = counted.n
-	return counted.err
+	return f.countSheets()
 }
 
 // addressable returns how many elements of the segments have an address.
@@ -115,17 +114,6 @@ func (f *File) findValueName() {
 			f.valueName = uint16(i + 1)
 		}
 	}
-}
-
-// readTexts reads the names and the key definitions.
-func (f *File) readTexts() error {
-	if err := f.readNames(); err != nil {
-		return fmt.Errorf("names: %w", err)
-	}
-	if err := f.readKeys(); err != nil {
-		return fmt.Errorf("keys: %w", err)
-	}
-	return nil
 }
 
 // readNames reads the names in the order of their indexes, which is the order of the
@@ -168,40 +156,19 @@ func (f *File) readKeys() error {
 	return nil
 }
 
-// sheetCount is the number of the root's children, or why they could not be counted.
-type sheetCount struct {
-	n   int64
-	err error
-}
-
-// sheetsLater counts the root's children, unless the nodes could not be counted, while the names are
-// read, which lie in other blocks.
-func (f *File) sheetsLater() <-chan sheetCount {
-	c := make(chan sheetCount, 1)
-	if f.countErr != nil {
-		c <- sheetCount{}
-		return c
-	}
-	go func() {
-		n, err := f.countSheets()
-		c <- sheetCount{n, err}
-	}()
-	return c
-}
-
 // countSheets counts the root's children.
-func (f *File) countSheets() (n int64, err error) {
+func (f *File) countSheets() error {
 	root, err := f.Root()
 	if err != nil {
-		return 0, err
+		return err
 	}
 	for _, err := range root.Children() {
 		if err != nil {
-			return 0, err
+			return err
 		}
-		n++
+		f.counts.Sheets++
 	}
-	return n, nil
+	return nil
 }
 
 // name returns the text of a name index.
