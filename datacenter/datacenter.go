@@ -108,8 +108,12 @@ func Open(ctx context.Context, r io.ReaderAt, size int64, opts Options) (*File, 
 	return f, nil
 }
 
-// maxHugeBlocks bounds the memory in huge pages that Options.KeepBlocks asks for.
-const maxHugeBlocks = 256 << 20
+// maxHugeBlocks bounds the memory in huge pages that Options.KeepBlocks asks for, and hugeRatio how many
+// times as large as the file it is: what a small file claims to inflate to may not be there.
+const (
+	maxHugeBlocks = 256 << 20
+	hugeRatio     = 16
+)
 
 // open is Open, but it accepts a wrong checksum and a broken graph: it keeps them in
 // adlerErr and countErr, so that Verify can report them with everything else.
@@ -120,7 +124,7 @@ func open(ctx context.Context, r io.ReaderAt, size int64, opts Options) (*File, 
 		return nil, err
 	}
 	if opts.KeepBlocks {
-		hugepages.Heap(int(min(c.stated, maxHugeBlocks)))
+		hugepages.Heap(int(min(c.stated, hugeRatio*size, maxHugeBlocks)))
 	}
 	f := newFile(c, opts.Blocks)
 	if f.identity, err = identify(r, size, opts); err != nil {
