@@ -9,6 +9,23 @@ import (
 	"lorefs/internal/formats/datacenter/dctest"
 )
 
+// askedFor returns for how many strings a Rewriter asks before it moves the attributes of a sheet's children.
+func askedFor(t *testing.T, sheet *dctest.Node) int {
+	t.Helper()
+	doc := dctest.Doc{Root: dctest.Root(sheet)}
+	f := mustOpen(t, dctest.Build(doc, dctest.Options{}), datacenter.Options{})
+	r, err := datacenter.NewRewriter(t.Context(), f, nil, datacenter.WriteOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	nodes, err := sheetsOf(t, f)[0].AppendChildren(nil, 0, len(sheet.Children))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.AskedFor(nodes)
+}
+
 // TestMoveSameLongString checks that one long string is not read for each of many siblings that have it
 // before any of them is moved: a small file can have millions of such attributes.
 func TestMoveSameLongString(t *testing.T) {
@@ -19,18 +36,7 @@ func TestMoveSameLongString(t *testing.T) {
 			{Name: "id", Value: i}, {Name: "text", Value: strings.Repeat("long", 10_000)},
 		}})
 	}
-	doc := dctest.Doc{Root: dctest.Root(sheet)}
-	f := mustOpen(t, dctest.Build(doc, dctest.Options{}), datacenter.Options{})
-	r, err := datacenter.NewRewriter(t.Context(), f, nil, datacenter.WriteOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	nodes, err := sheetsOf(t, f)[0].AppendChildren(nil, 0, siblings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := r.AskedFor(nodes); n == 0 || n > 2 {
+	if n := askedFor(t, sheet); n == 0 || n > 2 {
 		t.Errorf("a long string is read %d times, want once or twice", n)
 	}
 }
@@ -47,18 +53,7 @@ func TestMoveEmptyStrings(t *testing.T) {
 		}
 		sheet.Children = append(sheet.Children, one)
 	}
-	doc := dctest.Doc{Root: dctest.Root(sheet)}
-	f := mustOpen(t, dctest.Build(doc, dctest.Options{}), datacenter.Options{})
-	r, err := datacenter.NewRewriter(t.Context(), f, nil, datacenter.WriteOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	nodes, err := sheetsOf(t, f)[0].AppendChildren(nil, 0, siblings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := r.AskedFor(nodes); n == 0 || n > most {
+	if n := askedFor(t, sheet); n == 0 || n > most {
 		t.Errorf("%d strings are remembered, want at most %d", n, most)
 	}
 }
