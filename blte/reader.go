@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sort"
 	"sync"
 	"sync/atomic"
 
 	"lorefs/internal/flight"
-	"lorefs/internal/md5s"
 	"lorefs/internal/readat"
 )
 
@@ -142,12 +142,19 @@ func (r *Reader) readAt(ctx context.Context, p []byte, off int64, fill bool) (in
 		return 0, errors.New("blte: negative offset")
 	}
 	done := 0
-	for i := r.find(off); done < len(p) && i < len(r.head.Chunks); i++ {
-		n, err := r.readChunk(ctx, p[done:], i, off+int64(done)-r.head.Chunks[i].DecodedOff, fill)
+	for i := r.find(off); done < len(p) && i < len(r.head.Chunks); {
+		at := off + int64(done) - r.head.Chunks[i].DecodedOff
+		n, chunks := r.readTogether(p[done:], i, at)
+		var err error
+		if chunks == 0 {
+			n, err = r.readChunk(ctx, p[done:], i, at, fill)
+			chunks = 1
+		}
 		done += n
 		if err != nil {
 			return done, err
 		}
+		i += chunks
 	}
 	if done < len(p) {
 		return done, io.EOF
@@ -213,7 +220,7 @@ func (r *Reader) Preload(ctx context.Context, from, to int64) {
 	}
 	for i := r.find(from); i < len(r.head.Chunks) && r.head.Chunks[i].DecodedOff < to; {
 		if n := r.together(i, to); n > 1 {
-			if !r.preloadTogether(ctx, i, n) {
+			if slices.ContainsFunc(r.loadTogether(i, n), func(content []byte) bool { return content == nil }) {
 				return
 			}
 			i += n
@@ -228,70 +235,18 @@ func (r *Reader) Preload(ctx context.Context, from, to int64) {
 	}
 }
 
-// together returns how many chunks from chunk i on, with bytes before to, can be read and hashed at
-// once.
-func (r *Reader) together(i int, to int64) (n int) {
-	if !r.head.Table || r.opts.Proven {
-		return 0
-	}
-	for size := int64(0); i+n < len(r.head.Chunks); n++ {
-		c := &r.head.Chunks[i+n]
-		if size += c.EncodedSize; c.DecodedOff >= to || size > maxPooled || c.DecodedSize > maxPreload {
-			break
-		}
-	}
-	return n
-}
-
-// preloadTogether loads n chunks from chunk i on. It reports whether all is well.
-func (r *Reader) preloadTogether(ctx context.Context, i, n int) bool {
-	buf := encodedBuffers.Get().(*[maxPooled]byte)
-	defer encodedBuffers.Put(buf)
-	chunks := r.head.Chunks[i:][:n]
-	first, last := &chunks[0], &chunks[n-1]
-	raw := buf[:last.Off+last.EncodedSize-first.Off]
-	if readat.Full(readat.Bound(ctx, r.src), raw, first.Off) != nil {
-		return false
-	}
-	encoded := make([][]byte, n)
-	for k := range chunks {
-		encoded[k] = raw[chunks[k].Off-first.Off:][:chunks[k].EncodedSize]
-	}
-	for k, sum := range md5s.Append(nil, encoded...) {
-		if sum != chunks[k].Sum || !r.preloadSummed(ctx, i+k, encoded[k]) {
-			return false
-		}
-	}
-	return true
-}
-
-// preloadSummed loads chunk i, whose encoded bytes have the right MD5. It reports whether all is
-// well.
-func (r *Reader) preloadSummed(ctx context.Context, i int, encoded []byte) bool {
-	if mode := encoded[0]; mode == ModeEncrypted || mode == ModeFrame {
-		if r.provesMuch(ctx, i) {
-			return true
-		}
-		_, err := r.chunk(ctx, i)
-		return err == nil
-	}
-	_, err := r.opts.Blocks.Block(ctx, r.opts.FirstBlock+uint64(i), func(context.Context, uint64) ([]byte, error) {
-		content, err := decoder{proven: true}.decodeSummed(encoded, i, r.head)
-		if err == nil && encoded[0] == ModePlain {
-			content = bytes.Clone(content) // the next chunks are read over it
-		}
-		return content, err
-	})
-	return err == nil
-}
-
 // provesMuch reports whether Options.Decrypted would read a large file before chunk i is loaded,
 // which nobody could interrupt.
 func (r *Reader) provesMuch(ctx context.Context, i int) bool {
-	if r.size <= maxPreload || r.opts.Decrypted == nil || r.head.Long {
+	return r.size > maxPreload && r.asks(ctx, i)
+}
+
+// asks reports whether Options.Decrypted has a say in chunk i, and has not accepted the file.
+func (r *Reader) asks(ctx context.Context, i int) bool {
+	if r.opts.Decrypted == nil || r.head.Long {
 		return false
 	}
-	if done, _ := r.asked.answer(); done {
+	if done, noKey := r.asked.answer(); done && noKey == nil {
 		return false
 	}
 	var mode [1]byte
@@ -356,12 +311,18 @@ const maxPooled = 1 << 20
 // caller.
 var encodedBuffers = sync.Pool{New: func() any { return new([maxPooled]byte) }}
 
-// loadBlock loads the chunk of block n for the cache, unless Options.Decrypted fails.
+// loadBlock loads the chunk of block n for the cache.
 func (r *Reader) loadBlock(ctx context.Context, n uint64) ([]byte, error) {
-	if err := r.unprovable(ctx, int(n-r.opts.FirstBlock)); err != nil {
+	i := int(n - r.opts.FirstBlock)
+	return r.provable(ctx, i, func() ([]byte, byte, error) { return r.loadChunk(ctx, i) })
+}
+
+// provable returns what load makes of chunk i, unless Options.Decrypted fails.
+func (r *Reader) provable(ctx context.Context, i int, load func() (content []byte, mode byte, err error)) ([]byte, error) {
+	if err := r.unprovable(ctx, i); err != nil {
 		return nil, err
 	}
-	content, mode, err := r.loadChunk(ctx, int(n-r.opts.FirstBlock))
+	content, mode, err := load()
 	if err == nil && (mode == ModeEncrypted || mode == ModeFrame) {
 		err = r.askDecrypted(ctx)
 	}
@@ -437,11 +398,19 @@ func (r *Reader) loadChunk(ctx context.Context, i int) (content []byte, mode byt
 	defer encodedBuffers.Put(buf)
 	raw := buf[:c.EncodedSize]
 	content, err = r.decodeChunk(ctx, i, raw)
-	if err == nil && (raw[0] == ModePlain || raw[0] == ModeFrame) {
-		// content may lie in the buffer, which the next load takes.
-		content = bytes.Clone(content)
+	if err == nil {
+		content = apart(content, raw)
 	}
 	return content, raw[0], err
+}
+
+// apart returns the content of a chunk in memory of its own, if it may lie in that of the encoded
+// chunk, which the next one takes.
+func apart(content, raw []byte) []byte {
+	if raw[0] == ModePlain || raw[0] == ModeFrame {
+		return bytes.Clone(content)
+	}
+	return content
 }
 
 // decodeChunk reads chunk i into raw and decodes it. The content may share memory with raw.
@@ -454,7 +423,12 @@ func (r *Reader) decodeChunk(ctx context.Context, i int, raw []byte) ([]byte, er
 			return nil, err
 		}
 	}
-	content, err := decoder{keys: r.opts.Keys, proven: r.opts.Proven}.decodeSummed(raw, i, r.head)
+	return r.decodeRead(i, raw, r.opts.Proven)
+}
+
+// decodeRead is decodeChunk for a chunk that was read. proven says that its MD5 is right.
+func (r *Reader) decodeRead(i int, raw []byte, proven bool) ([]byte, error) {
+	content, err := decoder{keys: r.opts.Keys, proven: proven}.decodeSummed(raw, i, r.head)
 	if err != nil {
 		err = r.fail(i, err)
 		if errors.Is(err, ErrNoKey) {

@@ -100,9 +100,9 @@ type keeping struct {
 }
 
 func (k *keeping) Block(ctx context.Context, n uint64, load func(context.Context, uint64) ([]byte, error)) ([]byte, error) {
+	b, err := load(ctx, n)
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	b, err := load(ctx, n)
 	if old, ok := k.blocks[n]; ok && err == nil && !bytes.Equal(old, b) {
 		return nil, fmt.Errorf("block %d is another", n)
 	}

@@ -13,9 +13,9 @@ const (
 	aheadBytes = 8 << 20
 	aheadFiles = 32
 	aheadShare = 8
-	// aheadPiece is how much of a file one goroutine decodes: four chunks of the usual size, which
+	// aheadPiece is how much of a file one goroutine decodes: eight chunks of the usual size, which
 	// are hashed at once.
-	aheadPiece = 1 << 20
+	aheadPiece = 2 << 20
 	// aheadStreams is how many programs may read at once and be read ahead for.
 	aheadStreams = 8
 	// aheadSlack is how far off the order reads may come: the kernel sends several at once.
