@@ -299,6 +299,9 @@ func (n *node) Read(ctx context.Context, _ fusefs.FileHandle, dest []byte, off i
 	}
 	n.m.counters.readBytes.Add(uint64(c))
 	n.m.primer.sawRead(n.id())
+	if _, dir := n.Parent(); off == 0 && dir != nil {
+		n.m.primer.sawBeginning(nodes.ID(nodeID(dir)))
+	}
 	return fuse.ReadResultData(dest[:c]), 0
 }
 

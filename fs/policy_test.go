@@ -98,6 +98,66 @@ func TestPrimeStoresSmallFilesOnCredit(t *testing.T) {
 	}
 }
 
+// TestPrimeWhatHadNoCredit lists a directory before anything is read. It is primed as soon as two of
+// its files are read, and goes on where the credit ended when two more are.
+func TestPrimeWhatHadNoCredit(t *testing.T) {
+	const files = 20
+	var b nodetest.Builder
+	dir, other := b.Dir(nodes.Root, "dir"), b.Dir(nodes.Root, "other")
+	for i := range files {
+		b.File(dir, testName(i), "x")
+	}
+	tree, err := b.Build(testTime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := newMount(tree, Options{}.withDefaults())
+	job := priming{m: m}
+	primed := 0
+	read := func(dir nodes.ID, credit int64, queued int) {
+		t.Helper()
+		m.primer.credit.Store(credit)
+		m.primer.sawBeginning(dir)
+		if len(m.primer.queue) != queued {
+			t.Fatalf("%d directories are queued, want %d", len(m.primer.queue), queued)
+		}
+		for len(m.primer.queue) > 0 {
+			s := &store{data: map[uint64]string{}}
+			job.kernel = s
+			job.dir(t.Context(), <-m.primer.queue)
+			primed += len(s.data)
+		}
+	}
+	m.primer.sawListing(dir)
+	read(dir, 5, 0)
+	read(other, 5, 0)
+	read(dir, 5, 1)
+	if primed != 5 {
+		t.Errorf("primed %d files on a credit of 5", primed)
+	}
+	read(dir, primeCredit, 0)
+	read(dir, primeCredit, 1)
+	if primed != files {
+		t.Errorf("primed %d times, want each of %d files once", primed, files)
+	}
+	read(dir, primeCredit, 0)
+	read(dir, primeCredit, 0)
+
+	// A queue that is full loses nothing.
+	m.primer.credit.Store(primeCredit)
+	for m.primer.enqueue(other) {
+	}
+	m.primer.sawListing(dir)
+	for len(m.primer.queue) > 0 {
+		<-m.primer.queue
+	}
+	read(dir, primeCredit, 0)
+	read(dir, primeCredit, 1)
+	if primed != 2*files {
+		t.Errorf("primed %d times, want each of %d files twice", primed, files)
+	}
+}
+
 // asking notes whether files are read for programs, and ends what reads them.
 type asking struct {
 	nodes.Tree

@@ -18,8 +18,10 @@ const (
 	// primePage is the unit of credit, and the largest file that is primed unless
 	// Options.PrimeMax says otherwise.
 	primePage = 4096
-	// primeQueue is how many directories may wait. Others are not primed.
+	// primeQueue is how many directories may wait, and how many are remembered that had no credit.
 	primeQueue = 256
+	// primeGoesOn is in how many files of such a directory a program must begin to read.
+	primeGoesOn = 2
 	// primePerRead is how many pages one READ allows to prime, or a half of the credit if that is
 	// more, and primeCredit the most that may be saved up.
 	primePerRead = 256
@@ -50,7 +52,8 @@ type storer interface {
 // primer pushes small files into the kernel's page cache before they are read, which saves
 // programs that read a tree, such as grep -r, a round trip for each file. It works on
 // credit: each READ adds credit, each primed file takes some. Without reads, as under find,
-// nothing is primed.
+// nothing is primed. A directory for which the credit does not last is primed when programs read
+// files in it: the one that lists may be far ahead of the one that reads.
 //
 // It runs in a goroutine of its own: the kernel makes a store wait while it reads the same
 // page, so no request may wait for a store.
@@ -62,6 +65,18 @@ type primer struct {
 	queue  chan nodes.ID
 	// read has the files that were read last, each at its place.
 	read [primeSeen]atomic.Uint64
+
+	mu sync.Mutex // guards passed
+	// passed has directories for which the credit did not last, each at its place.
+	passed [primeQueue]passedDir
+}
+
+// passedDir is a directory that is not primed, or only up to a cursor.
+type passedDir struct {
+	dir  nodes.ID
+	next uint64
+	// begun counts the files in it that programs have begun to read since.
+	begun int
 }
 
 func (p *primer) init(o *Options) {
@@ -83,13 +98,54 @@ func (p *primer) sawRead(file nodes.ID) {
 
 // sawListing is called when the kernel has listed a directory to its end.
 func (p *primer) sawListing(dir nodes.ID) {
-	if p.off || p.credit.Load() <= 0 {
+	if p.off {
 		return
 	}
+	if p.credit.Load() <= 0 || !p.enqueue(dir) {
+		p.pass(dir, 0)
+	}
+}
+
+func (p *primer) enqueue(dir nodes.ID) bool {
 	select {
 	case p.queue <- dir:
+		return true
 	default:
+		return false
 	}
+}
+
+// pass remembers that a directory is primed only up to a cursor.
+func (p *primer) pass(dir nodes.ID, next uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.passed[dir%primeQueue] = passedDir{dir: dir, next: next}
+}
+
+// sawBeginning is called when a program has read the beginning of a file in a directory.
+func (p *primer) sawBeginning(dir nodes.ID) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	d := &p.passed[dir%primeQueue]
+	if d.dir != dir {
+		return
+	}
+	if d.begun++; d.begun == primeGoesOn && !p.enqueue(dir) {
+		d.begun = 0
+	}
+}
+
+// resume returns from where a directory is to be primed.
+func (p *primer) resume(dir nodes.ID) (cursor uint64) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	d := &p.passed[dir%primeQueue]
+	if d.dir != dir {
+		return 0
+	}
+	cursor = d.next
+	*d = passedDir{}
+	return cursor
 }
 
 // run primes what is queued until ctx is done.
@@ -153,7 +209,8 @@ func (j *priming) beginBatches(ctx context.Context) (end func()) {
 func (j *priming) dir(ctx context.Context, dir nodes.ID) {
 	defer j.flush(ctx)
 	entries := 0
-	for e, err := range j.m.tree.ReadDir(ctx, dir, 0) {
+	next := j.m.primer.resume(dir)
+	for e, err := range j.m.tree.ReadDir(ctx, dir, next) {
 		if entries++; err != nil || ctx.Err() != nil || entries > primeEntries {
 			return
 		}
@@ -164,9 +221,14 @@ func (j *priming) dir(ctx context.Context, dir nodes.ID) {
 		if j.isProbe(pages) {
 			continue
 		}
-		if j.m.primer.credit.Add(-pages) < 0 || !j.take(ctx, &e) {
+		if j.m.primer.credit.Add(-pages) < 0 {
+			j.m.primer.pass(dir, next)
 			return
 		}
+		if !j.take(ctx, &e) {
+			return
+		}
+		next = e.Next
 	}
 }
 
