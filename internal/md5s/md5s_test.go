@@ -16,16 +16,24 @@ func noise(r *rand.Rand, n int) []byte {
 	return b
 }
 
+// check hashes messages in each way that the processor has.
 func check(t *testing.T, messages [][]byte) {
+	t.Helper()
+	for way := range md5s.Ways() {
+		checkOnce(t, way, messages)
+	}
+}
+
+func checkOnce(t *testing.T, way string, messages [][]byte) {
 	t.Helper()
 	before := [][md5.Size]byte{{1, 2, 3}}
 	sums := md5s.Append(before, messages...)
 	if len(sums) != 1+len(messages) || sums[0] != before[0] {
-		t.Fatalf("%d sums for %d messages behind one", len(sums), len(messages))
+		t.Fatalf("%s: %d sums for %d messages behind one", way, len(sums), len(messages))
 	}
 	for i, m := range messages {
 		if want := md5.Sum(m); sums[1+i] != want {
-			t.Errorf("message %d of %d, of %d bytes: %x, want %x", i, len(messages), len(m), sums[1+i], want)
+			t.Errorf("%s: message %d of %d, of %d bytes: %x, want %x", way, i, len(messages), len(m), sums[1+i], want)
 		}
 	}
 }
