@@ -197,17 +197,32 @@ func (f *File) build(ctx context.Context, opts Options) error {
 	f.index = index{
 		layout: s.layout, header: s.header, regions: *s.regions,
 		checkpoints: p.checkpoints, streamEnd: p.streamEnd,
-		countErr: s.countErr,
-	}
-	if s.countErr == nil {
-		f.tally = *s.tally
 	}
 	f.noAdler = p.noAdler
 	if sum := p.adler(p.stated); !p.noAdler && p.statedAdler != sum {
 		f.adlerErr = badFile(p.streamEnd-adlerSize, "Adler-32 %08x: the data has %08x", p.statedAdler, sum)
 	}
 	f.locate(f.stated)
+	if err := f.takeTally(ctx, s); err != nil {
+		return err
+	}
 	return f.readTables()
+}
+
+// takeTally takes the result of counting from a pass, or counts again.
+func (f *File) takeTally(ctx context.Context, s *layoutScan) error {
+	counted, countErr := s.tally, s.countErr
+	if errors.Is(countErr, errRecount) {
+		t, err := f.tableNodes(ctx)
+		if err != nil {
+			return err
+		}
+		counted, countErr = t.tally(f.regions.attributes, f.regions.nodes, false)
+	}
+	if f.countErr = countErr; countErr == nil {
+		f.tally = *counted
+	}
+	return nil
 }
 
 // layouts returns the possible layouts. Only version 6 has more than one.

@@ -108,6 +108,9 @@ func newMarker(segs []segment) marker {
 	return m
 }
 
+// isSeen reports whether element n has a referrer.
+func (m *marker) isSeen(n uint32) bool { return m.seen[n/64]>>(n%64)&1 != 0 }
+
 // claim notes one more referrer of a run.
 func (m *marker) claim(addr Address, count uint16) {
 	for w, mask := range masks(m.number(addr), count) {

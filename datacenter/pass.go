@@ -206,6 +206,6 @@ func (s *layoutScan) visited(r *regions) {
 	attributes, nodes := r.attributes, r.nodes
 	go func() {
 		defer close(s.counted)
-		s.tally, s.countErr = s.nodes.tally(attributes, nodes)
+		s.tally, s.countErr = s.nodes.tally(attributes, nodes, true)
 	}()
 }

@@ -64,6 +64,11 @@ func run(segs []segment, addr Address, count int, size int64) (int64, error) {
 	return s.off + int64(addr.Element)*size, nil
 }
 
+// fits reports whether [run] returns no error.
+func fits(segs []segment, addr Address, count int) bool {
+	return int(addr.Segment) < len(segs) && int(addr.Element)+count <= int(segs[addr.Segment].addressable())
+}
+
 // scanner is shown the nodes while scan reads past them.
 type scanner interface {
 	// visit gets nodes of seg, starting with number first; b holds at least one. For an

@@ -83,7 +83,7 @@ func (s *runStore) hash(of slot) uint64 {
 	return s.hashOf(s.from(addressOf(of.ref()))[:int(of.tag>>16)*s.size])
 }
 
-// ref returns the address as one number.
+// ref returns the address as one number, in the order of the file.
 func (a Address) ref() uint32 { return uint32(a.Segment)<<16 | uint32(a.Element) }
 
 // addressOf is the inverse of ref.
