@@ -2,6 +2,8 @@ package datacenter_test
 
 import (
 	"math"
+	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"lorefs/datacenter"
@@ -38,6 +40,40 @@ func TestFormatFloat(t *testing.T) {
 	} {
 		if got := datacenter.FloatValue(tt.v).Text(); got != tt.want {
 			t.Errorf("FormatFloat(%x) = %q, want %q", math.Float32bits(tt.v), got, tt.want)
+		}
+	}
+}
+
+// TestFormatUsualFloats compares the texts of decimals of a few digits, and of floats beside them, with
+// the shortest that the standard library finds.
+func TestFormatUsualFloats(t *testing.T) {
+	check := func(v float32) {
+		got, want := datacenter.FloatValue(v).Text(), strconv.FormatFloat(float64(v), 'f', -1, 32)
+		if got != want {
+			t.Fatalf("FormatFloat(%x) = %q, want %q", math.Float32bits(v), got, want)
+		}
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 1_000_000 {
+		digits, scale := rng.Int64N(1<<(1+rng.IntN(26))), math.Pow10(rng.IntN(6))
+		v := float32(float64(digits) / scale)
+		if v < 1e-3 {
+			continue
+		}
+		check(v)
+		check(-v)
+		check(math.Nextafter32(v, 0))
+		check(math.Nextafter32(v, 1e9))
+	}
+	for i := range int32(1e5) {
+		v := i*i - 5e8
+		if got, want := datacenter.IntValue(v).Text(), strconv.Itoa(int(v)); got != want {
+			t.Fatalf("FormatInt(%d) = %q", v, got)
+		}
+	}
+	for v := int32(-2_000_000); v < 2_000_000; v++ {
+		if got, want := datacenter.IntValue(v).Text(), strconv.Itoa(int(v)); got != want {
+			t.Fatalf("FormatInt(%d) = %q", v, got)
 		}
 	}
 }
