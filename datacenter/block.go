@@ -17,14 +17,18 @@ import (
 // block returns the bytes of block n. A file is local, so that loading a block takes a moment
 // and needs no context to end it.
 func (f *File) block(n uint64) ([]byte, error) {
-	buf, err := f.blocks.Block(context.Background(), n, f.load)
+	if b := f.last.get(n); b != nil {
+		return b, nil
+	}
+	b, err := f.blocks.Block(context.Background(), n, f.load)
 	if err != nil {
 		return nil, err
 	}
-	if f.bare {
-		return buf, nil
+	if !f.bare {
+		b = b[min(f.points[n].Out, windowSize):]
 	}
-	return buf[min(f.points[n].Out, windowSize):], nil
+	f.last.keep(n, b)
+	return b, nil
 }
 
 // inflateBlock inflates block n. It compares the checksum with the index, so that it never

@@ -75,6 +75,8 @@ type File struct {
 	index
 
 	blocks BlockCache
+	// last is only used by a Private.
+	last lastBlocks
 	// bare is set if blocks do not begin with the history that inflating them needs.
 	bare bool
 	// identity is the key of the index in the IndexStore.

@@ -1,6 +1,6 @@
 package datacenter
 
-import "context"
+import "math/bits"
 
 // MostPrivate is a good number of blocks for a [Private] that is the only one. Most work
 // touches few places at a time.
@@ -9,42 +9,50 @@ const MostPrivate = 64
 // Private is a [File] for one goroutine at a time. It remembers the blocks that it used
 // last, so it need not ask the shared cache, with its lock, each time. Nodes and attributes
 // that it returns belong to it.
-type Private struct {
-	*File
-	last privateCache
+type Private struct{ *File }
+
+// Private returns a Private that remembers the given number of blocks, of a MiB each, or less: a power of
+// two. They stay in memory even if the cache has dropped them.
+func (f *File) Private(remembered int) *Private {
+	p := &Private{&File{container: f.container, index: f.index, blocks: f.blocks, load: f.load}}
+	p.last = make(lastBlocks, 1<<bits.Len(uint(remembered))>>1)
+	return p
 }
 
-// Private returns a Private that remembers the given number of blocks, of a MiB each. They
-// stay in memory even if the cache has dropped them.
-func (f *File) Private(remembered int) *Private {
-	p := &Private{last: privateCache{shared: f.blocks, slots: make([]privateBlock, remembered)}}
-	p.File = &File{container: f.container, index: f.index, blocks: &p.last, load: f.load}
-	return p
+// AllBlocks returns a number of blocks for [File.Private] that is enough for all, if the cache has room
+// for all. So to remember them takes no more memory, as long as nobody else uses the cache. Otherwise
+// it returns some.
+func (f *File) AllBlocks(some int) int {
+	count := len(f.points)
+	cache, ok := f.blocks.(interface{ Budget() int64 })
+	if !ok || cache.Budget() < f.stated+int64(count)*windowSize {
+		return some
+	}
+	return 2 * count
 }
 
 // Forget drops the remembered blocks. Call it before you keep a Private for later:
 // otherwise the blocks stay in memory.
-func (p *Private) Forget() { clear(p.last.slots) }
+func (p *Private) Forget() { clear(p.last) }
 
-// privateCache is a BlockCache in front of another one, without a lock.
-type privateCache struct {
-	shared BlockCache
-	slots  []privateBlock
-}
+// lastBlocks remembers blocks, each in the place that its number names.
+type lastBlocks []usedBlock
 
-type privateBlock struct {
+type usedBlock struct {
 	n    uint64
 	data []byte // nil if there is none
 }
 
-func (r *privateCache) Block(ctx context.Context, n uint64, load func(ctx context.Context, n uint64) ([]byte, error)) ([]byte, error) {
-	s := &r.slots[n%uint64(len(r.slots))]
-	if s.n == n && s.data != nil {
-		return s.data, nil
+// get returns a block, or nil.
+func (l lastBlocks) get(n uint64) []byte {
+	if i := n & uint64(len(l)-1); i < uint64(len(l)) && l[i].n == n {
+		return l[i].data
 	}
-	b, err := r.shared.Block(ctx, n, load)
-	if err == nil {
-		s.n, s.data = n, b
+	return nil
+}
+
+func (l lastBlocks) keep(n uint64, b []byte) {
+	if len(l) > 0 {
+		l[n&uint64(len(l)-1)] = usedBlock{n, b}
 	}
-	return b, err
 }
