@@ -133,13 +133,8 @@ func (a Attribute) raw() StoredAttribute {
 // false, a string as WTF-8, and a float in the fewest digits that read back as
 // the same bits.
 func (a Attribute) AppendText(dst []byte) ([]byte, error) {
-	switch a.typ {
-	case Int:
-		return appendInt(dst, a.Int()), nil
-	case Bool:
-		return appendBool(dst, a.Bool()), nil
-	case Float:
-		return appendFloat(dst, a.bits), nil
+	if a.typ != String {
+		return AppendNumber(dst, a.typ, a.bits), nil
 	}
 	dst, err := a.file.appendString(dst, a.file.regions.values.data, a.stringAddress())
 	if err != nil {

@@ -72,6 +72,43 @@ func (w AttributeWord) Kind() uint32 {
 	return uint32(w & (name | typ))
 }
 
+// Bits returns what [Attribute.Bits] does.
+func (w AttributeWord) Bits() uint32 { return uint32(w >> 32) }
+
+// textAddress returns the address of a String's text in the values.
+func (w AttributeWord) textAddress() Address {
+	return Address{Segment: uint16(w >> 32), Element: uint16(w >> 48)}
+}
+
+// AppendNumber appends the text of a value that has a type, which is any but String.
+func AppendNumber(dst []byte, t Type, bits uint32) []byte {
+	switch t {
+	case Bool:
+		return appendBool(dst, bits != 0)
+	case Float:
+		return appendFloat(dst, bits)
+	default:
+		return appendInt(dst, int32(bits))
+	}
+}
+
+// UnitsFrom returns what lies in memory behind the beginning of a String's text, which ends at the first
+// NUL. If there is none, or nothing, [Attribute.Units] knows why. The caller must not change it.
+func (f *File) UnitsFrom(w AttributeWord) []byte {
+	data, addr := f.regions.values.data, w.textAddress()
+	off, err := run(data, addr, 1, charSize)
+	if err != nil {
+		return nil
+	}
+	block, i := f.blockAt(off)
+	b, err := f.block(block)
+	if err != nil || i >= len(b) {
+		return nil
+	}
+	used := (int64(data[addr.Segment].used) - int64(addr.Element)) * charSize
+	return b[i:min(int64(len(b)), int64(i)+min(used, maxString*charSize))]
+}
+
 // AppendAttributeWords appends the words of n's attributes as they are stored. Nobody has checked
 // them: [Node.AppendAttributes] says what is wrong with them.
 func (n Node) AppendAttributeWords(dst []AttributeWord) ([]AttributeWord, error) {

@@ -167,13 +167,7 @@ func (v Value) Text() string {
 		return v.text
 	}
 	var buf [maxNumber]byte
-	switch v.typ {
-	case Float:
-		return string(appendFloat(buf[:0], v.bits))
-	case Bool:
-		return string(appendBool(buf[:0], v.bits != 0))
-	}
-	return string(appendInt(buf[:0], int32(v.bits)))
+	return string(AppendNumber(buf[:0], v.typ, v.bits))
 }
 
 // ParseType is the inverse of [Type.String].

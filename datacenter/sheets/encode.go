@@ -22,10 +22,9 @@ type encoder struct {
 	file  *datacenter.Private
 	tag   tagWriter
 
-	// texts caches the texts of children by their depth, and tags those of all attributes of a
-	// node.
-	texts, tags    textCache
-	attributeTexts attributeTexts
+	// texts caches the texts of children by their depth.
+	texts          textCache
+	forms          tagForms
 	tagSizes       tagSizes
 	attributeSizes attributeSizes
 	// runs has the sizes of the long runs of the sheet that is being written, unless it is nil.
@@ -41,6 +40,7 @@ type encoder struct {
 	names []uint16
 	// attrs are the attributes of the current tag.
 	attrs []datacenter.Attribute
+	words []datacenter.AttributeWord
 	// out is a buffer for the encoder's user, and scratch for texts that need escapes.
 	out     []byte
 	scratch []byte
@@ -167,7 +167,7 @@ func (e *encoder) cached(n *item) bool {
 
 // textKey returns the key of the text of a run at a depth, in an element.
 func (e *encoder) textKey(run datacenter.Run, depth int, el *element) textKey {
-	key := textKey{run: run, depth: int32(depth)}
+	key := textKey{first: run.First, count: run.Count, depth: uint16(depth)}
 	if e.tag.plain {
 		key.elem = int64(e.tag.base + el.id)
 	}

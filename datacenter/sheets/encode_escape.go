@@ -1,7 +1,10 @@
 package sheets
 
 import (
+	"encoding/binary"
 	"fmt"
+	"math/bits"
+	"slices"
 	"unicode/utf8"
 )
 
@@ -78,6 +81,57 @@ func (e *encoder) escapeTail(dst []byte, start int, classes *byteClasses) (escap
 	}
 	e.scratch = append(e.scratch[:0], dst[start:]...)
 	return appendReferences(dst[:start], e.scratch, classes), true
+}
+
+// appendPlain appends the text at the start of units, little-endian UTF-16, up to its NUL. If ok is
+// false, the text has more than ASCII, or needs escapes in an attribute.
+func appendPlain(dst, units []byte) (out []byte, ok bool) {
+	const notASCII = 0xff80ff80ff80ff80
+	for ; len(units) >= 16; units = units[16:] {
+		low, high := binary.LittleEndian.Uint64(units), binary.LittleEndian.Uint64(units[8:])
+		if (low|high)&notASCII != 0 { // perhaps behind the NUL
+			break
+		}
+		text := narrow(low) | narrow(high)<<32
+		n := len(dst)
+		if cap(dst)-n < 8 {
+			dst = slices.Grow(dst, 8)
+		}
+		binary.LittleEndian.PutUint64(dst[n:n+8], text)
+		special := specials(text)
+		if special != 0 {
+			n += bits.TrailingZeros64(special) / 8
+			return dst[:n], dst[:n+1][n] == 0
+		}
+		dst = dst[:n+8]
+	}
+	for ; len(units) > 1; units = units[2:] {
+		u := binary.LittleEndian.Uint16(units)
+		if u == 0 {
+			return dst, true
+		}
+		if u >= utf8.RuneSelf || attributeText[byte(u)] != plain {
+			break
+		}
+		dst = append(dst, byte(u))
+	}
+	return dst, false
+}
+
+// narrow returns four ASCII units as bytes.
+func narrow(units uint64) uint64 {
+	units = (units | units>>8) & 0x0000ffff0000ffff
+	return (units | units>>16) & 0xffffffff
+}
+
+// specials marks, by its highest bit, the first byte that attributeText does not take as plain. Bytes
+// behind it may be marked, too.
+func specials(text uint64) uint64 {
+	const each, highest = 0x0101010101010101, 0x8080808080808080
+	control := (text - each*' ') &^ text
+	angle := text | each*('<'^'>') ^ each*'>'
+	quote := text | each*('"'^'&') ^ each*'&'
+	return (control | (angle-each)&^angle | (quote-each)&^quote) & highest
 }
 
 // appendReferences appends a text that XML can hold.

@@ -102,7 +102,7 @@ func New(f *datacenter.File, d *edit.Draft, opts Options) (*Source, error) {
 	s.store.init(s)
 	s.encoders.init(func(remembered int) *encoder {
 		return &encoder{
-			voc: voc, draft: d, file: f.Private(f.AllBlocks(remembered)), tags: newTextCache(tagTextBits, tagRing), attributeTexts: make(attributeTexts, 1<<attributeBits),
+			voc: voc, draft: d, file: f.Private(f.AllBlocks(remembered)), forms: make(tagForms, 1<<formBits),
 		}
 	})
 	return s, s.list()

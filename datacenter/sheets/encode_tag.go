@@ -102,20 +102,10 @@ func (e *encoder) attributes(dst []byte, n *item, el *element) ([]byte, error) {
 	if n.draft != nil {
 		return e.draftTag(dst, n.draft, el)
 	}
-	run := n.node.AttributeRun()
-	if e.tag.extras || !n.node.SharesAttributes() {
+	if e.tag.extras {
 		return e.storedTag(dst, n, el)
 	}
-	key := e.textKey(run, 0, el)
-	if text, _ := e.tags.get(key); text != nil {
-		return append(dst, text...), nil
-	}
-	from := len(dst)
-	dst, err := e.storedTag(dst, n, el)
-	if err == nil && !e.tag.hasValue && len(e.tag.escaped) == 0 {
-		e.tags.keep(key, dst[from:], 0)
-	}
-	return dst, err
+	return e.formedTag(dst, n, el)
 }
 
 // storedTag appends the attributes of a node of the file.
@@ -147,27 +137,20 @@ func (e *encoder) storedTag(dst []byte, n *item, el *element) ([]byte, error) {
 
 // storedAttribute appends an attribute of the file.
 func (e *encoder) storedAttribute(dst []byte, a *datacenter.Attribute, el *element) ([]byte, error) {
-	key := keyOfAttribute(a)
-	if !e.tag.extras {
-		if out, ok := e.attributeTexts.append(dst, key); ok {
-			return out, nil
-		}
-	}
-	start, escaped, name := len(dst), len(e.tag.escaped), vocab.NameID(a.NameIndex())
-	dst = e.attributeStart(dst, name, a.Type(), el)
+	return e.storedText(e.attributeStart(dst, vocab.NameID(a.NameIndex()), a.Type(), el), a)
+}
+
+// storedText appends the value of an attribute of the file, with the quote behind it.
+func (e *encoder) storedText(dst []byte, a *datacenter.Attribute) ([]byte, error) {
 	from := len(dst)
 	dst, err := a.AppendText(dst)
 	if err != nil {
 		return dst, err
 	}
 	if a.Type() == datacenter.String {
-		dst = e.attributeText(dst, from, name)
+		dst = e.attributeText(dst, from, vocab.NameID(a.NameIndex()))
 	}
-	dst = append(dst, '"')
-	if !e.tag.extras && len(e.tag.escaped) == escaped {
-		e.attributeTexts.keep(key, dst[start:])
-	}
-	return dst, nil
+	return append(dst, '"'), nil
 }
 
 // knows reports whether an attribute is in its element with a type, and its name is not escaped.

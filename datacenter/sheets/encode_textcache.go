@@ -3,7 +3,6 @@ package sheets
 import (
 	"runtime"
 
-	"lorefs/datacenter"
 	"lorefs/internal/hugepages"
 )
 
@@ -24,9 +23,10 @@ type textCache struct {
 // textKey is everything that a text depends on. Elements count only for a plain text, see
 // [Source.WritePlain]: it is kept only if it is plain with its element.
 type textKey struct {
-	run   datacenter.Run
-	depth int32
 	elem  int64
+	first uint32
+	count uint16
+	depth uint16
 }
 
 // textSlot is where a text lies in the ring: behind as many bytes as were kept before it.
@@ -37,12 +37,12 @@ type textSlot struct {
 }
 
 const (
-	textBits, tagTextBits = 16, 13
+	textBits = 15
 	// maxText is the largest text that is kept.
 	maxText = 8 << 10
-	// textRings is how many bytes of texts of children all encoders keep together, and leastRing how
-	// many each keeps at least. tagRing is how many bytes of texts of tags each keeps.
-	textRings, leastRing, tagRing = 64 << 20, 2 << 20, 2 << 20
+	// textRings is how many bytes of texts all encoders keep together, and leastRing how many each
+	// keeps at least.
+	textRings, leastRing = 16 << 20, 2 << 20
 )
 
 func newTextCache(bits, ring int) textCache {
@@ -60,7 +60,7 @@ func (c *textCache) use() {
 // slot returns the slot for a text.
 func (c *textCache) slot(key textKey) *textSlot {
 	const spread = 0x9e3779b1 // 2^32 divided by the golden ratio
-	h := (key.run.First*31 + uint32(key.depth) + uint32(key.elem)*37) * spread
+	h := (key.first*31 + uint32(key.depth) + uint32(key.elem)*37) * spread
 	return &c.slots[h>>(32-c.bits)]
 }
 

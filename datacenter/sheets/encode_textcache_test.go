@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"testing"
-
-	"lorefs/datacenter"
 )
 
 // TestTextCache keeps more texts than there is room for. What the cache gives must be what was kept
@@ -16,7 +14,7 @@ func TestTextCache(t *testing.T) {
 	c := newTextCache(6, ring)
 	kept, hits := map[textKey][]byte{}, 0
 	for i := range 20_000 {
-		key := textKey{run: datacenter.Run{First: uint32(rng.IntN(150)), Count: 1}, depth: int32(rng.IntN(2)), elem: int64(rng.IntN(2))}
+		key := textKey{first: uint32(rng.IntN(150)), count: 1, depth: uint16(rng.IntN(2)), elem: int64(rng.IntN(2))}
 		if text, lines := c.get(key); text != nil {
 			if hits++; !bytes.Equal(text, kept[key]) || lines != int64(len(text)) {
 				t.Fatalf("%d: %d bytes and %d lines are not what was kept", i, len(text), lines)

@@ -1,0 +1,137 @@
+package sheets
+
+import (
+	"slices"
+
+	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/vocab"
+)
+
+// tagForms remembers the forms of start tags. Most tags of an element have one of few forms: then only
+// their values have to be read.
+type tagForms []tagForm
+
+// tagForm is what tags have in common whose attributes have the same names and types, and which
+// attributes these are. It has no parts if a tag of the form has to be written another way.
+type tagForm struct {
+	el    *element
+	kinds []uint32
+	parts []formPart
+}
+
+// formPart is the text before a value, and the type of the value.
+type formPart struct {
+	text [maxFormText]byte
+	size uint8
+	typ  datacenter.Type
+}
+
+const (
+	formBits = 12
+	// maxFormed is the largest number of attributes of a form: a file can have forms of any size.
+	maxFormed = 64
+	// maxFormText is the longest text before a value in a form.
+	maxFormText = 46
+	// partRoom is enough for the text before a value, a number, and the quote behind it.
+	partRoom = maxFormText + 34
+)
+
+// slot returns the place for the form of a tag with some attributes.
+func (f tagForms) slot(el *element, words []datacenter.AttributeWord) *tagForm {
+	const spread = 0x9e3779b1 // 2^32 divided by the golden ratio
+	h := uint32(el.id)*31 + uint32(len(words))
+	for _, w := range words {
+		h += w.Kind()
+	}
+	return &f[h*spread>>(32-formBits)]
+}
+
+// formedTag appends the attributes of a node of the file.
+func (e *encoder) formedTag(dst []byte, n *item, el *element) (_ []byte, err error) {
+	switch count := n.node.AttributeCount(); {
+	case count == 0:
+		return dst, nil
+	case count > maxFormed:
+		return e.storedTag(dst, n, el)
+	}
+	if e.words, err = n.node.AppendAttributeWords(e.words[:0]); err != nil {
+		return dst, err
+	}
+	f := e.forms.slot(el, e.words)
+	if !f.matches(el, e.words) {
+		if err := e.form(f, n, el); err != nil {
+			return dst, err
+		}
+	}
+	if f.parts == nil {
+		return e.storedTag(dst, n, el)
+	}
+	for i := range f.parts {
+		p := &f.parts[i]
+		if dst = p.append(dst); p.typ != datacenter.String {
+			dst = append(datacenter.AppendNumber(dst, p.typ, e.words[i].Bits()), '"')
+			continue
+		}
+		from := len(dst)
+		if text, ok := appendPlain(dst, e.file.UnitsFrom(e.words[i])); ok {
+			dst = append(text, '"')
+			continue
+		}
+		a, err := n.node.AttributeAt(i)
+		if err != nil {
+			return dst, err
+		}
+		if dst, err = e.storedText(dst[:from], &a); err != nil {
+			return dst, err
+		}
+	}
+	return dst, nil
+}
+
+// append appends the text before a value, with room for a number and the quote behind it.
+func (p *formPart) append(dst []byte) []byte {
+	n := len(dst)
+	if cap(dst)-n < partRoom {
+		dst = slices.Grow(dst, partRoom)
+	}
+	// To copy a fixed size is faster. What is too much is overwritten later.
+	*(*[maxFormText]byte)(dst[n : n+maxFormText]) = p.text
+	return dst[:n+int(p.size)]
+}
+
+// matches reports whether attributes of an element have the form.
+func (f *tagForm) matches(el *element, words []datacenter.AttributeWord) bool {
+	if f.el != el || len(f.kinds) != len(words) {
+		return false
+	}
+	for i, w := range words {
+		if f.kinds[i] != w.Kind() {
+			return false
+		}
+	}
+	return true
+}
+
+// form checks the attributes of a node, and makes their form.
+func (e *encoder) form(f *tagForm, n *item, el *element) (err error) {
+	if e.attrs, err = n.node.AppendAttributes(e.attrs[:0], nil); err != nil {
+		return err
+	}
+	f.el, f.kinds, f.parts = el, f.kinds[:0], f.parts[:0]
+	for _, w := range e.words {
+		f.kinds = append(f.kinds, w.Kind())
+	}
+	for i := range e.attrs {
+		a := &e.attrs[i]
+		name := vocab.NameID(a.NameIndex())
+		e.scratch = e.attributeStart(e.scratch[:0], name, a.Type(), el)
+		if name == e.voc.Value || len(e.scratch) > maxFormText || e.tag.plain && el.odd && !e.knows(el, name, a.Type()) {
+			f.parts = nil
+			break
+		}
+		p := formPart{size: uint8(len(e.scratch)), typ: a.Type()}
+		copy(p.text[:], e.scratch)
+		f.parts = append(f.parts, p)
+	}
+	return nil
+}
