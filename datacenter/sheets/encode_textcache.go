@@ -60,8 +60,8 @@ func (c *textCache) use() {
 // slot returns the slot for a text.
 func (c *textCache) slot(key textKey) *textSlot {
 	const spread = 0x9e3779b1 // 2^32 divided by the golden ratio
-	h := (key.first*31 + uint32(key.depth) + uint32(key.elem)*37) * spread
-	return &c.slots[h>>(32-c.bits)]
+	h := key.first + (uint32(key.depth)+uint32(key.elem)*37)*spread
+	return &c.slots[h&(1<<c.bits-1)]
 }
 
 // get returns a text, nil if it is not known, and how many lines it has.
