@@ -28,7 +28,7 @@ func (w *worker) buffer() []byte {
 
 // create makes a file below root, which is the same at each call.
 func (w *worker) create(root *os.Root, name string) (*os.File, error) {
-	const flags = os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	const flags = os.O_WRONLY | os.O_CREATE | os.O_EXCL | unpolled
 	dir, base := path.Split(name)
 	if dir == "" {
 		return root.OpenFile(name, flags, filePerm)

@@ -7,4 +7,6 @@ import (
 	"time"
 )
 
+const unpolled = 0
+
 func setTime(*os.File, time.Time) (ok bool) { return false }
