@@ -30,6 +30,10 @@ func (b *passing) release() {
 	}
 }
 
+// freshAhead is how many blocks that will be kept have their memory found ahead. The core that does so has
+// little to do before the nodes come, and the kernel is fast at first.
+const freshAhead = 32
+
 // passings hands out blocks, whose memory is used again. So inflating writes to memory that the
 // processor's cache still has, and the kernel need not find new pages for the whole data.
 //
@@ -39,7 +43,8 @@ type passings struct {
 	// fresh has the memory of blocks that are kept. No more is made once stopped is closed.
 	fresh   chan []byte
 	stopped chan struct{}
-	size    int // of the memory of each
+	left    atomic.Int64 // how many that are kept still need memory
+	size    int          // of the memory of each
 }
 
 // newPassings returns blocks of at most size bytes, of which the first some are kept, until stop is
@@ -47,11 +52,12 @@ type passings struct {
 // as inflating, which has to be done in a row.
 func newPassings(size, kept int64) *passings {
 	p := &passings{
-		size: windowSize + int(size), free: make(chan *passing, 2*ahead), fresh: make(chan []byte, ahead), stopped: make(chan struct{}),
+		size: windowSize + int(size), free: make(chan *passing, 2*ahead), fresh: make(chan []byte, freshAhead), stopped: make(chan struct{}),
 	}
+	p.left.Store(kept)
 	go func() {
 		const page = 4 << 10
-		for range kept {
+		for p.left.Add(-1) >= 0 {
 			b := make([]byte, p.size)
 			for i := 0; i < len(b); i += page {
 				b[i] = 0
@@ -73,7 +79,7 @@ func (p *passings) stop() { close(p.stopped) }
 func (p *passings) take(history []byte, size, readers int, kept bool) *passing {
 	var b *passing
 	if kept {
-		b = &passing{buf: <-p.fresh}
+		b = &passing{buf: p.ready()}
 	} else {
 		b = p.reuse()
 	}
@@ -82,6 +88,18 @@ func (p *passings) take(history []byte, size, readers int, kept bool) *passing {
 	b.data = b.buf[len(history):]
 	b.readers.Store(int32(readers))
 	return b
+}
+
+// ready returns memory that is ready. If there is none yet, the kernel is slow to find it, so another
+// core had better help than wait.
+func (p *passings) ready() []byte {
+	select {
+	case b := <-p.fresh:
+		return b
+	default:
+		p.left.Add(-1)
+		return make([]byte, p.size)
+	}
 }
 
 // reuse returns free memory, or new.
