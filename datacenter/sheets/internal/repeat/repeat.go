@@ -6,9 +6,9 @@ package repeat
 import (
 	"bytes"
 	"encoding/binary"
-	"math/bits"
 
 	"lorefs/datacenter/sheets/internal/intern"
+	"lorefs/internal/prefix"
 )
 
 const (
@@ -222,27 +222,10 @@ func (m *Memory[K]) common(e *element[K]) int {
 	if m.budget < 0 {
 		return 0
 	}
-	n := common(m.text()[m.at:], m.sheets[e.sheet-m.first].text[e.from:])
+	n := prefix.Common(m.text()[m.at:], m.sheets[e.sheet-m.first].text[e.from:])
 	m.budget -= n
 	m.same, m.of, m.shift = m.at+n, e.sheet, shift
 	return n
-}
-
-// common returns how many bytes at the start of a and b are the same.
-func common(a, b []byte) int {
-	const word = 8
-	n := min(len(a), len(b))
-	a, b = a[:n], b[:n]
-	i := 0
-	for ; i+word <= n; i += word {
-		if x := binary.LittleEndian.Uint64(a[i:]) ^ binary.LittleEndian.Uint64(b[i:]); x != 0 {
-			return i + bits.TrailingZeros64(x)/8
-		}
-	}
-	for i < n && a[i] == b[i] {
-		i++
-	}
-	return i
 }
 
 // Pass remembers the whole element that Find found.

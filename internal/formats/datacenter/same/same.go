@@ -1,5 +1,5 @@
-// Package same finds the sheets of a data center that a folder holds byte for byte, so that
-// nobody has to parse them.
+// Package same finds the sheets of a data center that a folder holds byte for byte but for their layout, so
+// that nobody has to parse them.
 package same
 
 import (
@@ -22,7 +22,7 @@ import (
 )
 
 // Sheets are sheets of a data center by the paths of the files that hold them, and nothing
-// else, as the data center's own bytes.
+// else, as the data center's own bytes but for the layout.
 type Sheets map[string]sheets.Sheet
 
 // Names returns the names of the sheets by the paths of their files.
@@ -47,7 +47,8 @@ func (s Sheets) Places() map[string][]int {
 }
 
 // Find compares the sheets of a data center with a folder that [pack.Pack] could pack. What
-// it returns would be packed to sheets equal to those of the data center: the schema beside them
+// it returns would be packed to sheets equal to those of the data center: it may have other white space
+// between tags, between the parts of a tag and at the ends of lines, and the schema beside them
 // knows all of their types and keys, or has the data center's own bytes. Without a schema they are
 // equal only if [pack.Options.Template] knows those of the data center. For a name of which the folder has
 // more or fewer files than the data center has sheets it returns none. all is true if the
@@ -88,6 +89,7 @@ type search struct {
 	src        *sheets.Source
 	fsys       iofs.FS
 	candidates []*candidate
+	buffers    sync.Pool // of *[bufferSize]byte
 
 	progress func(done, total int64)
 	mu       sync.Mutex
@@ -290,13 +292,6 @@ func (s *search) sheet(ctx context.Context, f *sheetFile) error {
 	if err := f.of.own(); err != nil {
 		return err
 	}
-	size, err := s.src.Size(ctx, f.sheet)
-	if err != nil {
-		return err
-	}
-	if size != f.size {
-		return errDiffers
-	}
 	return s.compare(f, func(w io.Writer) error {
 		_, err := s.src.WriteSheet(ctx, w, f.sheet)
 		return err
@@ -310,41 +305,16 @@ func (s *search) compare(f *sheetFile, write func(w io.Writer) error) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	w := &comparer{file: file}
+	buf, ok := s.buffers.Get().(*[bufferSize]byte)
+	if !ok {
+		buf = new([bufferSize]byte)
+	}
+	defer s.buffers.Put(buf)
+	w := &comparer{file: file, buf: buf[:]}
 	if err := write(w); err != nil {
 		return err
 	}
 	return w.end()
-}
-
-// comparer is a writer that compares what is written with a file.
-type comparer struct {
-	file io.Reader
-	buf  []byte
-}
-
-// Write implements [io.Writer].
-func (c *comparer) Write(p []byte) (int, error) {
-	c.buf = slices.Grow(c.buf[:0], len(p))[:len(p)]
-	if _, err := io.ReadFull(c.file, c.buf); err != nil {
-		return 0, err
-	}
-	if !bytes.Equal(p, c.buf) {
-		return 0, errDiffers
-	}
-	return len(p), nil
-}
-
-// end returns an error if the file has more than was written.
-func (c *comparer) end() error {
-	n, err := c.file.Read(make([]byte, 1))
-	if n > 0 {
-		return errDiffers
-	}
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	return err
 }
 
 // part is a candidate or a file of one.

@@ -47,6 +47,12 @@ func exported(t *testing.T) (*datacenter.File, *sheets.Source, fstest.MapFS) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return f, src, sheetsOf(t, src)
+}
+
+// sheetsOf returns the sheets of a data center with their schemas.
+func sheetsOf(t *testing.T, src *sheets.Source) fstest.MapFS {
+	t.Helper()
 	fsys := fstest.MapFS{}
 	for _, family := range src.Families() {
 		schema, err := family.Schema(t.Context())
@@ -62,7 +68,7 @@ func exported(t *testing.T) (*datacenter.File, *sheets.Source, fstest.MapFS) {
 			fsys[path.Join(family.File, family.SheetFile(s.Ordinal))] = &fstest.MapFile{Data: out.Bytes()}
 		}
 	}
-	return f, src, fsys
+	return fsys
 }
 
 // edits are what can be done to a folder, with the files that are not the same any more.
@@ -80,7 +86,7 @@ var edits = []struct {
 		fsys["A/A-00001.xml"] = &fstest.MapFile{Data: []byte("<B><Item id=\"7\"/></B>")}
 	}, []string{"A/A-00001.xml"}},
 	{"a sheet elsewhere", func(fsys fstest.MapFS) {
-		fsys["A/A-00001.xml"].Data = append(fsys["A/A-00001.xml"].Data, '\n')
+		fsys["A/A-00001.xml"].Data = append(fsys["A/A-00001.xml"].Data, "<!-- A -->"...)
 		fsys["D/A-00002.xml"] = &fstest.MapFile{Data: []byte("<A><Item id=\"7\"/></A>")}
 	}, []string{"A/A-00001.xml", "D/A-00002.xml"}},
 	{"two sheets swapped", swap("E/E-00001.xml", "E/E-00003.xml"), []string{"E/E-00001.xml", "E/E-00003.xml"}},
@@ -123,7 +129,10 @@ var edits = []struct {
 	}, []string{"B/B-00000.xml"}},
 	{"a schema of nothing", func(fsys fstest.MapFS) { fsys["B/B.xsd"].Data = nil }, []string{"B/B-00000.xml"}},
 	{"the schema of another sheet", func(fsys fstest.MapFS) { fsys["B/B.xsd"] = fsys["A/A.xsd"] }, []string{"B/B-00000.xml"}},
-	{"white space", func(fsys fstest.MapFS) { fsys["C/C-00000.xml"].Data = append(fsys["C/C-00000.xml"].Data, '\n') }, []string{"C/C-00000.xml"}},
+	{"white space", func(fsys fstest.MapFS) { fsys["C/C-00000.xml"].Data = append(fsys["C/C-00000.xml"].Data, '\n') }, nil},
+	{"a comment", func(fsys fstest.MapFS) {
+		fsys["C/C-00000.xml"].Data = append(fsys["C/C-00000.xml"].Data, "<!-- C -->"...)
+	}, []string{"C/C-00000.xml"}},
 	{"nonsense", replace("C/C-00000.xml", `name=`, `name `), []string{"C/C-00000.xml"}},
 	{"a sheet less", func(fsys fstest.MapFS) { delete(fsys, "A/A-00000.xml") }, []string{"A/A-00001.xml"}},
 	{"a sheet more", func(fsys fstest.MapFS) { fsys["A/A-00002.xml"] = fsys["A/A-00001.xml"] }, []string{"A/A-00000.xml", "A/A-00001.xml", "A/A-00002.xml"}},
