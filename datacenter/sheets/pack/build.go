@@ -155,7 +155,7 @@ func address(b []byte) datacenter.Address {
 // its attribute. The sheet is read again for its place.
 func wrongValue(src *sheetFiles, s *survey, i int) error {
 	file := src.files[i].path
-	data, err := readFile(src.fsys, file, nil)
+	data, err := src.files[i].read(src.fsys, nil)
 	if err != nil {
 		return err
 	}

@@ -181,18 +181,27 @@ func tooLong(name string, data []byte, at int) error {
 // file without growing.
 func roomFor(size int64) int { return int(min(max(size, 0), maxFile)) + 1 }
 
-// readFile reads a file into buf, which it may replace by a larger one.
-func readFile(fsys iofs.FS, name string, buf []byte) (data []byte, err error) {
+// readFile reads a file that nobody has looked at.
+func readFile(fsys iofs.FS, name string) (data []byte, err error) {
 	info, err := regular(fsys, name)
 	if err != nil {
 		return nil, unreadable(err)
 	}
+	return readRegular(fsys, name, info.Size(), nil)
+}
+
+// read reads a file that is not broken into buf, which it may replace by a larger one.
+func (f *sheetFile) read(fsys iofs.FS, buf []byte) (data []byte, err error) {
+	return readRegular(fsys, f.path, f.size, buf)
+}
+
+// readRegular reads a regular file of about a size.
+func readRegular(fsys iofs.FS, name string, size int64, buf []byte) (data []byte, err error) {
 	f, err := fsys.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("sheets: %w", err)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	size := info.Size()
 	if size > maxFile {
 		return nil, fmt.Errorf("sheets: %s has %d bytes, more than %d: %w", name, size, maxFile, datacenter.ErrTooLarge)
 	}

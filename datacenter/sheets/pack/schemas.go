@@ -86,7 +86,7 @@ func (s *schemaFiles) load(name string) (*xsd.Schema, error) {
 }
 
 func readSchemaFile(fsys iofs.FS, name string) (*xsd.Schema, error) {
-	data, err := readFile(fsys, name, nil)
+	data, err := readFile(fsys, name)
 	switch {
 	case errors.Is(err, iofs.ErrNotExist), errors.Is(err, iofs.ErrInvalid):
 		return nil, nil

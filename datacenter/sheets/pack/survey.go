@@ -251,7 +251,7 @@ func (v *surveyor) file(i int) error {
 	if file.broken != nil {
 		return file.broken
 	}
-	data, err := readFile(v.src.fsys, file.path, v.memory.Room(roomFor(file.size)))
+	data, err := file.read(v.src.fsys, v.memory.Room(roomFor(file.size)))
 	if err != nil {
 		return err
 	}

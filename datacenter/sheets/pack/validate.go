@@ -195,7 +195,7 @@ func (v *validator) file(f sheetFile) error {
 	if f.broken != nil {
 		return v.refused(f.broken)
 	}
-	data, err := readFile(v.src.fsys, f.path, v.memory.Room(roomFor(f.size)))
+	data, err := f.read(v.src.fsys, v.memory.Room(roomFor(f.size)))
 	if err != nil {
 		return err
 	}

@@ -79,7 +79,7 @@ func (c *census) limit(job *checking, offset int, err error) error {
 	c.told[err.Error()] = true
 	p := Problem{File: job.file.path, What: err.Error(), Refused: true}
 	// The place is looked for only now, because hardly any sheet reaches a limit.
-	data, readErr := readFile(c.src.fsys, job.file.path, nil)
+	data, readErr := job.file.read(c.src.fsys, nil)
 	if readErr != nil {
 		return readErr
 	}
