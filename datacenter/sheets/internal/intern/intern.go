@@ -151,7 +151,7 @@ func (t *Table) grow() {
 		t.seed = maphash.MakeSeed()
 	}
 	old := t.slots
-	t.slots = hugepages.Make[slot](max(minSlots, 2*len(old)))
+	t.slots = hugepages.Fill(hugepages.Make[slot](max(minSlots, 2*len(old)))) // it is used everywhere at once
 	mask := len(t.slots) - 1
 	for _, s := range old {
 		if s.at == 0 {
