@@ -9,7 +9,7 @@ import (
 
 // Whoever knows which runs and strings nodes share can store each of these once, instead of passing
 // all nodes to Begin and End. Strings, attributes and children can then be stored by a goroutine
-// each, since they lie in regions of their own: StoreText and an AttributeBatch may be used by other
+// each, since they lie in regions of their own: StoreText, a TextBatch and an AttributeBatch may be used by other
 // goroutines than the one that calls the other methods, until Write is called. In each region the file
 // has things in the order in which they are stored.
 
@@ -31,6 +31,49 @@ func (b *Builder) StoreText(v []byte, buf *[]byte) (StoredText, error) {
 	return b.storeUnits(*buf)
 }
 
+// TextBatch stores some strings at once, for the same reason as an AttributeBatch. It is for one goroutine.
+type TextBatch struct {
+	b     *Builder
+	units []byte
+	texts []encodedText
+}
+
+// encodedText is a string that is not stored yet.
+type encodedText struct {
+	start, end int // in units
+	hash       uint32
+}
+
+// NewTextBatch returns an empty batch.
+func (b *Builder) NewTextBatch() *TextBatch { return &TextBatch{b: b} }
+
+// Add adds a string.
+func (t *TextBatch) Add(v []byte) {
+	start := len(t.units)
+	t.units = wtf8.AppendUTF16(t.units, v)
+	t.texts = append(t.texts, encodedText{start, len(t.units), t.b.values.hashOf(t.units[start:])})
+}
+
+// Store stores the strings and calls stored with each, in the order in which they were added. Then the batch
+// is empty.
+func (t *TextBatch) Store(stored func(i int, text StoredText)) error {
+	s := &t.b.values
+	t.b.textTurn.Lock()
+	defer t.b.textTurn.Unlock()
+	for _, e := range t.texts {
+		s.found.ask(uint64(e.hash))
+	}
+	for i, e := range t.texts {
+		at, err := s.internHashed(t.units[e.start:e.end], e.hash)
+		if err != nil {
+			return err
+		}
+		stored(i, s.storedText(at))
+	}
+	t.units, t.texts = t.units[:0], t.texts[:0]
+	return nil
+}
+
 // EndTexts says that no more strings will be stored. What Write does with them is done now, and
 // again if strings come nevertheless.
 func (b *Builder) EndTexts() {
@@ -42,8 +85,12 @@ func (b *Builder) storeUnits(units []byte) (StoredText, error) {
 	if err != nil {
 		return StoredText{}, err
 	}
-	r := b.values.attribute(i)
-	return StoredText{bits: r.bits, extended: r.extended, known: true}, nil
+	return b.values.storedText(i), nil
+}
+
+func (s *stringStore) storedText(i uint32) StoredText {
+	r := s.attribute(i)
+	return StoredText{bits: r.bits, extended: r.extended, known: true}
 }
 
 // NameIndex returns the index of a name, by which attributes are sorted. It must be one that NewBuilder

@@ -391,3 +391,30 @@ func TestBatchOfAttributes(t *testing.T) {
 		t.Errorf("a run without attributes: %v, stored %d times", err, calls)
 	}
 }
+
+// TestBatchOfTexts checks that strings of a batch are stored as others are, and what Store refuses.
+func TestBatchOfTexts(t *testing.T) {
+	b, err := datacenter.NewBuilder([]string{"S"}, datacenter.WriteOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch := b.NewTextBatch()
+	words := []string{"a", "", "ä", "a", "b", "ä", "\U0001F600"}
+	for _, w := range words {
+		batch.Add([]byte(w))
+	}
+	var stored []datacenter.StoredText
+	if err := batch.Store(func(_ int, text datacenter.StoredText) { stored = append(stored, text) }); err != nil {
+		t.Fatal(err)
+	}
+	var buf []byte
+	for i, w := range words {
+		if text, err := b.StoreText([]byte(w), &buf); err != nil || len(stored) != len(words) || text != stored[i] || !text.Known() {
+			t.Errorf("%q: %v and %v, %v", w, text, stored, err)
+		}
+	}
+	batch.Add([]byte("a\x00"))
+	if err := batch.Store(func(int, datacenter.StoredText) {}); !errors.Is(err, datacenter.ErrValue) {
+		t.Errorf("a NUL: %v", err)
+	}
+}

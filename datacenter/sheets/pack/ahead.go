@@ -32,9 +32,9 @@ func (s *survey) storeAhead(ctx context.Context, b *datacenter.Builder) *ahead {
 		defer close(t.stored)
 		of := make(map[*standIns]*storer, len(s.readers))
 		certain := !s.guesses()
-		batch := b.NewAttributeBatch()
+		batch, textBatch := b.NewAttributeBatch(), b.NewTextBatch()
 		for _, read := range s.readers {
-			of[read] = &storer{standIns: read, b: b, batch: batch, stored: make([]datacenter.StoredText, len(read.textAt))}
+			of[read] = &storer{standIns: read, b: b, batch: batch, textBatch: textBatch, stored: make([]datacenter.StoredText, len(read.textAt))}
 		}
 		for i := range s.found {
 			f := &s.found[i]
@@ -79,8 +79,9 @@ func (s *survey) guesses() bool {
 // storer stores texts and attributes of stand-ins.
 type storer struct {
 	*standIns
-	b     *datacenter.Builder
-	batch *datacenter.AttributeBatch
+	b         *datacenter.Builder
+	batch     *datacenter.AttributeBatch
+	textBatch *datacenter.TextBatch
 	// stored says where texts are stored.
 	stored []datacenter.StoredText
 	// textsEnd and tagsEnd are how many texts and tags are stored.
@@ -93,13 +94,12 @@ type storer struct {
 // store stores what came first in a sheet. certain is set if all values that are kept as texts are strings: then
 // they are stored in the order in which they stand in the sheets. Otherwise each is stored with the attributes.
 func (s *storer) store(f *sheetFound, certain bool) error {
-	for ; certain && s.textsEnd < f.texts; s.textsEnd++ {
-		if _, err := s.text(uint32(s.textsEnd)); err != nil {
+	const atOnce = 32
+	for certain && s.textsEnd < f.texts {
+		if err := s.storeTexts(min(s.textsEnd+atOnce, f.texts)); err != nil {
 			return err
 		}
-		s.texts.Forget(s.textAt[s.textsEnd])
 	}
-	const atOnce = 32
 	for s.tagsEnd < f.tags {
 		some := s.order[s.tagsEnd:min(s.tagsEnd+atOnce, f.tags)]
 		if err := s.tagsOf(some); err != nil {
@@ -108,6 +108,17 @@ func (s *storer) store(f *sheetFound, certain bool) error {
 		s.tagsEnd += len(some)
 	}
 	return nil
+}
+
+// storeTexts stores the next texts, up to a number.
+func (s *storer) storeTexts(end int) error {
+	for _, at := range s.textAt[s.textsEnd:end] {
+		s.textBatch.Add(s.texts.At(at))
+	}
+	err := s.textBatch.Store(func(i int, text datacenter.StoredText) { s.stored[s.textsEnd+i] = text })
+	s.textsEnd = end
+	s.texts.Forget(s.textAt[end-1])
+	return err
 }
 
 // tagsOf stores the attributes of some tags.
