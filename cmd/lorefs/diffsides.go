@@ -83,6 +83,7 @@ func (s *sides) cache() int64 {
 
 // openFiles opens the data centers. Folders are left for later.
 func (s *sides) openFiles(ctx context.Context) error {
+	s.flags.readOnce = !s.whole // but for those that are read whole
 	s.flags.readWhole = !s.whole && slices.ContainsFunc(s.paths[:], isLocalFolder)
 	for i, path := range s.paths {
 		if !origin.IsRemote(path) {
@@ -187,7 +188,7 @@ func (s *sides) packed(ctx context.Context, dir string, opts pack.Options) (*dat
 	if err := packForNow(ctx, dir, path, opts); err != nil {
 		return nil, err
 	}
-	flags := &sourceFlags{kind: kinds.DataCenterName, layout: "auto", cacheSize: s.flags.cacheSize, noCache: true}
+	flags := &sourceFlags{kind: kinds.DataCenterName, layout: "auto", cacheSize: s.flags.cacheSize, noCache: true, readOnce: true}
 	o, err := openShown(ctx, path, flags, s.log)
 	if err != nil {
 		return nil, err
