@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets"
@@ -26,6 +27,9 @@ type sides struct {
 	// whole is set if folders have to be packed as a whole.
 	whole bool
 	files [2]*datacenter.File
+	// looked return what is in the folders, which are looked through while the other side is opened.
+	looked     [2]func() (*pack.Folder, error)
+	endLooking context.CancelFunc
 	// same are the sheets that a folder holds as the bytes of the other side. They are in
 	// only one of the files.
 	same   same.Sheets
@@ -42,7 +46,7 @@ func (s *sides) open(ctx context.Context) error {
 	if err := s.openFiles(ctx); err != nil {
 		return err
 	}
-	for i, path := range s.paths {
+	for i := range s.paths {
 		if s.files[i] != nil {
 			continue
 		}
@@ -50,7 +54,7 @@ func (s *sides) open(ctx context.Context) error {
 		if len(s.opened) == 1 && s.temp == "" {
 			err = s.beside(ctx, i)
 		} else {
-			s.files[i], err = s.packed(ctx, path, pack.Options{})
+			s.files[i], err = s.packed(ctx, i, pack.Options{})
 		}
 		if ctx.Err() != nil {
 			return ctx.Err() // without the path, which tells nothing
@@ -83,16 +87,16 @@ func (s *sides) cache() int64 {
 
 // openFiles opens the data centers. Folders are left for later.
 func (s *sides) openFiles(ctx context.Context) error {
-	s.flags.readOnce = !s.whole // but for those that are read whole
-	s.flags.readWhole = !s.whole && slices.ContainsFunc(s.paths[:], isLocalFolder)
+	s.look(ctx)
+	// Of what is read whole, readOnce makes no difference.
+	s.flags.readOnce, s.flags.readWhole = !s.whole, !s.whole && s.endLooking != nil
 	for i, path := range s.paths {
+		if s.looked[i] != nil {
+			continue
+		}
 		if !origin.IsRemote(path) {
-			info, err := os.Stat(path)
-			if err != nil {
+			if _, err := os.Stat(path); err != nil {
 				return kinds.Unreadable(path, err)
-			}
-			if info.IsDir() {
-				continue
 			}
 		}
 		o, err := openShown(ctx, path, s.flags, s.log)
@@ -107,6 +111,21 @@ func (s *sides) openFiles(ctx context.Context) error {
 		s.files[i] = d.File()
 	}
 	return nil
+}
+
+// look begins to look through the folders.
+func (s *sides) look(ctx context.Context) {
+	for i, path := range s.paths {
+		if !isLocalFolder(path) {
+			continue
+		}
+		if s.endLooking == nil {
+			ctx, s.endLooking = context.WithCancel(ctx)
+		}
+		look := sync.OnceValues(func() (*pack.Folder, error) { return kinds.LookForSheets(ctx, path) })
+		go func() { _, _ = look() }()
+		s.looked[i] = look
+	}
 }
 
 // isLocalFolder reports whether a path is that of a folder on this machine.
@@ -124,9 +143,8 @@ func (s *sides) beside(ctx context.Context, side int) error {
 	if err != nil {
 		return err
 	}
-	dir := s.paths[side]
 	if !s.whole {
-		found, all, err := s.sameSheets(ctx, d, dir)
+		found, all, err := s.sameSheets(ctx, d, side)
 		if err != nil {
 			return err
 		}
@@ -165,27 +183,33 @@ func (s *sides) packBeside(ctx context.Context, side int, d *kinds.DataCenter) (
 		blocks.SetBudget(min(int64(s.flags.cacheSize), knownCache))
 		defer blocks.SetBudget(min(int64(s.flags.cacheSize), comparedCache))
 	}
-	s.files[side], err = s.packed(ctx, s.paths[side], pack.Options{Template: d.Schemas(ctx), Omit: s.same.Names()})
+	s.files[side], err = s.packed(ctx, side, pack.Options{Template: d.Schemas(ctx), Omit: s.same.Names()})
 	return err
 }
 
 // sameSheets calls [kinds.DataCenter.SameSheets] with a progress bar.
-func (s *sides) sameSheets(ctx context.Context, d *kinds.DataCenter, dir string) (found same.Sheets, all bool, err error) {
+func (s *sides) sameSheets(ctx context.Context, d *kinds.DataCenter, side int) (found same.Sheets, all bool, err error) {
+	folder, err := s.looked[side]()
+	if err != nil {
+		return nil, false, err
+	}
 	p := newCounter("sheets")
 	defer p.finish()
-	return d.SameSheets(ctx, dir, p.set)
+	return d.SameSheets(ctx, folder, p.set)
 }
 
-// packed packs a folder of sheets into a temporary data center.
-func (s *sides) packed(ctx context.Context, dir string, opts pack.Options) (*datacenter.File, error) {
+// packed packs the folder on one side into a temporary data center.
+func (s *sides) packed(ctx context.Context, side int, opts pack.Options) (_ *datacenter.File, err error) {
+	if opts.Looked, err = s.looked[side](); err != nil {
+		return nil, err
+	}
 	if s.temp == "" {
-		var err error
 		if s.temp, err = os.MkdirTemp("", "lorefs-diff-"); err != nil {
 			return nil, err
 		}
 	}
 	path := filepath.Join(s.temp, fmt.Sprintf("%d.dat", len(s.opened)))
-	if err := packForNow(ctx, dir, path, opts); err != nil {
+	if err := packForNow(ctx, s.paths[side], path, opts); err != nil {
 		return nil, err
 	}
 	flags := &sourceFlags{kind: kinds.DataCenterName, layout: "auto", cacheSize: s.flags.cacheSize, noCache: true, readOnce: true}
@@ -233,6 +257,9 @@ func (s *sides) check() error {
 
 func (s *sides) close() error {
 	var errs []error
+	if s.endLooking != nil {
+		s.endLooking()
+	}
 	for i, o := range slices.Backward(s.opened) {
 		s.spared[i]()
 		errs = append(errs, o.Close())

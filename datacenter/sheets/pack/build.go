@@ -16,7 +16,7 @@ import (
 
 // build passes all sheets to b, in order: their texts, then their attributes, and then, on another core, their
 // nodes. Each stand-in is passed where it came first.
-func build(ctx context.Context, src *sheetFiles, s *survey, b *datacenter.Builder, bar *progress) error {
+func build(ctx context.Context, src *Folder, s *survey, b *datacenter.Builder, bar *progress) error {
 	s.prepare(b)
 	ahead := s.storeAhead(ctx, b)
 	defer ahead.end()
@@ -153,7 +153,7 @@ func address(b []byte) datacenter.Address {
 
 // wrongValue returns the error for the first value in a sheet that does not have the type of
 // its attribute. The sheet is read again for its place.
-func wrongValue(src *sheetFiles, s *survey, i int) error {
+func wrongValue(src *Folder, s *survey, i int) error {
 	file := src.files[i].path
 	data, err := src.files[i].read(src.fsys, nil)
 	if err != nil {

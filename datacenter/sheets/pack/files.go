@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -17,8 +18,8 @@ import (
 	"lorefs/internal/formats/datacenter/spell"
 )
 
-// sheetFiles are the files of a folder to pack.
-type sheetFiles struct {
+// Folder is a folder that was looked through for sheets.
+type Folder struct {
 	fsys    iofs.FS
 	files   []sheetFile // in the order in which they are packed
 	ignored []string
@@ -32,9 +33,9 @@ type sheetFile struct {
 	broken *xmltext.SyntaxError
 }
 
-// findSheets looks for sheets.
-func findSheets(ctx context.Context, fsys iofs.FS) (*sheetFiles, error) {
-	s := &sheetFiles{fsys: fsys}
+// Look looks through a folder for the sheets that [Pack] would pack.
+func Look(ctx context.Context, fsys iofs.FS) (*Folder, error) {
+	s := &Folder{fsys: fsys}
 	err := iofs.WalkDir(fsys, ".", func(name string, d iofs.DirEntry, err error) error {
 		if err == nil {
 			err = ctx.Err()
@@ -73,28 +74,36 @@ func findSheets(ctx context.Context, fsys iofs.FS) (*sheetFiles, error) {
 	return s, nil
 }
 
-// Sheets returns the paths of the sheets in a folder, in the order in which [Pack] packs them.
-func Sheets(ctx context.Context, fsys iofs.FS) ([]string, error) {
-	src, err := findSheets(ctx, fsys)
-	if err != nil {
-		return nil, err
+// FS returns the folder itself.
+func (s *Folder) FS() iofs.FS { return s.fsys }
+
+// Sheets yields the paths of the sheets in the order in which [Pack] packs them, with their sizes. The size of one that
+// can't be read is -1.
+func (s *Folder) Sheets() iter.Seq2[string, int64] {
+	return func(yield func(string, int64) bool) {
+		for _, f := range s.files {
+			size := f.size
+			if f.broken != nil {
+				size = -1
+			}
+			if !yield(f.path, size) {
+				return
+			}
+		}
 	}
-	paths := make([]string, len(src.files))
-	for i, f := range src.files {
-		paths[i] = f.path
-	}
-	return paths, nil
 }
 
-// omit leaves out some files.
-func (s *sheetFiles) omit(files map[string]string) {
-	s.files = slices.DeleteFunc(s.files, func(f sheetFile) bool {
+// without returns the folder without some files.
+func (s *Folder) without(files map[string]string) *Folder {
+	left := *s
+	left.files = slices.DeleteFunc(slices.Clone(s.files), func(f sheetFile) bool {
 		_, omitted := files[f.path]
 		if omitted {
-			s.size -= f.size
+			left.size -= f.size
 		}
 		return omitted
 	})
+	return &left
 }
 
 // IsInput reports whether Pack reads files of this name.
@@ -111,7 +120,7 @@ func isSheet(name string) bool {
 func isHidden(name string) bool { return strings.HasPrefix(path.Base(name), ".") }
 
 // add adds a file, or notes that it is ignored.
-func (s *sheetFiles) add(name string) {
+func (s *Folder) add(name string) {
 	switch {
 	case isSchema(name):
 	case isSheet(name):

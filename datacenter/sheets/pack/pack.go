@@ -26,6 +26,8 @@ type Options struct {
 	// Template is like Like, but follows a sheet's own schema. It is called only if that lacks
 	// something, or is missing.
 	Template func(sheet string) (*xsd.Schema, error)
+	// Looked is what [Look] has found in the folder. Default: Pack calls it.
+	Looked *Folder
 	// Omit are the files of sheets that are left out, with the names of these. The other sheets
 	// of a name have to be in the same folder, with no others, or they are refused with
 	// [ErrOmitted]: their places among all of it would be unknown.
@@ -85,11 +87,14 @@ var ErrOmitted = errors.New("omitted sheets have an unknown place")
 // tags that are not like another not far before them, and some files at a time.
 func Pack(ctx context.Context, fsys iofs.FS, w io.Writer, opts Options) (Report, error) {
 	report := Report{}
-	src, err := findSheets(ctx, fsys)
-	if err != nil {
-		return report, err
+	src := opts.Looked
+	if src == nil {
+		var err error
+		if src, err = Look(ctx, fsys); err != nil {
+			return report, err
+		}
 	}
-	src.omit(opts.Omit)
+	src = src.without(opts.Omit)
 	report.Ignored = src.ignored
 	report.Sheets = len(src.files)
 	bar := &progress{call: opts.Progress, total: 2 * src.size}

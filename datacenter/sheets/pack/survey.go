@@ -41,7 +41,7 @@ type sheetKey struct {
 // surveyor reads sheets for a survey. Each goroutine has one.
 type surveyor struct {
 	ctx            context.Context
-	src            *sheetFiles
+	src            *Folder
 	schemas        *schemaFiles
 	like, template *elsewhere
 
@@ -111,7 +111,7 @@ func (e *elsewhere) root(sheet string) (*xsd.ElementType, error) {
 }
 
 // surveySheets reads all sheets on all processors.
-func surveySheets(ctx context.Context, src *sheetFiles, opts *Options, bar *progress) (*survey, error) {
+func surveySheets(ctx context.Context, src *Folder, opts *Options, bar *progress) (*survey, error) {
 	schemas := newSchemaFiles(src.fsys)
 	like, template := &elsewhere{ask: opts.Like}, &elsewhere{ask: opts.Template}
 	found := make([]sheetFound, len(src.files))
@@ -173,7 +173,7 @@ func inParallel(workers, n int, work func(worker, i int) error) error {
 }
 
 // count adds up the results of the sheets.
-func (s *survey) count(src *sheetFiles, found []sheetFound) error {
+func (s *survey) count(src *Folder, found []sheetFound) error {
 	for i, f := range found {
 		if err := s.add(int64(f.root.nodes), int64(f.root.attributes)); err != nil {
 			return fmt.Errorf("sheets: %s: %w", src.files[i].path, err)
@@ -223,7 +223,7 @@ func (s *survey) join(surveyors []*surveyor, found []sheetFound) {
 
 // besides returns an error if sheets have an unknown place among the omitted ones of their
 // name: sheets of the name in another folder, and sheets of another name in the folder.
-func (s *survey) besides(omitted map[string]string, src *sheetFiles) error {
+func (s *survey) besides(omitted map[string]string, src *Folder) error {
 	names, folders := map[string]string{}, map[string]string{} // by each other
 	for file, name := range omitted {
 		names[path.Dir(file)], folders[name] = name, path.Dir(file)

@@ -44,7 +44,7 @@ func (p Problem) String() string {
 // same files as Pack. If report fails, Validate ends with its error. Other errors come from
 // ctx or from reading.
 func Validate(ctx context.Context, fsys iofs.FS, report func(Problem) error) error {
-	src, err := findSheets(ctx, fsys)
+	src, err := Look(ctx, fsys)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ type finding struct {
 // validator checks sheets against schemas. Each goroutine has one.
 type validator struct {
 	ctx     context.Context
-	src     *sheetFiles
+	src     *Folder
 	schemas *schemaFiles
 	needs   map[*xsd.ElementType]*needs
 	// numbered are all needs by their numbers.
@@ -154,7 +154,7 @@ type validator struct {
 	at, line, start, column int
 }
 
-func newValidator(ctx context.Context, src *sheetFiles, schemas *schemaFiles) *validator {
+func newValidator(ctx context.Context, src *Folder, schemas *schemaFiles) *validator {
 	return &validator{
 		ctx: ctx, src: src, schemas: schemas, needs: map[*xsd.ElementType]*needs{},
 		names: newNameSet(), definitions: definitions{},

@@ -13,7 +13,7 @@ import (
 // census gets what the validators found, sheet by sheet. It reports the problems, and
 // counts over all sheets, which are to be one data center.
 type census struct {
-	src    *sheetFiles
+	src    *Folder
 	report func(Problem) error
 	// broken are the errors of unreadable schemas that have been reported.
 	broken map[error]bool
@@ -28,7 +28,7 @@ type census struct {
 	told map[string]bool
 }
 
-func newCensus(src *sheetFiles, report func(Problem) error) *census {
+func newCensus(src *Folder, report func(Problem) error) *census {
 	return &census{
 		src: src, report: report, broken: map[error]bool{},
 		names: newNameSet(), definitions: definitions{}, told: map[string]bool{},

@@ -44,11 +44,16 @@ func packSheets(ctx context.Context, dir, to string, o output.Options, opts pack
 	}, check)
 }
 
+// LookForSheets calls [pack.Look] for a folder.
+func LookForSheets(ctx context.Context, dir string) (*pack.Folder, error) {
+	folder, err := pack.Look(ctx, pack.Dir(dir))
+	return folder, inFolder(dir, err)
+}
+
 // SameSheets finds the sheets that a folder holds as the bytes of the data center, see
 // [same.Find].
-func (d *DataCenter) SameSheets(ctx context.Context, dir string, progress func(done, total int64)) (found same.Sheets, all bool, err error) {
-	found, all, err = same.Find(ctx, d.sheets, pack.Dir(dir), progress)
-	return found, all, inFolder(dir, err)
+func (d *DataCenter) SameSheets(ctx context.Context, folder *pack.Folder, progress func(done, total int64)) (found same.Sheets, all bool, err error) {
+	return same.Find(ctx, d.sheets, folder, progress)
 }
 
 // inFolder puts the path of a folder before an error that names a file below it.

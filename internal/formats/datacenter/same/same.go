@@ -54,16 +54,11 @@ func (s Sheets) Places() map[string][]int {
 // more or fewer files than the data center has sheets it returns none. all is true if the
 // folder holds all sheets of the data center so, and no others.
 //
-// An error means that the folder can't be looked through, or that ctx has ended. Sheets that
-// can't be read, from either side, are not the same. progress may be nil. It is called with
-// the number of sheets done and the total; not in parallel.
-func Find(ctx context.Context, src *sheets.Source, fsys iofs.FS, progress func(done, total int64)) (found Sheets, all bool, err error) {
-	paths, err := pack.Sheets(ctx, fsys)
-	if err != nil {
-		return nil, false, err
-	}
-	s := &search{src: src, fsys: fsys, progress: progress}
-	s.list(paths)
+// An error means that ctx has ended. Sheets that can't be read, from either side, are not the same.
+// progress may be nil. It is called with the number of sheets done and the total; not in parallel.
+func Find(ctx context.Context, src *sheets.Source, folder *pack.Folder, progress func(done, total int64)) (found Sheets, all bool, err error) {
+	s := &search{src: src, fsys: folder.FS(), progress: progress}
+	files := s.list(folder)
 	if err := s.schemas(ctx); err != nil {
 		return nil, false, err
 	}
@@ -81,7 +76,7 @@ func Find(ctx context.Context, src *sheets.Source, fsys iofs.FS, progress func(d
 	for _, f := range src.Families() {
 		n += f.Count()
 	}
-	return found, len(found) == len(paths) && len(found) == n, nil
+	return found, len(found) == files && len(found) == n, nil
 }
 
 // search compares sheets.
@@ -116,17 +111,21 @@ type sheetFile struct {
 	sheet sheets.Sheet
 	of    *candidate
 	path  string
-	size  int64
 	// differs is set once something is found that is not the same.
 	differs bool
 }
 
-// list finds the candidates.
-func (s *search) list(paths []string) {
-	in := map[string][]string{} // the files by their folders
-	for _, p := range paths {
+// list finds the candidates, and returns how many files there are.
+func (s *search) list(folder *pack.Folder) (files int) {
+	type sized struct {
+		path string
+		size int64
+	}
+	in := map[string][]sized{} // the files by their folders
+	for p, size := range folder.Sheets() {
 		dir := path.Dir(p)
-		in[dir] = append(in[dir], p)
+		in[dir] = append(in[dir], sized{p, size})
+		files++
 	}
 	for _, family := range s.src.Families() {
 		c := &candidate{family: family}
@@ -135,33 +134,22 @@ func (s *search) list(paths []string) {
 		}
 		slices.SortFunc(c.files, func(a, b sheetFile) int { return spell.Compare(a.path, b.path) })
 		there := in[family.File]
-		if len(there) == 0 || !slices.EqualFunc(c.files, there, func(f sheetFile, p string) bool { return f.path == p }) {
+		if len(there) == 0 || !slices.EqualFunc(c.files, there, func(f sheetFile, is sized) bool { return f.path == is.path }) {
 			continue
+		}
+		for i, is := range there {
+			c.files[i].differs = is.size < 0
+			c.size += max(is.size, 0)
 		}
 		s.candidates = append(s.candidates, c)
 		s.total += int64(len(c.files))
 	}
+	return files
 }
 
 // schemas reads the schemas. It begins with the largest families, which keep a core busy
 // for longest if there is no schema beside them.
 func (s *search) schemas(ctx context.Context) error {
-	err := onAllCores(ctx, s.candidates, func(c *candidate) error {
-		for i := range c.files {
-			f := &c.files[i]
-			info, err := regular(s.fsys, f.path)
-			if err != nil {
-				f.differ()
-				continue
-			}
-			f.size = info.Size()
-			c.size += f.size
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
 	slices.SortFunc(s.candidates, func(a, b *candidate) int { return cmp.Compare(b.size, a.size) })
 	return onAllCores(ctx, s.candidates, func(c *candidate) error { return s.schema(ctx, c) })
 }
@@ -202,7 +190,7 @@ func (s *search) schemaFiles(c *candidate) (files []schemaFile, err error) {
 	names := []string{spell.EscapeName(c.family.Name) + ".xsd", c.family.SchemaFile()}
 	for _, name := range slices.Compact(names) {
 		name = path.Join(c.family.File, name)
-		_, err := regular(s.fsys, name)
+		err := regular(s.fsys, name)
 		if errors.Is(err, iofs.ErrNotExist) {
 			if _, err := iofs.Lstat(s.fsys, name); errors.Is(err, iofs.ErrNotExist) {
 				continue
@@ -241,12 +229,12 @@ func ownSchema(ctx context.Context, family *sheets.Family, files []schemaFile) e
 
 // regular looks at a file. Anything but a regular file is not opened, since that may block
 // forever.
-func regular(fsys iofs.FS, name string) (iofs.FileInfo, error) {
+func regular(fsys iofs.FS, name string) error {
 	info, err := iofs.Stat(fsys, name)
 	if err == nil && !info.Mode().IsRegular() {
-		return nil, errDiffers
+		return errDiffers
 	}
-	return info, err
+	return err
 }
 
 // sheets compares the sheets of the families whose schemas are the same.

@@ -163,19 +163,33 @@ func replace(name, from, to string) func(fsys fstest.MapFS) {
 	}
 }
 
+// find calls Find for a folder.
+func find(t *testing.T, src *sheets.Source, fsys fstest.MapFS, progress func(done, total int64)) (found same.Sheets, all bool, err error) {
+	t.Helper()
+	folder, err := pack.Look(t.Context(), fsys)
+	if err != nil {
+		return nil, false, err
+	}
+	return same.Find(t.Context(), src, folder, progress)
+}
+
 func TestFind(t *testing.T) {
 	for _, tt := range edits {
 		t.Run(tt.name, func(t *testing.T) {
 			_, src, fsys := exported(t)
 			tt.edit(fsys)
 			var done, total int64
-			found, all, err := same.Find(t.Context(), src, fsys, func(d, n int64) { done, total = d, n })
+			found, all, err := find(t, src, fsys, func(d, n int64) { done, total = d, n })
 			if err != nil {
 				t.Fatal(err)
 			}
-			paths, err := pack.Sheets(t.Context(), fsys)
+			folder, err := pack.Look(t.Context(), fsys)
 			if err != nil {
 				t.Fatal(err)
+			}
+			var paths []string
+			for path := range folder.Sheets() {
+				paths = append(paths, path)
 			}
 			want := slices.DeleteFunc(paths, func(path string) bool { return slices.Contains(tt.differs, path) })
 			got := slices.Sorted(maps.Keys(found))
@@ -191,12 +205,12 @@ func TestFind(t *testing.T) {
 
 func TestFindEnds(t *testing.T) {
 	_, src, fsys := exported(t)
-	if _, _, err := same.Find(t.Context(), src, fstest.MapFS{"x": {}}, nil); err == nil {
+	if _, _, err := find(t, src, fstest.MapFS{"x": {}}, nil); err == nil {
 		t.Error("a folder without sheets is no error")
 	}
 	more := maps.Clone(fsys)
 	more["D/D-00000.xml"] = &fstest.MapFile{Data: []byte("<D/>")}
-	found, all, err := same.Find(t.Context(), src, more, nil)
+	found, all, err := find(t, src, more, nil)
 	if err != nil || all || len(found) != 20 {
 		t.Errorf("with sheets of another name: %v, all: %v, %v", found, all, err)
 	}
@@ -215,7 +229,7 @@ func TestOmitted(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			f, src, fsys := exported(t)
 			tt.edit(fsys)
-			found, _, err := same.Find(t.Context(), src, fsys, nil)
+			found, _, err := find(t, src, fsys, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -262,7 +276,7 @@ func TestOmittedAmongOthers(t *testing.T) {
 				fsys[to] = &fstest.MapFile{Data: data}
 			}
 		}
-		found, _, err := same.Find(t.Context(), src, fsys, nil)
+		found, _, err := find(t, src, fsys, nil)
 		if err != nil {
 			r.Fatal(err)
 		}

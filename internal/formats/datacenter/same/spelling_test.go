@@ -14,7 +14,6 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets"
 	"lorefs/internal/formats/datacenter/dctest"
-	"lorefs/internal/formats/datacenter/same"
 )
 
 // spelled returns a data center with values that look like parts of XML, and its sheets with their schemas. Sheet S is
@@ -120,7 +119,7 @@ func TestSpellings(t *testing.T) {
 		"as much white space as may be": spelling{between: always(strings.Repeat(" ", 4095))}.of,
 	} {
 		for _, sheet := range []string{"S", "L", "E"} {
-			if !find(t, src, fsys, sheet, spell) {
+			if !isSame(t, src, fsys, sheet, spell) {
 				t.Errorf("%s: sheet %s differs", name, sheet)
 			}
 		}
@@ -163,7 +162,7 @@ func TestOtherSpellings(t *testing.T) {
 		{"</S>", strings.Repeat(" ", 4096) + "</S>"},
 		{"</S>", ""},
 	} {
-		found := find(t, src, fsys, "S", func(s string) string {
+		found := isSame(t, src, fsys, "S", func(s string) string {
 			if !strings.Contains(s, tt[0]) {
 				t.Fatalf("the sheet has no %s:\n%s", tt[0], s)
 			}
@@ -175,13 +174,13 @@ func TestOtherSpellings(t *testing.T) {
 	}
 }
 
-// find spells a sheet otherwise, and reports whether it is the same still.
-func find(t *testing.T, src *sheets.Source, fsys fstest.MapFS, name string, spell func(string) string) bool {
+// isSame spells a sheet otherwise, and reports whether it is the same still.
+func isSame(t *testing.T, src *sheets.Source, fsys fstest.MapFS, name string, spell func(string) string) bool {
 	t.Helper()
 	file := name + "/" + name + "-00000.xml"
 	now := maps.Clone(fsys)
 	now[file] = &fstest.MapFile{Data: []byte(spell(string(fsys[file].Data)))}
-	found, _, err := same.Find(t.Context(), src, now, nil)
+	found, _, err := find(t, src, now, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +214,7 @@ func TestSpellingsPacked(t *testing.T) {
 		}
 		now := maps.Clone(fsys)
 		now[file] = &fstest.MapFile{Data: sheet}
-		found, _, err := same.Find(t.Context(), src, now, nil)
+		found, _, err := find(t, src, now, nil)
 		if err != nil {
 			r.Fatal(err)
 		}
