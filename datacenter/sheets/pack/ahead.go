@@ -86,9 +86,12 @@ type storer struct {
 	stored []datacenter.StoredText
 	// textsEnd and tagsEnd are how many texts and tags are stored.
 	textsEnd, tagsEnd int
-	// buf and run are buffers.
-	buf []byte
-	run []datacenter.StoredAttribute
+	// buf, run and values are buffers.
+	buf    []byte
+	run    []datacenter.StoredAttribute
+	values []layoutValue
+	// remembered is how many values its layouts have.
+	remembered int
 }
 
 // store stores what came first in a sheet. certain is set if all values that are kept as texts are strings: then
@@ -143,6 +146,7 @@ func (s *storer) tagsOf(some []uint32) error {
 // layoutValue is an attribute of a layout as it is stored.
 type layoutValue struct {
 	from    int // where its bits lie behind the number of the layout
+	name    uint16
 	typ     datacenter.Type
 	spelled bool
 	wrong   bool // it was no value of this type when it was read
@@ -151,12 +155,10 @@ type layoutValue struct {
 
 // attributes makes a run of attributes of the bits of their values.
 func (s *storer) attributes(l *layout, bits []byte) (err error) {
-	if len(l.values) < len(l.attrs) {
-		l.values = s.valuesOf(l)
-	}
 	s.run = s.run[:0]
-	for i := range l.values {
-		v := &l.values[i]
+	values := s.valuesOf(l)
+	for i := range values {
+		v := &values[i]
 		a := v.stored
 		n := binary.LittleEndian.Uint32(bits[v.from:])
 		switch {
@@ -181,25 +183,36 @@ func (s *storer) attributes(l *layout, bits []byte) (err error) {
 	return nil
 }
 
-// valuesOf returns the attributes of a layout as they are stored.
+// mostValues is of how many attributes it is remembered how they are stored. A real folder has fewer in all
+// of its layouts, but each tag of a sheet can have its attributes in another order.
+const mostValues = 1 << 18
+
+// valuesOf returns the attributes of a layout as they are stored. They are valid until the next call.
 func (s *storer) valuesOf(l *layout) []layoutValue {
-	values := make([]layoutValue, 0, len(l.attrs))
-	name := map[int]uint16{}
+	if len(l.attrs) == 0 || l.values != nil {
+		return l.values
+	}
+	values := s.values[:0]
 	for i, a := range l.attrs {
 		v := layoutValue{from: i * word, typ: a.typ, spelled: a.spelled, wrong: a.spelled && a.typ != 0}
 		if a.place == placeOfText {
-			name[v.from] = s.b.NameIndex(datacenter.ValueName)
+			v.name = s.b.NameIndex(datacenter.ValueName)
 		} else {
 			of := &l.kind.joined.attrs[l.kind.places[a.place]]
-			name[v.from] = of.index
+			v.name = of.index
 			if v.typ == 0 {
 				v.typ = of.typ
 			}
 		}
-		v.stored = datacenter.NewAttribute(name[v.from], v.typ)
+		v.stored = datacenter.NewAttribute(v.name, v.typ)
 		values = append(values, v)
 	}
-	slices.SortFunc(values, func(a, b layoutValue) int { return int(name[a.from]) - int(name[b.from]) })
+	slices.SortFunc(values, func(a, b layoutValue) int { return int(a.name) - int(b.name) })
+	s.values = values
+	if s.remembered+len(values) <= mostValues {
+		s.remembered += len(values)
+		l.values = slices.Clone(values)
+	}
 	return values
 }
 

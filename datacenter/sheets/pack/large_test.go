@@ -1,10 +1,14 @@
 package pack_test
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	iofs "io/fs"
+	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -117,5 +121,36 @@ func TestPackOfLongestText(t *testing.T) {
 				t.Errorf("%s, %.10s: %+v, %v", name, file, r, err)
 			}
 		}
+	}
+}
+
+// TestPackOfManyOrders packs a sheet in which each tag has its attributes in another order, of more tags than
+// are remembered. It becomes the same as with one order.
+func TestPackOfManyOrders(t *testing.T) {
+	const tags, attributes = 30_000, 12
+	packed := func(shuffled bool) []byte {
+		random := rand.New(rand.NewPCG(1, 2))
+		var sheet strings.Builder
+		sheet.WriteString("<S>")
+		for i := range tags {
+			sheet.WriteString("<I")
+			order := random.Perm(attributes)
+			if !shuffled {
+				slices.Sort(order)
+			}
+			for _, a := range order {
+				fmt.Fprintf(&sheet, ` a%02d="%d"`, a, (a*7+i)%100)
+			}
+			sheet.WriteString("/>")
+		}
+		sheet.WriteString("</S>")
+		var out bytes.Buffer
+		if _, err := pack.Pack(t.Context(), folder(map[string]string{"S-1.xml": sheet.String()}), &out, pack.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		return out.Bytes()
+	}
+	if !bytes.Equal(packed(true), packed(false)) {
+		t.Error("the order of attributes makes a difference")
 	}
 }

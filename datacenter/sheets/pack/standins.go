@@ -47,8 +47,8 @@ type layout struct {
 	texted *layout
 	nodes  int64 // how many have it
 
-	// values are the attributes in the order in which they are stored. node is such a node. Each is made
-	// by another goroutine when it is first needed.
+	// values are the attributes in the order in which they are stored, unless that is not remembered. node
+	// is such a node. Each is made by another goroutine when it is first needed.
 	values []layoutValue
 	node   datacenter.StoredNode
 	known  bool // node is made
