@@ -84,11 +84,17 @@ func (c *comparer) end() error {
 	return nil
 }
 
-// withoutProlog returns a file without what may stand before its element.
+// declarations are the usual XML declarations of a file in UTF-8.
+var declarations = []string{`<?xml version="1.0"?>`, `<?xml version="1.0" encoding="utf-8"?>`, `<?xml version="1.0" encoding="UTF-8"?>`}
+
+// withoutProlog returns a file without what may stand before its element. XML has no second declaration.
 func withoutProlog(file []byte) []byte {
 	file = bytes.TrimPrefix(file, []byte("\ufeff"))
-	for _, declaration := range []string{`<?xml version="1.0"?>`, `<?xml version="1.0" encoding="utf-8"?>`, `<?xml version="1.0" encoding="UTF-8"?>`} {
-		file = bytes.TrimPrefix(file, []byte(declaration))
+	for _, declaration := range declarations {
+		if rest, ok := bytes.CutPrefix(file, []byte(declaration)); ok {
+			file = rest
+			break
+		}
 	}
 	return file[spaces(file):]
 }

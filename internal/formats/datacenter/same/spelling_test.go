@@ -161,6 +161,9 @@ func TestOtherSpellings(t *testing.T) {
 		{"</S>\n", "</S>\n" + strings.Repeat(" ", 1<<17)},
 		{"</S>", strings.Repeat(" ", 4096) + "</S>"},
 		{"</S>", ""},
+		{"<S ", `<?xml version="1.0"?><?xml version="1.0" encoding="utf-8"?><S `},
+		{"<S ", `<?xml version="1.0" encoding="utf-16"?><S `},
+		{"<S ", ` <?xml version="1.0"?><S `},
 	} {
 		found := isSame(t, src, fsys, "S", func(s string) string {
 			if !strings.Contains(s, tt[0]) {
