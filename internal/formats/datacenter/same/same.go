@@ -52,7 +52,8 @@ func (s Sheets) Places() map[string][]int {
 // knows all of their types and keys, or has the data center's own bytes. Without a schema they are
 // equal only if [pack.Options.Template] knows those of the data center. For a name of which the folder has
 // more or fewer files than the data center has sheets it returns none. all is true if the
-// folder holds all sheets of the data center so, and no others.
+// folder holds all sheets of the data center so, and no others. In a large folder, of which hardly any sheet
+// is the same, it may miss some that are.
 //
 // An error means that ctx has ended. Sheets that can't be read, from either side, are not the same.
 // progress may be nil. It is called with the number of sheets done and the total; not in parallel.
@@ -237,9 +238,44 @@ func regular(fsys iofs.FS, name string) error {
 	return err
 }
 
-// sheets compares the sheets of the families whose schemas are the same.
+const (
+	// sampleSize is how many sheets show whether it is worth to compare the others.
+	sampleSize = 256
+	// sampleShare is the least share of them that must be the same.
+	sampleShare = 1. / 8
+)
+
+// sheets compares the sheets of the families whose schemas are the same. A folder that another program
+// has written may differ in all of them. A sample shows that, and the other sheets are not compared.
 func (s *search) sheets(ctx context.Context) error {
-	var files []*sheetFile
+	files := s.comparable()
+	if len(files) < 4*sampleSize {
+		return s.compareAll(ctx, files)
+	}
+	var sample, others []*sheetFile
+	for i, f := range files {
+		if i%(len(files)/sampleSize) == 0 {
+			sample = append(sample, f)
+		} else {
+			others = append(others, f)
+		}
+	}
+	if err := s.compareAll(ctx, sample); err != nil {
+		return err
+	}
+	sample = slices.DeleteFunc(sample, func(f *sheetFile) bool { return f.differs })
+	if len(sample) >= sampleSize*sampleShare {
+		return s.compareAll(ctx, others)
+	}
+	for _, f := range others {
+		f.differ()
+	}
+	s.add(len(others))
+	return nil
+}
+
+// comparable returns the sheets of the families whose schemas are the same.
+func (s *search) comparable() (files []*sheetFile) {
 	for _, c := range s.candidates {
 		if c.differs.Load() {
 			s.add(len(c.files))
@@ -249,6 +285,10 @@ func (s *search) sheets(ctx context.Context) error {
 			files = append(files, &c.files[i])
 		}
 	}
+	return files
+}
+
+func (s *search) compareAll(ctx context.Context, files []*sheetFile) error {
 	return onAllCores(ctx, files, func(f *sheetFile) error {
 		defer s.add(1)
 		if f.differs {

@@ -163,6 +163,45 @@ func replace(name, from, to string) func(fsys fstest.MapFS) {
 	}
 }
 
+// TestFindInMany compares a folder of many sheets of which most differ, so that only a sample is compared.
+func TestFindInMany(t *testing.T) {
+	const count = 2000
+	root := dctest.Root()
+	for i := range count {
+		root.Children = append(root.Children, &dctest.Node{Name: "A", Attrs: []dctest.Attr{{Name: "id", Value: i}}})
+	}
+	src, err := sheets.New(dctest.Open(t, dctest.Build(dctest.Doc{Root: root}, dctest.Options{})), nil, sheets.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tt := range map[string]struct {
+		same      int // one sheet of so many is the same
+		from, end int // how many may be found
+	}{
+		"all":  {1, count, count},
+		"half": {2, count / 2, count / 2},
+		"few":  {100, 1, count / 100},
+		"none": {count + 1, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fsys := sheetsOf(t, src)
+			for i, f := range slices.Sorted(maps.Keys(fsys)) {
+				if path.Ext(f) == ".xml" && i%tt.same != tt.same/2 {
+					fsys[f].Data = bytes.Replace(fsys[f].Data, []byte(`id="`), []byte(`id="1`), 1)
+				}
+			}
+			var done, total int64
+			found, all, err := find(t, src, fsys, func(d, t int64) { done, total = d, t })
+			if n := len(found); err != nil || n < tt.from || n > tt.end || all != (n == count) {
+				t.Errorf("found %d, all: %v, %v; want %d to %d", n, all, err, tt.from, tt.end)
+			}
+			if done != count || total != count {
+				t.Errorf("%d of %d are done, want %d", done, total, count)
+			}
+		})
+	}
+}
+
 // find calls Find for a folder.
 func find(t *testing.T, src *sheets.Source, fsys fstest.MapFS, progress func(done, total int64)) (found same.Sheets, all bool, err error) {
 	t.Helper()
