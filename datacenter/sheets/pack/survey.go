@@ -375,7 +375,9 @@ func (v *surveyor) read(p *xmlsheet.Parser, at *kind) *layout {
 	}
 	l := v.layout(at, n)
 	if p.Plain() != nil && len(v.open) > 0 && !wrong {
-		v.open[len(v.open)-1].kind.shapes.Add(p.Shape(), l)
+		if shape, ok := p.Shape(); ok {
+			v.open[len(v.open)-1].kind.shapes.Add(shape, l)
+		}
 	}
 	return l
 }

@@ -91,7 +91,9 @@ func (v *validator) remember(at int, valid, recalled bool) {
 	n.known = known
 	plain := valid && (recalled || v.p.Plain() != nil)
 	if plain && !recalled {
-		v.open[top-1].needs.shapes.Add(v.p.Shape(), validShape{known, v.typesOf(v.p.Node(), n.of)})
+		if shape, ok := v.p.Shape(); ok {
+			v.open[top-1].needs.shapes.Add(shape, validShape{known, v.typesOf(v.p.Node(), n.of)})
+		}
 	}
 	from := v.p.Offset()
 	v.memory.Begin(from, v.p.Behind()-from, group, recalled && !v.shaped, plain, known)

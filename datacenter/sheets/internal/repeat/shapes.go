@@ -19,7 +19,7 @@ const mostShapes = 16
 func (s *Shapes[K]) Add(shape xmltext.Shape, what K) {
 	for i := range s.list {
 		if s.list[i].shape.Equal(&shape) {
-			return // it is that of a tag in which a value does not stand for itself
+			return // it is that of a tag with a value that is too long to be found
 		}
 	}
 	if len(s.list) == mostShapes {

@@ -10,16 +10,19 @@ type Shape struct {
 	ends []int
 }
 
-// NewShape returns the shape of the last start tag, which [Reader.Plain] must have returned.
-func (x *Reader) NewShape() Shape {
-	var s Shape
+// NewShape returns the shape of the last start tag, which [Reader.Plain] must have returned. If a value in
+// it has references, ok is false: in files of programs that write them, hardly any tag would match.
+func (x *Reader) NewShape() (s Shape, ok bool) {
+	if len(x.scratch) > 0 {
+		return s, false
+	}
 	from := x.At
 	for i := range x.Attrs {
 		s.part(x.Data[from:x.Attrs[i].From])
 		from = x.closingQuote(x.Attrs[i].From)
 	}
 	s.part(x.Data[from:x.pos])
-	return s
+	return s, true
 }
 
 func (s *Shape) part(text []byte) {

@@ -145,8 +145,8 @@ func (x *Reader) reference(i, to int) (int, error) {
 	if end < 0 {
 		return 0, x.Errorf(i, "& begins a reference, which has no end: want &amp; for the character")
 	}
-	name := string(ref[1:end])
-	switch name {
+	name := ref[1:end]
+	switch string(name) {
 	case "lt":
 		x.scratch = append(x.scratch, '<')
 	case "gt":
@@ -158,7 +158,7 @@ func (x *Reader) reference(i, to int) (int, error) {
 	case "apos":
 		x.scratch = append(x.scratch, '\'')
 	default:
-		r, ok := numbered(name)
+		r, ok := numbered(string(name))
 		if !ok {
 			return 0, x.Errorf(i, "the reference &%s; stands for no character", name)
 		}
