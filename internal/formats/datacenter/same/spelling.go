@@ -120,8 +120,9 @@ type layout struct {
 	outside  bool
 }
 
-// skip returns how much is to be skipped of the sheet from place i on, and of a file, so that they are the same up to
-// there. They differ at once. Both are 0 if that matters.
+// skip is called where the sheet, from place i on, and the file differ. It returns how many bytes of each to
+// skip, so that both are behind white space that only lays out the sheet. If the difference matters, both
+// numbers are 0.
 func (l *layout) skip(i int, file []byte) (n, space int) {
 	if l.text[i] == '\n' && bytes.HasPrefix(file, []byte("\r\n")) {
 		return len("\n"), len("\r\n")
@@ -129,34 +130,36 @@ func (l *layout) skip(i int, file []byte) (n, space int) {
 	if space = spaces(file); space >= mostSpace {
 		return 0, 0
 	}
-	from := i
-	for from > 0 && isSpace(l.text[from-1]) {
-		from--
-	}
-	before := l.before
-	if from > 0 {
-		before = l.text[from-1]
-	}
+	from, before := l.behind(i)
 	n = spaces(l.text[i:])
 	text, file := l.text[i+n:], file[space:]
-	if before == '>' {
-		if bothBegin(text, file, "<") || len(text) == 0 && len(file) == 0 {
-			return n, space
-		}
+	free := false
+	switch {
+	case before == '>': // behind a tag
+		free = bothBegin(text, file, "<") || len(text) == 0 && len(file) == 0
+	case bothBegin(text, file, "/>"), bothBegin(text, file, ">") && before != '/': // at the end of a tag
+		free = true
+	case !l.inTag(i):
+	case i+n > from: // before an attribute, where both must have some, here or before i
+		free = space > 0 || i > from
+	default:
+		free = before == '=' || bothBegin(text, file, "=")
+	}
+	if !free {
 		return 0, 0
 	}
-	switch {
-	case bothBegin(text, file, "/>"), bothBegin(text, file, ">") && before != '/':
-		return n, space
-	case !l.inTag(i):
-	case i+n > from: // between attributes
-		if space > 0 || i > from {
-			return n, space
-		}
-	case before == '=' || bothBegin(text, file, "="):
-		return 0, space
+	return n, space
+}
+
+// behind returns where the white space before place i begins, and the byte before it.
+func (l *layout) behind(i int) (from int, before byte) {
+	for from = i; from > 0 && isSpace(l.text[from-1]); {
+		from--
 	}
-	return 0, 0
+	if from == 0 {
+		return 0, l.before
+	}
+	return from, l.text[from-1]
 }
 
 func bothBegin(a, b []byte, with string) bool {
