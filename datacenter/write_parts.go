@@ -55,7 +55,7 @@ func (t *TextBatch) Add(v []byte) {
 }
 
 // Store stores the strings and calls stored with each, in the order in which they were added. Then the batch
-// is empty.
+// is empty, unless there is an error.
 func (t *TextBatch) Store(stored func(i int, text StoredText)) error {
 	s := &t.b.values
 	t.b.textTurn.Lock()
@@ -149,11 +149,8 @@ func (a *AttributeBatch) Add(run []StoredAttribute) (err error) {
 	return nil
 }
 
-// Len returns how many runs are in the batch.
-func (a *AttributeBatch) Len() int { return len(a.runs) }
-
 // Store stores the runs and calls stored with the place of each, in the order in which they were added. Then
-// the batch is empty.
+// the batch is empty, unless there is an error.
 func (a *AttributeBatch) Store(stored func(i int, at Address)) error {
 	s := &a.b.attributes
 	a.b.attributeTurn.Lock()

@@ -339,7 +339,7 @@ func TestBuilderOfParts(t *testing.T) {
 			id := datacenter.NewAttribute(parts.NameIndex("id"), datacenter.Int)
 			id.SetNumber(uint32(i % 3))
 			err := batch.Add([]datacenter.StoredAttribute{str, on, id})
-			if err == nil && batch.Len() == perRun {
+			if err == nil && (i+1)%perRun == 0 {
 				err = batch.Store(func(_ int, stored datacenter.Address) { at <- stored })
 			}
 			if err != nil {
@@ -382,9 +382,6 @@ func TestBatchOfAttributes(t *testing.T) {
 	}
 	if err := batch.Add(make([]datacenter.StoredAttribute, datacenter.MaxRun+1)); !errors.Is(err, datacenter.ErrTooLarge) {
 		t.Errorf("too many attributes: %v", err)
-	}
-	if batch.Len() != 0 {
-		t.Errorf("%d runs were added", batch.Len())
 	}
 	calls := 0
 	if err := errors.Join(batch.Add(nil), batch.Store(func(int, datacenter.Address) { calls++ })); err != nil || calls != 1 {

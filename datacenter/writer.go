@@ -144,7 +144,8 @@ func (b *Builder) reserve(c Counts) {
 }
 
 // Reserve makes room for so many different runs of attributes, runs of children, and strings, before the
-// first is stored. More may come: it saves the time for making room later.
+// first is stored. More may come: it saves the time for making room later. The kernel finds the memory
+// beside what the caller does next, and [Builder.Write] waits for it.
 func (b *Builder) Reserve(attributes, children, texts int) {
 	b.room(attributes, children, texts)
 	values, runs, nodes, entries := b.values.found.slots, b.attributes.found.slots, b.nodes.found.slots, b.values.entries
@@ -156,6 +157,7 @@ func (b *Builder) Reserve(attributes, children, texts int) {
 	})
 }
 
+// room makes room in the tables in which what is stored is found again.
 func (b *Builder) room(attributes, children, texts int) {
 	b.attributes.found.reserve(attributes)
 	b.nodes.found.reserve(children)
