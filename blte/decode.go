@@ -83,7 +83,7 @@ func (d decoder) decodeFrame(data []byte, size int64) ([]byte, error) {
 	if h.DecodedSize > MaxChunk {
 		return nil, badChunk("mode F: %d bytes decoded, more than the %d that are supported", h.DecodedSize, MaxChunk)
 	}
-	var content []byte
+	content := []byte{} // nil would say that the chunk was not loaded
 	for i := range h.Chunks {
 		c := &h.Chunks[i]
 		part, err := inner.decodeSummed(data[c.Off:c.Off+c.EncodedSize], i, h)

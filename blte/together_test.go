@@ -2,14 +2,19 @@ package blte_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"lorefs/blte"
 	"lorefs/internal/cache"
 	"lorefs/internal/formats/blte/bltetest"
+	"lorefs/nodes/blockcache"
 )
 
 // countedSource counts how often what lies at an offset is read.
@@ -102,6 +107,116 @@ func TestTogetherDamaged(t *testing.T) {
 			if _, err := r.ReadAt(got, int64(off)); err != nil || !bytes.Equal(got, content[off:][:len(got)]) {
 				t.Fatalf("%d bytes at %d: %v", size, off, err)
 			}
+		}
+	}
+}
+
+// allModes returns a file of n chunks of all modes, some of them empty, and its content.
+func allModes(t *testing.T, n int) (file, content []byte) {
+	t.Helper()
+	var encoded [][]byte
+	var decoded []int
+	for i := range n {
+		c := blte.Chunk{Content: bltetest.Noise(3000+i, uint64(i)), Mode: []byte{blte.ModePlain, blte.ModeZlib, blte.ModeLZ4}[i%3]}
+		if i%7 == 3 {
+			c.Content = nil
+		}
+		if i%5 == 1 {
+			c.Encrypt, c.Key = &blte.Encryption{Name: bltetest.KeyName, IV: []byte{1, 2, 3, 4}, Cipher: blte.CipherARC4}, bltetest.Key()
+		}
+		const header = 8 // without a table
+		chunk := bltetest.Build(t, blte.WriteOptions{NoTable: true}, c)[header:]
+		if i%5 == 2 {
+			chunk = bltetest.Frame(bltetest.Build(t, blte.WriteOptions{NoTable: i%2 == 0}, c))
+		}
+		encoded = append(encoded, chunk)
+		decoded = append(decoded, len(c.Content))
+		content = append(content, c.Content...)
+	}
+	return bltetest.Table(encoded, decoded), content
+}
+
+// unreliable is a source of which one of many reads fails.
+type unreliable struct {
+	io.ReaderAt
+	reads, each atomic.Int64
+}
+
+func (u *unreliable) ReadAt(p []byte, off int64) (int, error) {
+	if each := u.each.Load(); each > 0 && u.reads.Add(1)%each == 0 {
+		return 0, errors.New("failed")
+	}
+	return u.ReaderAt.ReadAt(p, off)
+}
+
+// TestTogetherUnreliable reads and preloads parts at random, at once, by two readers that have their
+// chunks in one cache. It drops chunks, reads of the source fail, and callers leave.
+func TestTogetherUnreliable(t *testing.T) {
+	file, content := allModes(t, 100)
+	src := &unreliable{ReaderAt: bytes.NewReader(file)}
+	for _, budget := range []int64{0, 20_000, 1 << 20} {
+		src.each.Store(0)
+		view := blockcache.New(budget).View()
+		var readers []*blte.Reader
+		for range 2 {
+			r, err := blte.NewReader(t.Context(), src, int64(len(file)), blte.Options{Blocks: view, Keys: bltetest.Keys(), Decrypted: decodes})
+			if err != nil {
+				t.Fatal(err)
+			}
+			readers = append(readers, r)
+		}
+		src.each.Store(211)
+		var all sync.WaitGroup
+		for seed := range uint64(6) {
+			all.Go(func() {
+				rng := rand.New(rand.NewPCG(seed, uint64(budget)))
+				for range 50 {
+					from := rng.IntN(len(content))
+					to := min(from+1+rng.IntN(100_000), len(content))
+					readOrPreload(t, readers[rng.IntN(2)], rng, int64(from), content[from:to])
+				}
+			})
+		}
+		all.Wait()
+	}
+}
+
+// decodes is a check of a whole file.
+func decodes(ctx context.Context, r *blte.Reader) error {
+	for i := range r.Header().Chunks {
+		if err := r.CopyChunk(ctx, io.Discard, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readOrPreload does one of both, for a while at most. What is read must be right.
+func readOrPreload(t *testing.T, r *blte.Reader, rng *rand.Rand, from int64, want []byte) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Duration(rng.IntN(3))*time.Millisecond)
+	defer cancel()
+	if rng.IntN(3) == 0 {
+		r.Preload(ctx, from, from+int64(len(want)))
+		return
+	}
+	got := make([]byte, len(want))
+	if n, err := r.ReadAtContext(ctx, got, from); !bytes.Equal(got[:n], want[:n]) || n < len(want) && err == nil {
+		t.Errorf("%d of %d bytes at %d: %v", n, len(want), from, err)
+	}
+}
+
+// TestPreloadBehindEmpty preloads chunks behind ones without content.
+func TestPreloadBehindEmpty(t *testing.T) {
+	file, content := allModes(t, 100)
+	src := &countedSource{ReaderAt: bytes.NewReader(file), reads: map[int64]int{}}
+	r, err := blte.NewReader(t.Context(), src, int64(len(file)), blte.Options{Blocks: &cache.All{}, Keys: bltetest.Keys()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Preload(t.Context(), 0, int64(len(content)))
+	for i, c := range r.Header().Chunks {
+		if n := src.reads[c.Off]; n != 1 {
+			t.Errorf("chunk %d, of %d bytes, is read %d times", i, c.DecodedSize, n)
 		}
 	}
 }
