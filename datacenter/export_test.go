@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
+	"reflect"
 
 	"lorefs/internal/splice"
 )
@@ -95,3 +97,32 @@ func (r *Rewriter) AskedFor(siblings []Node) int {
 
 // FillTable has the memory found for a table of a repack.
 func FillTable(table []uint32) { fillFirst(table) }
+
+// CompareCounts counts the nodes of a file in the order of the file and along the paths. It returns the
+// error of counting, after whether the first way was enough, and what differs.
+func CompareCounts(ctx context.Context, r io.ReaderAt, size int64) (inOrder bool, difference string, countErr error) {
+	f, err := open(ctx, r, size, Options{})
+	if err != nil {
+		return false, "", err
+	}
+	count := func(inOrder bool) (*tally, error) {
+		t, err := f.tableNodes(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return t.tally(f.regions.attributes, f.regions.nodes, inOrder)
+	}
+	want, wantErr := count(false)
+	if !reflect.DeepEqual(f.countErr, wantErr) {
+		return false, fmt.Sprintf("opened: %v, along the paths: %v", f.countErr, wantErr), wantErr
+	}
+	if wantErr == nil && !reflect.DeepEqual(f.tally, *want) {
+		return false, fmt.Sprintf("opened: %+v, along the paths: %+v", f.tally, *want), nil
+	}
+	got, err := count(true)
+	inOrder = !errors.Is(err, errRecount)
+	if inOrder && (!reflect.DeepEqual(got, want) || !reflect.DeepEqual(err, wantErr)) {
+		difference = fmt.Sprintf("in order: %+v, %v, along the paths: %+v, %v", got, err, want, wantErr)
+	}
+	return inOrder, difference, wantErr
+}
