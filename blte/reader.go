@@ -218,7 +218,7 @@ func (r *Reader) Preload(ctx context.Context, from, to int64) {
 	if _, single := r.opts.Blocks.(*lastBlock); single {
 		return
 	}
-	for i := r.find(from); i < len(r.head.Chunks) && r.head.Chunks[i].DecodedOff < to; {
+	for i := r.find(from); ctx.Err() == nil && i < len(r.head.Chunks) && r.head.Chunks[i].DecodedOff < to; {
 		if n := r.together(i, to); n > 1 {
 			if slices.ContainsFunc(r.loadTogether(i, n), func(content []byte) bool { return content == nil }) {
 				return

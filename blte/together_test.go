@@ -220,3 +220,33 @@ func TestPreloadBehindEmpty(t *testing.T) {
 		}
 	}
 }
+
+// leaving is a source that ends a context when it is read.
+type leaving struct {
+	countedSource
+	leave context.CancelFunc
+}
+
+func (l *leaving) ReadAt(p []byte, off int64) (int, error) {
+	l.leave()
+	return l.countedSource.ReadAt(p, off)
+}
+
+// TestPreloadEnds preloads a file with a context that ends meanwhile. What is loaded at once still is.
+func TestPreloadEnds(t *testing.T) {
+	const chunks, most = 200, 32
+	file, content := manyChunks(t, chunks, 100)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	src := &leaving{countedSource{ReaderAt: bytes.NewReader(file), reads: map[int64]int{}}, func() {}}
+	r, err := blte.NewReader(ctx, src, int64(len(file)), blte.Options{Blocks: &cache.All{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(src.reads)
+	src.leave = cancel
+	r.Preload(ctx, 0, int64(len(content)))
+	if n := len(src.reads); n == 0 || n > most {
+		t.Errorf("%d of %d chunks were read, want those that are loaded at once", n, chunks)
+	}
+}
