@@ -326,17 +326,25 @@ func (d *summary) addEdit(record []byte) error {
 	return nil
 }
 
+// mostEdits is the highest number of edits that a journal may say a file has. The sum over all files
+// fits an int.
+const mostEdits = math.MaxInt32
+
 func (d *summary) addCount(record []byte) error {
 	file, count, err := d.kind.parseEdit(record)
 	if err != nil {
 		return err
 	}
 	n, size := binary.Uvarint(count)
-	if f := d.files[file]; f != nil && size == len(count) && n <= math.MaxInt {
-		f.edits, f.isCounted = int64(n), true
-		return nil
+	f := d.files[file]
+	switch {
+	case f == nil:
+		return fmt.Errorf("a count of the edits of %q, of which nothing is known", file)
+	case size != len(count) || n > mostEdits:
+		return fmt.Errorf("a count of the edits of %q: want a number up to %d", file, mostEdits)
 	}
-	return fmt.Errorf("a count of the edits of %q, of which nothing is known", file)
+	f.edits, f.isCounted = int64(n), true
+	return nil
 }
 
 // addFile applies a record about a file.
