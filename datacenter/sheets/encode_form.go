@@ -14,8 +14,7 @@ type tagForms []tagForm
 // tagForm is what tags have in common whose attributes have the same names and types, and which
 // attributes these are. It has no parts if a tag of the form has to be written another way.
 type tagForm struct {
-	el    *element
-	kinds []uint32
+	tagKinds
 	parts []formPart
 }
 
@@ -99,28 +98,13 @@ func (p *formPart) append(dst []byte) []byte {
 	return dst[:n+int(p.size)]
 }
 
-// matches reports whether attributes of an element have the form.
-func (f *tagForm) matches(el *element, words []datacenter.AttributeWord) bool {
-	if f.el != el || len(f.kinds) != len(words) {
-		return false
-	}
-	for i, w := range words {
-		if f.kinds[i] != w.Kind() {
-			return false
-		}
-	}
-	return true
-}
-
 // form checks the attributes of a node, and makes their form.
 func (e *encoder) form(f *tagForm, n *item, el *element) (err error) {
 	if e.attrs, err = n.node.AppendAttributes(e.attrs[:0], nil); err != nil {
 		return err
 	}
-	f.el, f.kinds, f.parts = el, f.kinds[:0], f.parts[:0]
-	for _, w := range e.words {
-		f.kinds = append(f.kinds, w.Kind())
-	}
+	f.set(el, e.words)
+	f.parts = f.parts[:0]
 	for i := range e.attrs {
 		a := &e.attrs[i]
 		name := vocab.NameID(a.NameIndex())

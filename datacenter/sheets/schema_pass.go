@@ -131,8 +131,7 @@ type schemaPass struct {
 // tagShape are the names and types of the attributes of a tag, and how often tags of that shape were
 // met that the element has not counted yet. Most tags of an element have one of few shapes.
 type tagShape struct {
-	el    *element
-	kinds []uint32
+	tagKinds
 	text  bool // whether there is a __value__
 	count uint32
 }
@@ -251,19 +250,6 @@ func (p *schemaPass) tag(n datacenter.Node, el *element, parent bool) (err error
 	return nil
 }
 
-// matches reports whether attributes of an element have the shape.
-func (s *tagShape) matches(el *element, words []datacenter.AttributeWord) bool {
-	if s.el != el || len(s.kinds) != len(words) {
-		return false
-	}
-	for i, w := range words {
-		if s.kinds[i] != w.Kind() {
-			return false
-		}
-	}
-	return true
-}
-
 // shape checks the attributes of a node, and makes their shape that of s.
 func (p *schemaPass) shape(n datacenter.Node, el *element, s *tagShape) (err error) {
 	e := p.e
@@ -271,10 +257,10 @@ func (p *schemaPass) shape(n datacenter.Node, el *element, s *tagShape) (err err
 		return err
 	}
 	p.settleShape(s)
-	s.el, s.kinds, s.text = el, s.kinds[:0], false
+	s.set(el, p.words)
+	s.text = false
 	hint := 0
-	for i, a := range e.attrs {
-		s.kinds = append(s.kinds, p.words[i].Kind())
+	for _, a := range e.attrs {
 		if name := vocab.NameID(a.NameIndex()); name != e.voc.Value {
 			hint = p.learn.attribute(el, name, a.Type(), hint) + 1
 			el.attrs[hint-1].seen-- // settleShape counts it
