@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+	"unsafe"
 
 	"lorefs/internal/hugepages"
 )
@@ -42,12 +43,25 @@ type nodeTable struct {
 	off      []int64 // the offset of each segment's nodes
 	count    uint32
 
-	size int64        // of the data
-	free []tabledNode // memory for the next segments
+	size  int64                        // of the data
+	free  []tabledNode                 // memory for the next segments
+	ahead *hugepages.Ahead[tabledNode] // that is made ahead, or nil
 }
 
-// tableAtLeast is for how many nodes memory is taken at once, if the data can have so many.
-const tableAtLeast = 1 << 19
+const (
+	// tableAtLeast is for how many nodes memory is taken at once, if the data can have so many.
+	tableAtLeast = 1 << 19
+	// tableShare is how many times as large as the table the data of real files is.
+	tableShare = 6
+)
+
+// tablesAhead makes memory for the table of a file, as much as a real one of its size needs: while the
+// attributes come, which are first, a core has little else to do.
+func tablesAhead(c *container) *hugepages.Ahead[tabledNode] {
+	const atOnce = tableAtLeast * int64(unsafe.Sizeof(tabledNode{}))
+	n := int(min(c.stated, hugeRatio*c.size) / tableShare / atOnce)
+	return hugepages.NewAhead[tabledNode](tableAtLeast, n, n)
+}
 
 // tabledNode is a node. Once it is counted, its addresses are not needed any more, and their place has
 // what its parents need: that saves memory, which the kernel would have to find first.
@@ -96,7 +110,11 @@ func (t *nodeTable) take(seg segment) []tabledNode {
 	n := int(seg.addressable())
 	if len(t.free) < n {
 		left := (t.size - seg.off) / t.layout.NodeSize()
-		t.free = hugepages.Make[tabledNode](max(n, int(min(left, tableAtLeast))))
+		if t.ahead != nil && left >= tableAtLeast {
+			t.free = t.ahead.Take()
+		} else {
+			t.free = hugepages.Make[tabledNode](max(n, int(min(left, tableAtLeast))))
+		}
 	}
 	nodes := t.free[:0:n]
 	t.free = t.free[n:]

@@ -110,8 +110,9 @@ func Open(ctx context.Context, r io.ReaderAt, size int64, opts Options) (*File, 
 	return f, nil
 }
 
-// maxHugeBlocks bounds the memory in huge pages that Options.KeepBlocks asks for, and hugeRatio how many
-// times as large as the file it is: what a small file claims to inflate to may not be there.
+// maxHugeBlocks bounds the memory in huge pages that Options.KeepBlocks asks for. What is made ready ahead is
+// for data at most hugeRatio times as large as the file: what a small file claims to inflate to may not
+// be there.
 const (
 	maxHugeBlocks = 256 << 20
 	hugeRatio     = 16

@@ -59,13 +59,15 @@ type layoutScan struct {
 func (p *pass) run(ctx context.Context, layouts []Layout) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	tables := tablesAhead(p.container)
+	defer tables.Stop()
 	var wg sync.WaitGroup
 	for _, l := range layouts {
 		s := &layoutScan{
 			layout: l, blocks: make(chan *passing, ahead),
 			done: make(chan struct{}), counted: make(chan struct{}),
 		}
-		s.nodes.layout, s.nodes.size = l, p.stated
+		s.nodes.layout, s.nodes.size, s.nodes.ahead = l, p.stated, tables
 		p.scans = append(p.scans, s)
 		wg.Go(func() { s.run(p.stated) })
 	}
