@@ -165,22 +165,27 @@ func (h *huffman) build(table, entries []uint32, lengths []uint8, root uint) boo
 // fillRoot enters the codes that fit into root bits and returns the next code,
 // as a number of the length of the first longer one.
 func (h *huffman) fillRoot(table, entries []uint32, lengths []uint8, root uint) uint {
-	table = table[:1<<root]
 	var code, length uint
 	for _, symbol := range h.sorted[:h.short] {
 		n := uint(lengths[symbol])
 		code <<= n - length
+		double(table, length, n)
 		length = n
-		e := entries[symbol] + uint32(n|n<<codeLenShift)
-		for i := reverse(code, n); i < len(table); i += 1 << n {
-			table[i] = e
-		}
+		table[reverse(code, n)] = entries[symbol] + uint32(n|n<<codeLenShift)
 		code++
 	}
+	double(table, length, root)
 	if h.short < h.n {
 		code <<= uint(lengths[h.sorted[h.short]]) - length
 	}
 	return code
+}
+
+// double repeats the first 2^from entries up to 2^to: bits behind a code make no difference.
+func double(table []uint32, from, to uint) {
+	for ; from < to; from++ {
+		copy(table[1<<from:2<<from], table[:1<<from])
+	}
 }
 
 // link enters the links to the subtables and lays these out behind the root. A

@@ -193,6 +193,7 @@ func compare(t *testing.T, stream []byte, limit int, piece func() int) {
 	want, used, wantVerdict := stdInflate(t, stream, limit)
 	d := NewDecoder(bytes.NewReader(stream), int64(len(stream)))
 	got, err := inflatePieces(t, d, limit, piece)
+	comparePortable(t, stream, got, err, limit)
 	gotVerdict := verdict(t, err)
 	var corruptErr *CorruptError
 	if errors.As(err, &corruptErr) && strings.HasPrefix(corruptErr.What, "missing end-of-block") {
@@ -207,6 +208,18 @@ func compare(t *testing.T, stream []byte, limit int, piece func() int) {
 	}
 	if gotVerdict == ended && d.InputOffset() != int64(used) {
 		t.Fatalf("InputOffset %d, standard library took %d", d.InputOffset(), used)
+	}
+}
+
+// comparePortable inflates stream in one piece, without the loop that is made for this processor, and expects
+// the same output and the same error.
+func comparePortable(t *testing.T, stream, want []byte, wantErr error, limit int) {
+	t.Helper()
+	defer portable()()
+	d := NewDecoder(bytes.NewReader(stream), int64(len(stream)))
+	got, err := inflatePieces(t, d, limit, fixedPiece(limit))
+	if !bytes.Equal(got, want) || fmt.Sprint(err) != fmt.Sprint(wantErr) {
+		t.Fatalf("%d bytes, %v; the portable loop: %d bytes, %v", len(want), wantErr, len(got), err)
 	}
 }
 

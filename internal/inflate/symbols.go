@@ -113,6 +113,14 @@ func (d *Decoder) copyCut(buf []byte, p int) int {
 // decodeFast decodes symbols while there is ample input and room, or until the block ends.
 // It returns the new p and what is corrupt, if anything is. The caller must have checked
 // for at least fastInput and fastOutput bytes.
+func (d *Decoder) decodeFast(buf []byte, p, floor int) (int, string) {
+	if hasHotLoop {
+		return d.decodeHot(buf, p, floor)
+	}
+	return d.decodePortable(buf, p, floor)
+}
+
+// decodePortable is decodeFast for every processor. What hotLoop decides, it decides too, at the same bit.
 //
 // The state is kept in local variables, which makes it fast. In the bit buffer the bits
 // from nb on may be set: they are those of the bytes at ip, and loading these again does
@@ -120,7 +128,7 @@ func (d *Decoder) copyCut(buf []byte, p int) int {
 //
 // Slices have three indices because with a constant capacity the compiler need not guard
 // against a pointer behind the array. That makes a fifth of the speed.
-func (d *Decoder) decodeFast(buf []byte, p, floor int) (int, string) {
+func (d *Decoder) decodePortable(buf []byte, p, floor int) (int, string) {
 	in, ip := d.in[:d.end], d.pos
 	bb, nb := d.bits, d.nbits
 	litLen, distances := &d.codes.litLen, &d.codes.dist
