@@ -64,7 +64,7 @@ func BenchmarkProgram(b *testing.B) {
 		{"memory of a walk", "MiB", (*wholeRun).walkMemory},
 		{"unmount after an edit", "s", (*wholeRun).unmountEdited},
 		{"export", "s", (*wholeRun).export},
-		{"export again", "s", func(r *wholeRun) float64 { r.export(); return r.export() }},
+		{"export again", "s", (*wholeRun).exportAgain},
 		{"pack", "s", func(r *wholeRun) float64 { return r.alone("pack", r.sheets(), r.file("packed.dat")) }},
 		{"validate", "s", func(r *wholeRun) float64 { return r.alone("validate", r.sheets()) }},
 		{"schema", "s", func(r *wholeRun) float64 { return r.alone("schema", r.source, r.file("schemas")) }},
@@ -444,6 +444,16 @@ func (r *wholeRun) export() float64 {
 		}
 	}
 	return r.alone("export", r.source, r.exported(n))
+}
+
+// exportAgain is export once the index is there. What the first one wrote is gone by then: the memory of a
+// second folder would be new to a virtual machine, and its host slow to find it.
+func (r *wholeRun) exportAgain() float64 {
+	r.export()
+	if err := os.RemoveAll(r.exported(1)); err != nil {
+		r.Fatal(err)
+	}
+	return r.export()
 }
 
 // exported returns the folder of the n-th export.
