@@ -20,26 +20,45 @@ import (
 // another, so that nothing is recognized.
 func spelledApart(t *testing.T, fsys iofs.FS) fstest.MapFS {
 	t.Helper()
-	apart, n := fstest.MapFS{}, 0
+	n := 0
 	startTag := regexp.MustCompile(`<[^/!?>][^>]*[^/>]`)
+	return respelled(t, fsys, func(sheet []byte) []byte {
+		return startTag.ReplaceAllFunc(sheet, func(tag []byte) []byte {
+			n++
+			return append(slices.Clip(tag), strings.NewReplacer("0", " ", "1", "\n").Replace(fmt.Sprintf(" %b", n))...)
+		})
+	})
+}
+
+// spelledByNumber returns a folder with the same sheets, in which the first character of each value is written
+// by its number.
+func spelledByNumber(t *testing.T, fsys iofs.FS) fstest.MapFS {
+	t.Helper()
+	value := regexp.MustCompile(`="[^"&]`)
+	return respelled(t, fsys, func(sheet []byte) []byte {
+		return value.ReplaceAllFunc(sheet, func(b []byte) []byte { return fmt.Appendf(nil, `="&#%d;`, []rune(string(b))[2]) })
+	})
+}
+
+// respelled returns a folder with the same files, but for what spell makes of the sheets.
+func respelled(t *testing.T, fsys iofs.FS, spell func(sheet []byte) []byte) fstest.MapFS {
+	t.Helper()
+	all := fstest.MapFS{}
 	err := iofs.WalkDir(fsys, ".", func(name string, d iofs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		data, err := iofs.ReadFile(fsys, name)
 		if strings.HasSuffix(name, ".xml") {
-			data = startTag.ReplaceAllFunc(data, func(tag []byte) []byte {
-				n++
-				return append(slices.Clip(tag), strings.NewReplacer("0", " ", "1", "\n").Replace(fmt.Sprintf(" %b", n))...)
-			})
+			data = spell(data)
 		}
-		apart[name] = &fstest.MapFile{Data: data, Mode: 0o644}
+		all[name] = &fstest.MapFile{Data: data, Mode: 0o644}
 		return err
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return apart
+	return all
 }
 
 // TestPackOfWhatRepeats checks that elements that are recognized by their bytes become the same as those
@@ -71,6 +90,10 @@ func TestPackOfWhatRepeats(t *testing.T) {
 		if !bytes.Equal(got, want) || !reflect.DeepEqual(report, other) {
 			t.Errorf("seed %d: %d bytes, %+v\nwithout: %d bytes, %+v", seed, len(got), report, len(want), other)
 		}
+		byNumber := spelledByNumber(t, fsys)
+		if again, other := packed(byNumber); !bytes.Equal(again, want) || !reflect.DeepEqual(report, other) {
+			t.Errorf("seed %d: %d bytes, %+v\nwith references: %d bytes, %+v", seed, len(want), report, len(again), other)
+		}
 		if seed > 0 && len(report.Misfits) == 0 {
 			t.Errorf("seed %d: no misfits", seed)
 		}
@@ -81,6 +104,7 @@ func TestPackOfWhatRepeats(t *testing.T) {
 			t.Fatalf("%v %v", f, err)
 		}
 		validatesAlike(t, fsys, apart)
+		validatesAlike(t, fsys, byNumber)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"lorefs/datacenter/sheets/internal/infer"
 	"lorefs/datacenter/sheets/internal/repeat"
 	"lorefs/datacenter/sheets/internal/xmlsheet"
+	"lorefs/datacenter/sheets/internal/xmltext"
 	"lorefs/datacenter/sheets/xsd"
 	"lorefs/internal/shown"
 )
@@ -59,7 +60,7 @@ type surveyor struct {
 	// shape is what the shape of the start tag that comes next means, if it was found by it, and values
 	// has its values.
 	shape  **layout
-	values [][]byte
+	values xmltext.Values
 	stack  []byte // records of the children of the open nodes that have ended
 	// attrs and bits are the attributes of the newest node. code is a buffer.
 	attrs []layoutAttr
@@ -375,9 +376,7 @@ func (v *surveyor) read(p *xmlsheet.Parser, at *kind) *layout {
 	}
 	l := v.layout(at, n)
 	if p.Plain() != nil && len(v.open) > 0 && !wrong {
-		if shape, ok := p.Shape(); ok {
-			v.open[len(v.open)-1].kind.shapes.Add(shape, l)
-		}
+		v.open[len(v.open)-1].kind.shapes.Add(p.Shape(), l)
 	}
 	return l
 }
@@ -389,7 +388,7 @@ func (v *surveyor) reshape() *layout {
 	wrong := false
 	for k := range v.attrs {
 		of := &v.attrs[k]
-		wrong = v.value(&l.kind.attrs[of.place], of, v.values[k]) || wrong
+		wrong = v.value(&l.kind.attrs[of.place], of, v.values.List[k]) || wrong
 	}
 	if wrong {
 		return v.layout(l.kind, &xmlsheet.Node{})
@@ -454,7 +453,7 @@ func (v *surveyor) recall(data []byte, at int) (length int, whole bool) {
 	if length, whole = v.memory.Find(at, v.group()); length > 0 {
 		return length, whole
 	}
-	v.shape, v.values, length = v.open[len(v.open)-1].kind.shapes.Match(data[at:], v.values)
+	v.shape, length = v.open[len(v.open)-1].kind.shapes.Match(data[at:], &v.values)
 	return length, false
 }
 

@@ -141,7 +141,7 @@ type validator struct {
 	// values.
 	next   validNode
 	shaped bool
-	values [][]byte
+	values xmltext.Values
 	// nodes counts those whose attributes were located, and places are those of the last one.
 	nodes  int64
 	places []int

@@ -47,9 +47,8 @@ func (v *validator) recall(data []byte, at int) (length int, whole bool) {
 		v.next = *v.memory.Known()
 		return length, whole
 	}
-	var shape *validShape
-	shape, v.values, length = parent.needs.shapes.Match(data[at:], v.values)
-	if length == 0 || !shape.fit(v.values) {
+	shape, length := parent.needs.shapes.Match(data[at:], &v.values)
+	if length == 0 || !shape.fit(v.values.List) {
 		return 0, false
 	}
 	v.next, v.shaped = shape.validNode, true
@@ -91,9 +90,7 @@ func (v *validator) remember(at int, valid, recalled bool) {
 	n.known = known
 	plain := valid && (recalled || v.p.Plain() != nil)
 	if plain && !recalled {
-		if shape, ok := v.p.Shape(); ok {
-			v.open[top-1].needs.shapes.Add(shape, validShape{known, v.typesOf(v.p.Node(), n.of)})
-		}
+		v.open[top-1].needs.shapes.Add(v.p.Shape(), validShape{known, v.typesOf(v.p.Node(), n.of)})
 	}
 	from := v.p.Offset()
 	v.memory.Begin(from, v.p.Behind()-from, group, recalled && !v.shaped, plain, known)

@@ -28,19 +28,19 @@ func (s *Shapes[K]) Add(shape xmltext.Shape, what K) {
 	s.list = append(s.list, shaped[K]{shape, what})
 }
 
-// Match finds a shape of the start tag at the start of data. It appends the values to some, and returns
-// the length of the tag, or 0.
-func (s *Shapes[K]) Match(data []byte, values [][]byte) (what *K, _ [][]byte, length int) {
+// Match finds a shape of the start tag at the start of data. It sets the values, and returns the length of
+// the tag, or 0.
+func (s *Shapes[K]) Match(data []byte, values *xmltext.Values) (what *K, length int) {
 	for i := range s.list {
-		values, length, ok := s.list[i].shape.Match(data, values[:0])
-		if !ok {
+		length := s.list[i].shape.Match(data, values)
+		if length == 0 {
 			continue
 		}
 		if i > 0 {
 			s.list[i-1], s.list[i] = s.list[i], s.list[i-1]
 			i--
 		}
-		return &s.list[i].what, values, length
+		return &s.list[i].what, length
 	}
-	return nil, values[:0], 0
+	return nil, 0
 }

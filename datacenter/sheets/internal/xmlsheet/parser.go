@@ -144,9 +144,8 @@ func (p *Parser) Plain() []byte {
 	return p.x.Plain()
 }
 
-// Shape returns the shape of the last Begin's start tag, for which Plain returned something. ok is that of
-// [xmltext.Reader.NewShape].
-func (p *Parser) Shape() (shape xmltext.Shape, ok bool) { return p.x.NewShape() }
+// Shape returns the shape of the last Begin's start tag, for which Plain returned something.
+func (p *Parser) Shape() xmltext.Shape { return p.x.NewShape() }
 
 // Text returns the __value__ of the node that the last [End] ended, if ok. It is valid
 // until the next call of Next.

@@ -138,33 +138,50 @@ func (x *Reader) unfold(from, to int, attribute bool) ([]byte, error) {
 
 // reference appends the character for the reference at i to scratch, and returns the length
 // of the reference.
-func (x *Reader) reference(i, to int) (int, error) {
-	const longest = 64 // leading zeros are allowed; nobody writes many
-	ref := x.Data[i:min(to, i+longest)]
-	end := bytes.IndexByte(ref, ';')
+func (x *Reader) reference(i, to int) (n int, err error) {
+	ref := x.Data[i:to]
+	if x.scratch, n = appendReference(x.scratch, ref); n > 0 {
+		return n, nil
+	}
+	end := endOfReference(ref)
 	if end < 0 {
 		return 0, x.Errorf(i, "& begins a reference, which has no end: want &amp; for the character")
 	}
-	name := ref[1:end]
-	switch string(name) {
+	return 0, x.Errorf(i, "the reference %s stands for no character", ref[:end+1])
+}
+
+// endOfReference returns where the semicolon of a reference at the start of a text is, or -1.
+func endOfReference(text []byte) int {
+	const longest = 64 // leading zeros are allowed; nobody writes many
+	return bytes.IndexByte(text[:min(len(text), longest)], ';')
+}
+
+// appendReference appends the character for the reference at the start of a text, and returns the length
+// of the reference, or 0 if there is none.
+func appendReference(dst, text []byte) (_ []byte, length int) {
+	end := endOfReference(text)
+	if end < 0 {
+		return dst, 0
+	}
+	switch name := text[1:end]; string(name) {
 	case "lt":
-		x.scratch = append(x.scratch, '<')
+		dst = append(dst, '<')
 	case "gt":
-		x.scratch = append(x.scratch, '>')
+		dst = append(dst, '>')
 	case "amp":
-		x.scratch = append(x.scratch, '&')
+		dst = append(dst, '&')
 	case "quot":
-		x.scratch = append(x.scratch, '"')
+		dst = append(dst, '"')
 	case "apos":
-		x.scratch = append(x.scratch, '\'')
+		dst = append(dst, '\'')
 	default:
 		r, ok := numbered(string(name))
 		if !ok {
-			return 0, x.Errorf(i, "the reference &%s; stands for no character", name)
+			return dst, 0
 		}
-		x.scratch = utf8.AppendRune(x.scratch, r)
+		dst = utf8.AppendRune(dst, r)
 	}
-	return end + 1, nil
+	return dst, end + 1
 }
 
 // numbered returns the character of a numeric reference.
