@@ -22,9 +22,10 @@ type encoder struct {
 	file  *datacenter.Private
 	tag   tagWriter
 
-	// texts caches the texts of children by their depth.
-	texts          textCache
+	// texts caches the texts of children by their depth, and tags those of attributes.
+	texts, tags    textCache
 	forms          tagForms
+	strings        []formString
 	tagSizes       tagSizes
 	attributeSizes attributeSizes
 	// runs has the sizes of the long runs of the sheet that is being written, unless it is nil.

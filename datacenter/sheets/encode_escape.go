@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/bits"
 	"slices"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -83,39 +84,63 @@ func (e *encoder) escapeTail(dst []byte, start int, classes *byteClasses) (escap
 	return appendReferences(dst[:start], e.scratch, classes), true
 }
 
-// appendPlain appends the text at the start of units, little-endian UTF-16, up to its NUL. If ok is
-// false, the text has more than ASCII, or needs escapes in an attribute.
-func appendPlain(dst, units []byte) (out []byte, ok bool) {
-	const notASCII = 0xff80ff80ff80ff80
-	for ; len(units) >= 16; units = units[16:] {
-		low, high := binary.LittleEndian.Uint64(units), binary.LittleEndian.Uint64(units[8:])
-		if (low|high)&notASCII != 0 { // perhaps behind the NUL
-			break
+// appendUnits appends the text at the start of units, little-endian UTF-16, up to its NUL, escaped for an
+// attribute. It is faster than [encoder.escapeTail], but ok is false if there is no NUL, or anything that
+// XML can't hold, or a surrogate.
+func appendUnits(dst, units []byte) (out []byte, ok bool) {
+	for {
+		dst, units = appendPlain(dst, units)
+		if len(units) < 2 {
+			return dst, false
 		}
-		text := narrow(low) | narrow(high)<<32
+		switch u := binary.LittleEndian.Uint16(units); {
+		case u == 0:
+			return dst, true
+		case u >= utf8.RuneSelf:
+			if utf16.IsSurrogate(rune(u)) || u >= 0xfffe {
+				return dst, false
+			}
+			dst = utf8.AppendRune(dst, rune(u))
+		case attributeText[u] == plain:
+			dst = append(dst, byte(u))
+		case attributeText[u] == markup:
+			dst = append(dst, references[u]...)
+		default:
+			return dst, false
+		}
+		units = units[2:]
+	}
+}
+
+// appendPlain appends what is plain at the start of units, eight characters at a time. It may leave some.
+func appendPlain(dst, units []byte) (out, left []byte) {
+	const ascii = 0x007f007f007f007f
+	for len(units) >= 16 {
+		low, high := binary.LittleEndian.Uint64(units), binary.LittleEndian.Uint64(units[8:])
+		text := narrow(low&ascii) | narrow(high&ascii)<<32
+		special := specials(text)
+		if (low|high)&^ascii != 0 {
+			special |= narrow(wide(low)) | narrow(wide(high))<<32
+		}
 		n := len(dst)
 		if cap(dst)-n < 8 {
 			dst = slices.Grow(dst, 8)
 		}
 		binary.LittleEndian.PutUint64(dst[n:n+8], text)
-		special := specials(text)
 		if special != 0 {
-			n += bits.TrailingZeros64(special) / 8
-			return dst[:n], dst[:n+1][n] == 0
+			k := bits.TrailingZeros64(special) / 8
+			return dst[:n+k], units[2*k:]
 		}
-		dst = dst[:n+8]
+		dst, units = dst[:n+8], units[16:]
 	}
-	for ; len(units) > 1; units = units[2:] {
-		u := binary.LittleEndian.Uint16(units)
-		if u == 0 {
-			return dst, true
-		}
-		if u >= utf8.RuneSelf || attributeText[byte(u)] != plain {
-			break
-		}
-		dst = append(dst, byte(u))
-	}
-	return dst, false
+	return dst, units
+}
+
+// wide marks, by the highest bit of the lower byte, the units that are not ASCII.
+func wide(units uint64) uint64 {
+	const most, ascii, highest = 0x7fff7fff7fff7fff, 0x007f007f007f007f, 0x0080008000800080
+	more := units &^ ascii
+	return (more&most + most | more) >> 8 & highest
 }
 
 // narrow returns four ASCII units as bytes.

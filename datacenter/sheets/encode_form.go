@@ -25,8 +25,16 @@ type formPart struct {
 	typ  datacenter.Type
 }
 
+// formString is the text of a String, with the quote behind it, unless its size is 0.
+type formString struct {
+	bits uint32
+	size uint8
+	text [maxString]byte
+}
+
 const (
-	formBits = 12
+	formBits              = 12
+	stringBits, maxString = 13, 59
 	// maxFormed is the largest number of attributes of a form: a file can have forms of any size.
 	maxFormed = 64
 	// maxFormText is the longest text before a value in a form.
@@ -72,8 +80,8 @@ func (e *encoder) formedTag(dst []byte, n *item, el *element) (_ []byte, err err
 			continue
 		}
 		from := len(dst)
-		if text, ok := appendPlain(dst, e.file.UnitsFrom(e.words[i])); ok {
-			dst = append(text, '"')
+		if text, ok := e.formText(dst, e.words[i]); ok {
+			dst = text
 			continue
 		}
 		a, err := n.node.AttributeAt(i)
@@ -96,6 +104,28 @@ func (p *formPart) append(dst []byte) []byte {
 	// To copy a fixed size is faster. What is too much is overwritten later.
 	*(*[maxFormText]byte)(dst[n : n+maxFormText]) = p.text
 	return dst[:n+int(p.size)]
+}
+
+// formText appends a String that [appendUnits] can append, with the quote behind it.
+func (e *encoder) formText(dst []byte, w datacenter.AttributeWord) (out []byte, ok bool) {
+	const spread = 0x9e3779b1 // 2^32 divided by the golden ratio
+	s, n := &e.strings[w.Bits()*spread>>(32-stringBits)], len(dst)
+	if s.bits == w.Bits() && s.size > 0 {
+		if cap(dst)-n < maxString {
+			dst = slices.Grow(dst, maxString)
+		}
+		*(*[maxString]byte)(dst[n : n+maxString]) = s.text
+		return dst[:n+int(s.size)], true
+	}
+	if dst, ok = appendUnits(dst, e.file.UnitsFrom(w)); !ok {
+		return dst, false
+	}
+	dst = append(dst, '"')
+	if size := len(dst) - n; size <= maxString {
+		s.bits, s.size = w.Bits(), uint8(size)
+		copy(s.text[:], dst[n:])
+	}
+	return dst, true
 }
 
 // form checks the attributes of a node, and makes their form.

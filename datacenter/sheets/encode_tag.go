@@ -102,10 +102,31 @@ func (e *encoder) attributes(dst []byte, n *item, el *element) ([]byte, error) {
 	if n.draft != nil {
 		return e.draftTag(dst, n.draft, el)
 	}
-	if e.tag.extras {
+	switch {
+	case e.tag.extras:
 		return e.storedTag(dst, n, el)
+	case n.node.SharesAttributes():
+		return e.sharedTag(dst, n, el)
 	}
 	return e.formedTag(dst, n, el)
+}
+
+// sharedTag appends the attributes of a node of the file that shares them: mostly, they were written
+// before.
+func (e *encoder) sharedTag(dst []byte, n *item, el *element) ([]byte, error) {
+	if e.tags.slots == nil {
+		e.tags = newTextCache(tagTextBits, tagTexts)
+	}
+	key := e.textKey(n.node.AttributeRun(), 0, el)
+	if text, _ := e.tags.get(key); text != nil {
+		return append(dst, text...), nil
+	}
+	from := len(dst)
+	dst, err := e.formedTag(dst, n, el)
+	if t := &e.tag; err == nil && !t.hasValue && len(t.escaped) == 0 {
+		e.tags.keep(key, dst[from:], 0)
+	}
+	return dst, err
 }
 
 // storedTag appends the attributes of a node of the file.

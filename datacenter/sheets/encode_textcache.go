@@ -43,6 +43,8 @@ const (
 	// textRings is how many bytes of texts all encoders keep together, and leastRing how many each
 	// keeps at least.
 	textRings, leastRing = 16 << 20, 2 << 20
+	// tagTexts is how many bytes of attributes an encoder keeps.
+	tagTextBits, tagTexts = 12, 512 << 10
 )
 
 func newTextCache(bits, ring int) textCache {

@@ -52,7 +52,15 @@ func (el *element) attribute(name vocab.NameID, hint int) (i int, found bool) {
 
 // child returns the place of a child in the same way.
 func (el *element) child(name vocab.NameID) (i int, found bool) {
-	return slices.BinarySearchFunc(el.kids, name, func(c elementChild, name vocab.NameID) int { return cmp.Compare(c.name, name) })
+	lo, hi := 0, len(el.kids)
+	for lo < hi {
+		if mid := int(uint(lo+hi) >> 1); el.kids[mid].name < name {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo, lo < len(el.kids) && el.kids[lo].name == name
 }
 
 // kid returns the element of the children of a name, or nil.
