@@ -51,7 +51,7 @@ type nodeTable struct {
 const (
 	// tableAtLeast is for how many nodes memory is taken at once, if the data can have so many.
 	tableAtLeast = 1 << 19
-	// tableShare is how many times as large as the table the data of real files is.
+	// The table of a real file takes about a tableShare-th of the size of its data.
 	tableShare = 6
 )
 

@@ -25,7 +25,8 @@ type formPart struct {
 	typ  datacenter.Type
 }
 
-// formString is the text of a String, with the quote behind it, unless its size is 0.
+// formString is the text of a String as it was written last, with the quote behind it, unless its size is 0.
+// The same short strings stand in many attributes.
 type formString struct {
 	bits uint32
 	size uint8
@@ -33,7 +34,9 @@ type formString struct {
 }
 
 const (
-	formBits              = 12
+	formBits = 12
+	// An encoder remembers 1<<stringBits strings of at most maxString bytes. With the rest of a formString,
+	// that is a line of the processor's cache for each.
 	stringBits, maxString = 13, 59
 	// maxFormed is the largest number of attributes of a form: a file can have forms of any size.
 	maxFormed = 64

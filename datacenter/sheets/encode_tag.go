@@ -111,8 +111,8 @@ func (e *encoder) attributes(dst []byte, n *item, el *element) ([]byte, error) {
 	return e.formedTag(dst, n, el)
 }
 
-// sharedTag appends the attributes of a node of the file that shares them: mostly, they were written
-// before.
+// sharedTag appends the attributes of a node of the file that shares them with others: mostly, they were
+// written before. A value and escaped names are no part of the text, so runs with them are not kept.
 func (e *encoder) sharedTag(dst []byte, n *item, el *element) ([]byte, error) {
 	if e.tags.slots == nil {
 		e.tags = newTextCache(tagTextBits, tagTexts)

@@ -43,7 +43,7 @@ const (
 	// textRings is how many bytes of texts all encoders keep together, and leastRing how many each
 	// keeps at least.
 	textRings, leastRing = 16 << 20, 2 << 20
-	// tagTexts is how many bytes of attributes an encoder keeps.
+	// tagTexts is how many bytes of attributes an encoder keeps, of 1<<tagTextBits runs at most.
 	tagTextBits, tagTexts = 12, 512 << 10
 )
 
