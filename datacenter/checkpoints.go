@@ -31,6 +31,9 @@ const (
 // of the stream.
 type checkpoints struct {
 	points []inflate.Point // of ascending Out, from 0 on
+	// bare is set if blocks do not begin with the history that inflating them needs, because none is
+	// inflated.
+	bare bool
 	// adlers are the Adler-32 of each block: together they are that of the stream, and each says
 	// whether a block that is inflated again is still the same.
 	adlers []uint32

@@ -77,8 +77,6 @@ type File struct {
 	blocks BlockCache
 	// last is only used by a Private.
 	last lastBlocks
-	// bare is set if blocks do not begin with the history that inflating them needs.
-	bare bool
 	// identity is the key of the index in the IndexStore.
 	identity cache.ID
 	// load is inflateBlock as a value. It is made once so that reads allocate nothing.
@@ -190,9 +188,14 @@ func (f *File) build(ctx context.Context, opts Options) error {
 		p.most, p.keep = maxHeld/opts.BlockSize, held.add
 		f.blocks = held
 	}
-	if err := p.run(ctx, f.layouts(opts.Layout)); err != nil {
+	if err := p.run(ctx, f.layouts(opts.Layout), p.inflate); err != nil {
 		return err
 	}
+	return f.indexed(ctx, p)
+}
+
+// indexed takes the index from a pass.
+func (f *File) indexed(ctx context.Context, p *pass) error {
 	s, err := p.fits()
 	if err != nil {
 		return err

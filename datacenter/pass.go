@@ -55,8 +55,9 @@ type layoutScan struct {
 	countErr error
 }
 
-// run inflates the file once. A goroutine for each possible layout follows the regions.
-func (p *pass) run(ctx context.Context, layouts []Layout) error {
+// run goes through the data once: feedAll feeds all blocks. A goroutine for each possible layout follows the
+// regions.
+func (p *pass) run(ctx context.Context, layouts []Layout, feedAll func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	tables := tablesAhead(p.container)
@@ -71,7 +72,7 @@ func (p *pass) run(ctx context.Context, layouts []Layout) error {
 		p.scans = append(p.scans, s)
 		wg.Go(func() { s.run(p.stated) })
 	}
-	err := p.inflate(ctx)
+	err := feedAll(ctx)
 	for _, s := range p.scans {
 		close(s.blocks)
 	}

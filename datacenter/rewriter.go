@@ -95,7 +95,7 @@ func (r *Rewriter) fillTables() {
 func fillFirst[T any](table []T) { hugepages.Fill(table[:0:min(cap(table), mostFilled)]) }
 
 // Close stops the work in the background.
-func (r *Rewriter) Close() { r.b.abandon() }
+func (r *Rewriter) Close() { r.b.Abandon() }
 
 // Name returns the index of a name in the new file.
 func (r *Rewriter) Name(name string) uint16 { return r.b.NameIndex(name) }

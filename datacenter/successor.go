@@ -149,8 +149,8 @@ func (p *Spliced) Open(r io.ReaderAt, size int64, opts Options) (*File, error) {
 // with the edits. So nothing is read from f. CheckBytes and CheckData find out whether f has that data.
 func (p *Spliced) Wanted(f *File) *File {
 	size := p.stream.stated
-	g := &File{container: f.container, index: f.index, bare: true}
-	g.checkpoints = checkpoints{}
+	g := &File{container: f.container, index: f.index}
+	g.checkpoints = checkpoints{bare: true}
 	const piece = 16 << 10 // only a few nodes of each block are looked at
 	for off := int64(0); off < size; off += piece {
 		g.points = append(g.points, inflate.Point{Out: off})

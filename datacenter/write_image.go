@@ -11,19 +11,27 @@ import (
 type imageWriter struct {
 	b     *Builder
 	names stringStore
-	s     *sealer
+	to    imageTarget
 	buf   []byte // scratch
 	err   error
 }
 
+// imageTarget is what the data is written to.
+type imageTarget interface {
+	io.Writer
+	// segments writes the segments of a region, and table what is behind them in a string table.
+	segments(s *segmentStore) error
+	table(t writtenTable) error
+}
+
 func (i *imageWriter) write(ctx context.Context, w io.Writer) error {
-	// The tables are not needed any more, and writing needs memory of its own.
-	i.b.attributes.found, i.b.nodes.found, i.b.values.found = table{}, table{}, table{}
 	i.b.deflate.useAll()
 	size := i.size()
-	if i.s, i.err = newSealer(ctx, w, i.b.deflate, i.b.opts, size); i.err != nil {
-		return i.err
+	s, err := newSealer(ctx, w, i.b.deflate, i.b.opts, size)
+	if err != nil {
+		return err
 	}
+	i.to = s
 	// The table of values is made while the regions before it are written.
 	tables := make(chan writtenTable, 2)
 	go func() {
@@ -39,10 +47,10 @@ func (i *imageWriter) write(ctx context.Context, w io.Writer) error {
 	for range tables {
 	}
 	if i.err == nil {
-		i.err = i.s.close()
+		i.err = s.close()
 	}
-	if i.err == nil && i.s.size != size {
-		i.err = fmt.Errorf("BUG: %d bytes instead of %d", i.s.size, size)
+	if i.err == nil && s.size != size {
+		i.err = fmt.Errorf("BUG: %d bytes instead of %d", s.size, size)
 	}
 	return i.err
 }
@@ -81,16 +89,16 @@ func (i *imageWriter) regions(tables <-chan writtenTable) {
 	i.segments(&b.nodes.segmentStore)
 	for _, s := range i.tables() {
 		i.segments(&s.segmentStore)
-		t := <-tables
-		i.put(t.content)
-		i.blocks(t.blocks)
+		if t := <-tables; i.err == nil {
+			i.err = i.to.table(t)
+		}
 	}
 	i.u32(0) // the footer's marker
 }
 
 func (i *imageWriter) put(b []byte) {
 	if i.err == nil {
-		_, i.err = i.s.Write(b)
+		_, i.err = i.to.Write(b)
 	}
 }
 
@@ -100,13 +108,7 @@ func (i *imageWriter) u32(v int) {
 
 func (i *imageWriter) segments(s *segmentStore) {
 	i.u32(len(s.segments))
-	i.blocks(s.blocks)
-}
-
-func (i *imageWriter) blocks(blocks []*deflated) {
-	for _, b := range blocks {
-		if i.err == nil {
-			i.err = i.s.block(b)
-		}
+	if i.err == nil {
+		i.err = i.to.segments(s)
 	}
 }

@@ -87,12 +87,31 @@ func (s *sealer) flush() error {
 	}))
 }
 
-// block adds a block that is being compressed.
-func (s *sealer) block(b *deflated) error {
+// segments implements [imageTarget]. They are being compressed.
+func (s *sealer) segments(of *segmentStore) error { return s.blocks(of.blocks) }
+
+// table implements [imageTarget].
+func (s *sealer) table(t writtenTable) error {
+	if _, err := s.Write(t.content); err != nil {
+		return err
+	}
+	return s.blocks(t.blocks)
+}
+
+// blocks adds blocks that are being compressed.
+func (s *sealer) blocks(blocks []*deflated) error {
+	if len(blocks) == 0 {
+		return nil
+	}
 	if err := s.flush(); err != nil {
 		return err
 	}
-	return s.enqueue(b)
+	for _, b := range blocks {
+		if err := s.enqueue(b); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // enqueue adds a block. If enough blocks are in the queue, it writes the first one.

@@ -17,8 +17,8 @@ const firstSegment = 4 << 10
 // segmentStore lays out the elements of a segmented region. A full segment is compressed
 // while the next one is filled.
 type segmentStore struct {
-	deflate *deflater
-	size    int // of an element, as it is kept in memory
+	deflate *deflater // nil if nothing is compressed
+	size    int       // of an element, as it is kept in memory
 	// unpack appends the written form of an element. It is nil if that is the form in
 	// memory.
 	unpack func(dst, element []byte) []byte
@@ -84,7 +84,7 @@ func (s *segmentStore) from(addr Address) []byte {
 
 // full begins to compress the last segments if they make up a block.
 func (s *segmentStore) full() {
-	if len(s.segments)%s.group > 0 {
+	if s.deflate == nil || len(s.segments)%s.group > 0 {
 		return
 	}
 	s.blocks = append(s.blocks, nil)

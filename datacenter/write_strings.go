@@ -193,6 +193,9 @@ type writtenTable struct {
 func (s *stringStore) writtenTable() (t writtenTable) {
 	s.prepareTable()
 	t.content, s.table = s.table, nil
+	if s.deflate == nil {
+		return t
+	}
 	if level := s.deflate.level; level <= 0 || level > plainTableLevel || s.tabled < plainTableSize*int(s.buckets) {
 		return t
 	}

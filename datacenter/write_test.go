@@ -88,52 +88,69 @@ func TestRepackOfFixtures(t *testing.T) {
 	}
 }
 
+const manyNodes = 70_000
+
+// buildMany adds nodes to a Builder, with so many attributes and strings that a region has several segments, and
+// the tables for equal runs and strings grow.
+func buildMany(t *testing.T, b *datacenter.Builder) {
+	t.Helper()
+	b.Begin("A", datacenter.KeyDefinition{"x"}, 0)
+	for range 2 { // the second time, everything is stored already
+		for i := range manyNodes {
+			if i%500 == 0 {
+				b.Begin("B", nil, 0)
+			}
+			b.Begin("B", nil, 0)
+			b.Int("x", int32(i))
+			b.String("y", "a string that has the number "+strconv.Itoa(i))
+			b.End()
+			if i%500 == 499 {
+				b.End()
+			}
+		}
+	}
+	b.End()
+}
+
+func newBuilder(t *testing.T, opts datacenter.WriteOptions) *datacenter.Builder {
+	t.Helper()
+	b, err := datacenter.NewBuilder([]string{"A", "B", "x", "y"}, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func writeMany(t *testing.T, opts datacenter.WriteOptions) []byte {
+	t.Helper()
+	b := newBuilder(t, opts)
+	buildMany(t, b)
+	var out bytes.Buffer
+	if err := b.Write(t.Context(), &out); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
 // TestRegionsOfManySegments writes a region of several segments, so that blocks are
-// compressed before the root is known, and the tables for equal runs and strings grow.
+// compressed before the root is known.
 func TestRegionsOfManySegments(t *testing.T) {
-	const nodes = 70_000
 	for _, layout := range someLayouts() {
 		t.Run(layout.String(), func(t *testing.T) {
-			write := func() []byte {
-				b, err := datacenter.NewBuilder([]string{"A", "B", "x", "y"}, datacenter.WriteOptions{Layout: layout})
-				if err != nil {
-					t.Fatal(err)
-				}
-				b.Begin("A", datacenter.KeyDefinition{"x"}, 0)
-				for range 2 { // the second time, everything is stored already
-					for i := range nodes {
-						if i%500 == 0 {
-							b.Begin("B", nil, 0)
-						}
-						b.Begin("B", nil, 0)
-						b.Int("x", int32(i))
-						b.String("y", "a string that has the number "+strconv.Itoa(i))
-						b.End()
-						if i%500 == 499 {
-							b.End()
-						}
-					}
-				}
-				b.End()
-				var out bytes.Buffer
-				if err := b.Write(t.Context(), &out); err != nil {
-					t.Fatal(err)
-				}
-				return out.Bytes()
-			}
-			data := write()
-			if !bytes.Equal(write(), data) {
+			opts := datacenter.WriteOptions{Layout: layout}
+			data := writeMany(t, opts)
+			if !bytes.Equal(writeMany(t, opts), data) {
 				t.Error("not the same bytes twice")
 			}
 			for _, f := range dctest.Findings(t, data, 5) {
 				t.Error(f)
 			}
 			got := mustOpen(t, data, datacenter.Options{}).Counts()
-			const runs = nodes / 500
+			const runs = manyNodes / 500
 			want := datacenter.Counts{
-				Nodes: 2 + 2*(nodes+runs), Attributes: 4 * nodes,
-				StoredNodes: 2 + nodes + 2*runs, StoredAttributes: 2 * nodes,
-				Sheets: 1, Names: 6, Values: nodes, Keys: 2,
+				Nodes: 2 + 2*(manyNodes+runs), Attributes: 4 * manyNodes,
+				StoredNodes: 2 + manyNodes + 2*runs, StoredAttributes: 2 * manyNodes,
+				Sheets: 1, Names: 6, Values: manyNodes, Keys: 2,
 			}
 			if got != want {
 				t.Errorf("counts\n%+v, want\n%+v", got, want)

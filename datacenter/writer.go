@@ -70,6 +70,7 @@ func (o *WriteOptions) setDefaults() {
 type Builder struct {
 	opts    WriteOptions
 	deflate *deflater
+	held    bool           // [Builder.Hold] was called
 	loading sync.WaitGroup // blocks that are read ahead for the Rewriter
 	names   []string
 	index   map[string]uint16
@@ -399,23 +400,13 @@ func (b *Builder) findAttribute(n StoredNode, name uint16) (StoredAttribute, boo
 
 // Write writes the data center. It must be called once, after the last End.
 func (b *Builder) Write(ctx context.Context, w io.Writer) error {
-	defer b.abandon()
-	if b.err == nil && len(b.open) != 1 {
-		b.fail(fmt.Errorf("datacenter: BUG: %d nodes are not ended", len(b.open)-1))
+	defer b.Abandon()
+	if b.held {
+		b.fail(fmt.Errorf("datacenter: BUG: Write after Hold"))
 	}
-	if b.err != nil {
-		return b.err
-	}
-	root := b.finish()
-	if b.err != nil {
-		return b.err
-	}
-	copy(b.nodes.segments[0], root.append(nil, packed))
-	img := &imageWriter{b: b, names: newStringStore(b.deflate, nameBuckets)}
-	for _, name := range b.names {
-		if _, err := img.names.add(wtf8.AppendUTF16(nil, name)); err != nil {
-			return fmt.Errorf("the name %q: %w", name, err)
-		}
+	img, err := b.image()
+	if err != nil {
+		return err
 	}
 	if err := img.write(ctx, w); err != nil {
 		return fmt.Errorf("datacenter: writing: %w", err)
@@ -423,8 +414,32 @@ func (b *Builder) Write(ctx context.Context, w io.Writer) error {
 	return nil
 }
 
-// abandon stops all work in the background. It is called when nothing more will be written.
-func (b *Builder) abandon() {
+// image ends the root, and returns what writes the data.
+func (b *Builder) image() (*imageWriter, error) {
+	if b.err == nil && len(b.open) != 1 {
+		b.fail(fmt.Errorf("datacenter: BUG: %d nodes are not ended", len(b.open)-1))
+	}
+	if b.err != nil {
+		return nil, b.err
+	}
+	root := b.finish()
+	if b.err != nil {
+		return nil, b.err
+	}
+	copy(b.nodes.segments[0], root.append(nil, packed))
+	// The tables are not needed any more, and what follows needs memory of its own.
+	b.attributes.found, b.nodes.found, b.values.found = table{}, table{}, table{}
+	img := &imageWriter{b: b, names: newStringStore(b.values.deflate, nameBuckets)}
+	for _, name := range b.names {
+		if _, err := img.names.add(wtf8.AppendUTF16(nil, name)); err != nil {
+			return nil, fmt.Errorf("the name %q: %w", name, err)
+		}
+	}
+	return img, nil
+}
+
+// Abandon stops all work in the background. It must be called if neither Write nor Open is.
+func (b *Builder) Abandon() {
 	b.deflate.stop()
 	b.loading.Wait()
 }

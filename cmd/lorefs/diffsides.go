@@ -3,11 +3,9 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 
@@ -19,7 +17,7 @@ import (
 	"lorefs/internal/origin"
 )
 
-// sides are the two data centers to compare. Folders of sheets are packed for that.
+// sides are the two data centers to compare. Folders of sheets are packed in memory for that.
 type sides struct {
 	flags *sourceFlags
 	log   *slog.Logger
@@ -34,10 +32,8 @@ type sides struct {
 	// only one of the files.
 	same   same.Sheets
 	opened []*kinds.Source
-	// spared ends what keeps the memory small, for each of opened.
+	// spared end what keeps the memory small.
 	spared []func()
-	// temp is the folder for packed sheets; empty if there is none.
-	temp string
 }
 
 // open opens both sides. If one is a folder of sheets, it takes types and keys that no schema
@@ -51,7 +47,7 @@ func (s *sides) open(ctx context.Context) error {
 			continue
 		}
 		var err error
-		if len(s.opened) == 1 && s.temp == "" {
+		if len(s.opened) == 1 {
 			err = s.beside(ctx, i)
 		} else {
 			s.files[i], err = s.packed(ctx, i, pack.Options{})
@@ -79,7 +75,7 @@ func (s *sides) keep(o *kinds.Source) {
 // cache returns the largest cache for a side that was just opened. A data center beside a folder is
 // compared with that alone, before packing needs memory.
 func (s *sides) cache() int64 {
-	if s.flags.readWhole && s.temp == "" {
+	if s.flags.readWhole {
 		return int64(s.flags.cacheSize)
 	}
 	return comparedCache
@@ -198,52 +194,16 @@ func (s *sides) sameSheets(ctx context.Context, d *kinds.DataCenter, side int) (
 	return d.SameSheets(ctx, folder, p.set)
 }
 
-// packed packs the folder on one side into a temporary data center.
+// packed packs the folder on one side in memory.
 func (s *sides) packed(ctx context.Context, side int, opts pack.Options) (_ *datacenter.File, err error) {
 	if opts.Looked, err = s.looked[side](); err != nil {
 		return nil, err
 	}
-	if s.temp == "" {
-		if s.temp, err = os.MkdirTemp("", "lorefs-diff-"); err != nil {
-			return nil, err
-		}
-	}
-	path := filepath.Join(s.temp, fmt.Sprintf("%d.dat", len(s.opened)))
-	if err := packForNow(ctx, s.paths[side], path, opts); err != nil {
-		return nil, err
-	}
-	flags := &sourceFlags{kind: kinds.DataCenterName, layout: "auto", cacheSize: s.flags.cacheSize, noCache: true, readOnce: true}
-	o, err := openShown(ctx, path, flags, s.log)
-	if err != nil {
-		return nil, err
-	}
-	s.keep(o)
-	d, err := dataCenterOf(o)
-	if err != nil {
-		return nil, err
-	}
-	return d.File(), nil
-}
-
-// packForNow calls [kinds.PackForNow] with a progress bar.
-func packForNow(ctx context.Context, dir, to string, opts pack.Options) error {
+	s.spared = append(s.spared, kinds.LessGarbage())
 	p := newProgress("packing")
 	defer p.finish()
-	keys := datacenter.DefaultKeys()
-	fast := 1
-	opts.Write = datacenter.WriteOptions{Level: &fast, Key: &keys[0]}
 	opts.Progress = p.set
-	return kinds.PackForNow(ctx, dir, to, opts)
-}
-
-// removeTemp removes the folder of packed sheets. It removes the files by themselves, since
-// os.RemoveAll can't where Windows has no POSIX deletion, as under wine.
-func (s *sides) removeTemp() error {
-	files, err := os.ReadDir(s.temp)
-	for _, f := range files {
-		err = errors.Join(err, os.Remove(filepath.Join(s.temp, f.Name())))
-	}
-	return errors.Join(err, os.Remove(s.temp))
+	return kinds.OpenSheets(ctx, s.paths[side], opts)
 }
 
 func (s *sides) check() error {
@@ -260,12 +220,11 @@ func (s *sides) close() error {
 	if s.endLooking != nil {
 		s.endLooking()
 	}
-	for i, o := range slices.Backward(s.opened) {
-		s.spared[i]()
-		errs = append(errs, o.Close())
+	for _, end := range slices.Backward(s.spared) {
+		end()
 	}
-	if s.temp != "" {
-		errs = append(errs, s.removeTemp())
+	for _, o := range slices.Backward(s.opened) {
+		errs = append(errs, o.Close())
 	}
 	return errors.Join(errs...)
 }

@@ -86,49 +86,70 @@ var ErrOmitted = errors.New("omitted sheets have an unknown place")
 // written, what differs between the texts and the runs of children of all sheets, the start
 // tags that are not like another not far before them, and some files at a time.
 func Pack(ctx context.Context, fsys iofs.FS, w io.Writer, opts Options) (Report, error) {
-	report := Report{}
-	src := opts.Looked
-	if src == nil {
-		var err error
-		if src, err = Look(ctx, fsys); err != nil {
-			return report, err
-		}
-	}
-	src = src.without(opts.Omit)
-	report.Ignored = src.ignored
-	report.Sheets = len(src.files)
-	bar := &progress{call: opts.Progress, total: 2 * src.size}
-	survey, err := surveySheets(ctx, src, &opts, bar)
+	report, b, err := lay(ctx, fsys, &opts, false)
 	if err != nil {
-		return report, err
-	}
-	if err := survey.besides(opts.Omit, src); err != nil {
-		return report, err
-	}
-	report.Nodes, report.Attributes = survey.nodes+1, survey.attributes
-	report.Inferred, report.Misfits = survey.inferred(), survey.misfits()
-	if opts.Strict && len(report.Inferred)+len(report.Misfits) > 0 {
-		return report, fmt.Errorf("sheets: %w", ErrMisfits)
-	}
-	if opts.Write.Header == (datacenter.Header{}) {
-		opts.Write.Header = datacenter.Header{Timestamp: -1, Revision: novadropRevision}
-	}
-	b, err := datacenter.NewBuilder(survey.names(), opts.Write)
-	if err != nil {
-		return report, fmt.Errorf("sheets: %w", err)
-	}
-	err = build(ctx, src, survey, b, bar)
-	if err != nil {
-		// Canceling the context ends the Builder's work in the background.
-		ctx, cancel := context.WithCancel(ctx)
-		cancel()
-		_ = b.Write(ctx, io.Discard)
 		return report, err
 	}
 	if err := b.Write(ctx, w); err != nil {
 		return report, fmt.Errorf("sheets: %w", err)
 	}
 	return report, nil
+}
+
+// Open makes a data center as Pack does, and returns it without writing it: see [datacenter.Builder.Open].
+func Open(ctx context.Context, fsys iofs.FS, opts Options) (*datacenter.File, Report, error) {
+	report, b, err := lay(ctx, fsys, &opts, true)
+	if err != nil {
+		return nil, report, err
+	}
+	f, err := b.Open(ctx)
+	if err != nil {
+		return nil, report, fmt.Errorf("sheets: %w", err)
+	}
+	return f, report, nil
+}
+
+// lay lays out a data center. hold is set if it will only be opened.
+func lay(ctx context.Context, fsys iofs.FS, opts *Options, hold bool) (Report, *datacenter.Builder, error) {
+	report := Report{}
+	src := opts.Looked
+	if src == nil {
+		var err error
+		if src, err = Look(ctx, fsys); err != nil {
+			return report, nil, err
+		}
+	}
+	src = src.without(opts.Omit)
+	report.Ignored = src.ignored
+	report.Sheets = len(src.files)
+	bar := &progress{call: opts.Progress, total: 2 * src.size}
+	survey, err := surveySheets(ctx, src, opts, bar)
+	if err != nil {
+		return report, nil, err
+	}
+	if err := survey.besides(opts.Omit, src); err != nil {
+		return report, nil, err
+	}
+	report.Nodes, report.Attributes = survey.nodes+1, survey.attributes
+	report.Inferred, report.Misfits = survey.inferred(), survey.misfits()
+	if opts.Strict && len(report.Inferred)+len(report.Misfits) > 0 {
+		return report, nil, fmt.Errorf("sheets: %w", ErrMisfits)
+	}
+	if opts.Write.Header == (datacenter.Header{}) {
+		opts.Write.Header = datacenter.Header{Timestamp: -1, Revision: novadropRevision}
+	}
+	b, err := datacenter.NewBuilder(survey.names(), opts.Write)
+	if err != nil {
+		return report, nil, fmt.Errorf("sheets: %w", err)
+	}
+	if hold {
+		b.Hold()
+	}
+	if err := build(ctx, src, survey, b, bar); err != nil {
+		b.Abandon()
+		return report, nil, err
+	}
+	return report, b, nil
 }
 
 // progress adds up what several goroutines do.

@@ -90,6 +90,14 @@ func TestPackOfWhatRepeats(t *testing.T) {
 		if !bytes.Equal(got, want) || !reflect.DeepEqual(report, other) {
 			t.Errorf("seed %d: %d bytes, %+v\nwithout: %d bytes, %+v", seed, len(got), report, len(want), other)
 		}
+		opened, other, err := pack.Open(t.Context(), fsys, pack.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := dctest.Open(t, got)
+		if opened.Counts() != g.Counts() || !reflect.DeepEqual(report, other) {
+			t.Errorf("seed %d: opened with %+v, %+v\nwritten with %+v, %+v", seed, opened.Counts(), other, g.Counts(), report)
+		}
 		byNumber := spelledByNumber(t, fsys)
 		if again, other := packed(byNumber); !bytes.Equal(again, want) || !reflect.DeepEqual(report, other) {
 			t.Errorf("seed %d: %d bytes, %+v\nwith references: %d bytes, %+v", seed, len(want), report, len(again), other)
@@ -97,7 +105,7 @@ func TestPackOfWhatRepeats(t *testing.T) {
 		if seed > 0 && len(report.Misfits) == 0 {
 			t.Errorf("seed %d: no misfits", seed)
 		}
-		if g := dctest.Open(t, got); g.Counts() != f.Counts() && seed == 0 {
+		if g.Counts() != f.Counts() && seed == 0 {
 			t.Errorf("%+v, want %+v", g.Counts(), f.Counts())
 		}
 		for f, err := range datacenter.VerifyStrict(t.Context(), bytes.NewReader(got), int64(len(got)), datacenter.Options{}) {

@@ -25,23 +25,18 @@ func PackSheets(ctx context.Context, dir, to string, o output.Options, opts pack
 	shows := dcsave.ProgressOf(show)
 	check := func(file *os.File) error { return counted(ctx, file, *opts.Write.Key, &r, shows.Reading) }
 	opts.Progress = shows.Writing
-	err = packSheets(ctx, dir, to, o, opts, &r, check)
+	defer LessGarbage()()
+	err = output.Write(ctx, to, o, func(out io.Writer) (err error) {
+		r, err = pack.Pack(ctx, pack.Dir(dir), out, opts)
+		return inFolder(dir, err)
+	}, check)
 	return r, err
 }
 
-// PackForNow packs the sheets of a folder into a data center that the caller opens at once. So
-// it does not check what was written.
-func PackForNow(ctx context.Context, dir, to string, opts pack.Options) error {
-	unchecked := func(*os.File) error { return nil }
-	return packSheets(ctx, dir, to, output.Options{NoBackup: true}, opts, &pack.Report{}, unchecked)
-}
-
-func packSheets(ctx context.Context, dir, to string, o output.Options, opts pack.Options, r *pack.Report, check func(*os.File) error) error {
-	defer lessGarbage()()
-	return output.Write(ctx, to, o, func(out io.Writer) (err error) {
-		*r, err = pack.Pack(ctx, pack.Dir(dir), out, opts)
-		return inFolder(dir, err)
-	}, check)
+// OpenSheets opens the sheets of a folder as a data center in memory.
+func OpenSheets(ctx context.Context, dir string, opts pack.Options) (*datacenter.File, error) {
+	f, _, err := pack.Open(ctx, pack.Dir(dir), opts)
+	return f, inFolder(dir, err)
 }
 
 // LookForSheets calls [pack.Look] for a folder.

@@ -25,15 +25,15 @@ func (s *Source) Spare(cache int64) (end func()) {
 	if budget < cache {
 		s.Blocks.SetBudget(budget)
 	}
-	more := lessGarbage()
+	more := LessGarbage()
 	return func() {
 		more()
 		s.Blocks.SetBudget(budget)
 	}
 }
 
-// lessGarbage keeps less garbage in memory until end is called.
-func lessGarbage() (end func()) {
+// LessGarbage keeps less garbage in memory until end is called.
+func LessGarbage() (end func()) {
 	garbage := debug.SetGCPercent(sparingGarbage)
 	limited := limitMemory()
 	return func() {
