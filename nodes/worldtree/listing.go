@@ -1,6 +1,7 @@
 package worldtree
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -97,6 +98,8 @@ func (t *Tree) measureNext(s *version, v view) {
 			next = t.appendUnknown(next, sub.sources[:min(len(sub.sources), rest)], sub.views)
 		}
 	}
+	// The largest file first: if it were the last one, only one core would have work then.
+	slices.SortStableFunc(next, func(a, b wanted) int { return cmp.Compare(b.of.size, a.of.size) })
 	t.listing.want(next, free, t.measureAhead)
 }
 

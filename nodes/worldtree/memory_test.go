@@ -145,6 +145,41 @@ func TestNextOfADirectory(t *testing.T) {
 	}
 }
 
+// openedFS notes which files are opened.
+type openedFS struct {
+	fstest.MapFS
+	mu    sync.Mutex
+	names []string // guarded by mu
+}
+
+func (f *openedFS) Open(name string) (iofs.File, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.names = append(f.names, name)
+	return f.MapFS.Open(name)
+}
+
+// TestNextLargest asks for the size of the first area, and expects the largest of the next two to be
+// decoded first.
+func TestNextLargest(t *testing.T) {
+	if cores.Count() > 2 {
+		t.Skip("both are begun at once with more than two cores")
+	}
+	files := &openedFS{MapFS: smallFolder()}
+	files.MapFS["b.apd"] = files.MapFS["a.apd"]
+	larger := geomtest.Paths(geometry.DefaultOrigin, geometry.DefaultOrigin, geometry.ZonePosition{X: 1, Y: 2})
+	files.MapFS["c.apd"] = &fstest.MapFile{Data: larger.File(), ModTime: geomtest.FolderTime}
+	tree := newTree(t, files, worldtree.Options{})
+	find(t, tree, "areas/a.json")
+	tree.Settle()
+	files.mu.Lock()
+	defer files.mu.Unlock()
+	ahead := slices.DeleteFunc(files.names, func(name string) bool { return name != "b.apd" && name != "c.apd" })
+	if want := []string{"c.apd", "b.apd"}; !slices.Equal(ahead, want) {
+		t.Errorf("%q are opened, want %q", ahead, want)
+	}
+}
+
 // TestNextInADirectory asks for the sizes of all meshes of areas, and expects the meshes of zones in
 // the same directory to be found out next. A server is not asked for their files.
 func TestNextInADirectory(t *testing.T) {
