@@ -147,6 +147,16 @@ func (n Node) Edges() iter.Seq[Edge] {
 	}
 }
 
+// leadsBack reports whether an edge of the node ends at node i, from which an edge with a direction
+// leads here. Mostly it has the opposite direction.
+func (n Node) leadsBack(direction uint8, i uint32) bool {
+	opposite := uint8(1) << ((direction + MaxEdges/2) % MaxEdges)
+	if n.Directions()&opposite != 0 && n.target(bits.OnesCount8(n.Directions()&(opposite-1))) == i {
+		return true
+	}
+	return n.leadsTo(i)
+}
+
 // leadsTo reports whether an edge of the node ends at node i.
 func (n Node) leadsTo(i uint32) bool {
 	for k := range n.Len() {

@@ -11,7 +11,7 @@ type line struct {
 func (a *Area) lines(i int, room *[MaxEdges]line) []line {
 	all := room[:0]
 	for e := range a.Node(i).Edges() {
-		back := a.Node(int(e.Target)).leadsTo(uint32(i))
+		back := a.Node(int(e.Target)).leadsBack(e.Bit, uint32(i))
 		if back && e.Target < uint32(i) {
 			continue
 		}

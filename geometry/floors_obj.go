@@ -39,16 +39,22 @@ func (t floorsOBJ) put(s *sink, i int) {
 	}
 	m := meshers.Get().(*mesher)
 	defer meshers.Put(m)
-	m.patches.join(of)
-	m.put(s, t.x+square/ZoneSide*SquareSize, t.y+square%ZoneSide*SquareSize)
+	m.setPlaces(t.x+square/ZoneSide*SquareSize, t.y+square%ZoneSide*SquareSize)
+	m.vertices.count = 0
+	m.heights.count(of)
+	if alone := m.putAllAlone(s, of); alone < len(of.volumes)/volumeSize {
+		m.patches.join(of, &m.heights)
+		m.putPatches(s)
+	}
 }
 
-// mesher writes the mesh of a square.
+// mesher writes the mesh of a square. It first writes the floors that are alone at their height.
+// They can't be joined with others or share a corner: most floors, for which there is no need to
+// search for that.
 type mesher struct {
+	heights  heights
 	patches  patches
 	vertices vertices
-	// heights counts the patches of each height, in places that several heights have.
-	heights [1 << heightBits]uint16
 	// xs and ys have the beginning and the middle of a vertex's line for each place on an axis.
 	xs, ys [SquareSide + 1][]byte
 	// end has the end of a vertex's line if it is written, endSize its size.
@@ -56,46 +62,58 @@ type mesher struct {
 	endSize int
 }
 
-// heightBits makes places for more heights than most squares have, which can be cleared quickly.
-const heightBits = 10
-
 // newFace is the line of a face behind four vertices of its own.
 const newFace = "f -4 -3 -2 -1\n"
 
-// put writes the faces of all patches, each behind those of its corners that no other face
-// had. x and y are the square's corner.
-func (m *mesher) put(s *sink, x, y int) {
+// setPlaces sets the beginnings of vertices' lines. x and y are the square's corner.
+func (m *mesher) setPlaces(x, y int) {
 	for i := range m.xs {
 		m.xs[i] = appendInt(append(m.xs[i][:0], "v "...), x+i*CellSize)
 		m.ys[i] = appendInt(append(m.ys[i][:0], ' '), y+i*CellSize)
 	}
-	m.vertices.reset(4 * m.countHeights())
-	for _, p := range m.patches.done {
-		m.setEnd(s, p.z)
-		if *m.height(p.z) == 1 {
-			m.putAlone(s, p)
-		} else {
-			m.putPatch(s, p)
-		}
-	}
 }
 
-// height returns the place of a height.
-func (m *mesher) height(z int16) *uint16 { return &m.heights[uint16(z)%(1<<heightBits)] }
-
-// countHeights counts the patches of each height, and returns how many may not be alone with theirs.
-// All others share no corner: most patches, for which there is no need to search for it.
-func (m *mesher) countHeights() (together int) {
-	clear(m.heights[:])
-	for _, p := range m.patches.done {
-		*m.height(p.z)++
-	}
-	for _, p := range m.patches.done {
-		if *m.height(p.z) > 1 {
-			together++
+// putAllAlone writes the floors that are alone at their height, and returns how many these are.
+func (m *mesher) putAllAlone(s *sink, of Square) (count int) {
+	rest := of.volumes
+	for cell, n := range of.counts {
+		for range n {
+			z := volumeAt(rest).Z
+			rest = rest[volumeSize:]
+			if !m.heights.alone(z) {
+				continue
+			}
+			m.setEnd(s, z)
+			m.putAlone(s, uint8(cell/SquareSide), uint8(cell%SquareSide))
+			count++
 		}
 	}
-	return together
+	return count
+}
+
+// putAlone writes a floor that shares no corner, in cell x, y.
+func (m *mesher) putAlone(s *sink, x, y uint8) {
+	m.vertices.count += 4
+	if s.counts {
+		// Each place on an axis is that of two corners.
+		s.count += 2*(len(m.xs[x])+len(m.xs[x+1])+len(m.ys[y])+len(m.ys[y+1])) + 4*m.endSize + len(newFace)
+		return
+	}
+	m.putVertex(s, x, y)
+	m.putVertex(s, x+1, y)
+	m.putVertex(s, x+1, y+1)
+	m.putVertex(s, x, y+1)
+	s.str(newFace)
+}
+
+// putPatches writes the faces of all patches, each behind those of its corners that no other face
+// had.
+func (m *mesher) putPatches(s *sink) {
+	m.vertices.reset(4 * len(m.patches.done))
+	for _, p := range m.patches.done {
+		m.setEnd(s, p.run.z())
+		m.putPatch(s, p)
+	}
 }
 
 // setEnd sets the end of the lines of vertices.
@@ -118,27 +136,13 @@ func (m *mesher) putVertex(s *sink, x, y uint8) {
 	s.dst = append(s.dst, m.end...)
 }
 
-// putAlone writes a patch that shares no corner.
-func (m *mesher) putAlone(s *sink, p patch) {
-	m.vertices.count += 4
-	if s.counts {
-		// Each place on an axis is that of two corners.
-		s.count += 2*(len(m.xs[p.x0])+len(m.xs[p.x1])+len(m.ys[p.y0])+len(m.ys[p.y1])) + 4*m.endSize + len(newFace)
-		return
-	}
-	m.putVertex(s, p.x0, p.y0)
-	m.putVertex(s, p.x1, p.y0)
-	m.putVertex(s, p.x1, p.y1)
-	m.putVertex(s, p.x0, p.y1)
-	s.str(newFace)
-}
-
-// putPatch writes a patch that may share corners.
+// putPatch writes a patch, which may share corners.
 func (m *mesher) putPatch(s *sink, p patch) {
 	before := m.vertices.count
+	y0, y1, z := p.run.y0(), p.run.y1(), p.run.z()
 	face := [4]int{
-		m.putCorner(s, p.x0, p.y0, p.z), m.putCorner(s, p.x1, p.y0, p.z),
-		m.putCorner(s, p.x1, p.y1, p.z), m.putCorner(s, p.x0, p.y1, p.z),
+		m.putCorner(s, p.x0, y0, z), m.putCorner(s, p.x1, y0, z),
+		m.putCorner(s, p.x1, y1, z), m.putCorner(s, p.x0, y1, z),
 	}
 	if m.vertices.count == before+len(face) {
 		s.str(newFace)
@@ -161,7 +165,7 @@ func (m *mesher) putCorner(s *sink, x, y uint8, z int16) int {
 	return number
 }
 
-// vertices numbers the corners of faces, from 0 on, in a hash table.
+// vertices numbers the corners of faces, from 0 on. Those that may be shared are in a hash table.
 type vertices struct {
 	slots []vertexSlot
 	shift uint8
@@ -171,9 +175,9 @@ type vertices struct {
 // vertexSlot has 1 more than the number of a vertex, or 0 if it is free.
 type vertexSlot struct{ key, number uint32 }
 
-// reset makes room for most vertices.
+// reset makes room for most vertices, whose numbers follow those before.
 func (v *vertices) reset(most int) {
-	v.count, v.shift = 0, 32
+	v.shift = 32
 	size := 1
 	for size < 2*most {
 		size *= 2

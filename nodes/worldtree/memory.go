@@ -15,7 +15,7 @@ import (
 
 // memoryKind is the version of the record, and of the texts whose sizes it has.
 // TestSizesOfThisVersion fails if the number must be increased.
-const memoryKind = "world sizes 5"
+const memoryKind = "world sizes 6"
 
 // memory is what Options.Memory keeps of a file, as JSON, so that sizes and sums are known
 // at the next mount without decoding.
