@@ -60,11 +60,14 @@ var repeats = func() (all [nearDist]repeat) {
 //go:noescape
 func hotLoop(s *hotState)
 
+// hotAtOnce is about how much output hotLoop makes at once. Garbage collection has to wait until it returns.
+const hotAtOnce = 1 << 20
+
 // decodeHot is decodeFast by hotLoop.
 func (d *Decoder) decodeHot(buf []byte, p, floor int) (int, string) {
 	s := hotState{
 		in: &d.in[0], ip: d.pos, inStop: d.end - fastInput,
-		buf: &buf[0], p: p, outStop: len(buf) - fastOutput, floor: floor,
+		buf: &buf[0], p: p, outStop: min(len(buf)-fastOutput, p+hotAtOnce), floor: floor,
 		bits: d.bits, nbits: d.nbits, codes: d.codes, repeats: &repeats,
 	}
 	hotLoop(&s)

@@ -140,7 +140,8 @@ far:
 near:
 	MOVOU  (R15), X0
 	SHLL   $5, CX
-	PSHUFB repeat_order(R13)(CX*1), X0
+	MOVOU  repeat_order(R13)(CX*1), X1 // PSHUFB itself would need it aligned
+	PSHUFB X1, X0
 	MOVQ   repeat_stride(R13)(CX*1), CX
 
 repeating:

@@ -454,13 +454,15 @@ func TestHistory(t *testing.T) {
 	var w bitWriter
 	w.fixedHeader()
 	w.code('a'+0x30, 8)
-	w.code(1, 7) // length 3
-	w.code(1, 5) // distance 2
-	stream = w.bytes()
-	d = NewDecoder(bytes.NewReader(stream), int64(len(stream)))
-	var corruptErr *CorruptError
-	if n, err := d.Decode(make([]byte, 1000), 500); n != 1 || !errors.As(err, &corruptErr) {
-		t.Errorf("match before the start: %d bytes, %v", n, err)
+	w.code(1, 7)                        // length 3
+	w.code(1, 5)                        // distance 2
+	for _, pad := range []int{0, 400} { // the latter reaches the hot loop
+		stream = append(w.bytes(), make([]byte, pad)...)
+		d = NewDecoder(bytes.NewReader(stream), int64(len(stream)))
+		var corruptErr *CorruptError
+		if n, err := d.Decode(make([]byte, 1000), 500); n != 1 || !errors.As(err, &corruptErr) {
+			t.Errorf("match before the start, %d bytes behind it: %d bytes, %v", pad, n, err)
+		}
 	}
 }
 

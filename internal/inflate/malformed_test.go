@@ -171,6 +171,7 @@ func TestHandMade(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := stream(tt.make)
+			var end Point
 			for _, pad := range []int{0, 400} { // the latter reaches the hot loop
 				if pad > 0 && tt.want == short {
 					continue
@@ -183,11 +184,45 @@ func TestHandMade(t *testing.T) {
 				if string(buf[:n]) != tt.out {
 					t.Errorf("output %q, want %q", buf[:n], tt.out)
 				}
+				if pad == 0 {
+					end = d.Point()
+				} else if got := d.Point(); tt.want == eof && got != end {
+					t.Errorf("the end is at %+v, want %+v", got, end)
+				}
 				compare(t, padded, 1000, fixedPiece(1))
 				compare(t, padded, 1000, fixedPiece(1000))
 			}
 		})
 	}
+}
+
+// TestLongSymbols has symbols of all bits that there may be: literals of 11, a length of 15 and 5, and distances
+// of 15 and 13.
+func TestLongSymbols(t *testing.T) {
+	lit, dist := lengthsOf(286, 'b', 1, 285, 2, 256, 15, 284, 15), lengthsOf(30, 0, 1, 27, 2, 28, 15, 29, 15)
+	for n := 3; n < 15; n++ {
+		lit['a'+n], dist[n] = uint8(n), uint8(n)
+	}
+	s := stream(func(w *bitWriter) {
+		w.dynamicHeader(lit, dist)
+		w.bits(0, 1) // b
+		for range 150 {
+			w.bits(1, 3) // 258 bytes from 1 before
+		}
+		for i := range 600 {
+			w.bits(0, uint(i%23))
+			for range i / 23 % 3 {
+				w.code(0x7fe, 11) // 'a'+11
+			}
+			w.code(0x7fff, 15) // 284
+			w.bits(30, 5)
+			w.code(0x7ffe+uint(i&1), 15) // 28 or 29
+			w.bits(uint(i)*2654435761>>7, 13)
+		}
+		w.code(0x7ffe, 15)
+		w.bits(0, 400) // reaches the hot loop to the end
+	})
+	compare(t, s, 1<<20, fixedPiece(1<<20))
 }
 
 func checkHandMade(t *testing.T, err error, want string) {
