@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
+	"lorefs/internal/testneeds"
 )
 
 // TestUnreferenced checks that a node to which no path leads is not there and is no referrer, also
@@ -64,8 +65,8 @@ func TestUnreferenced(t *testing.T) {
 // their parents, as in real files, and some with anything that a file can claim.
 func TestCountsInOrder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	inOrder, along, failed := 0, 0, 0
-	for i := range 3000 {
+	inOrder, along, failed, graphs := 0, 0, 0, testneeds.Cases(500, 3000, 3000)
+	for i := range graphs {
 		r := (&rawFile{keys: emptyKey()}).withNames("a", "b", "c", "__root__", "__value__")
 		r.attrs, r.nodes = [][]rawAttr{make([]rawAttr, 5), {}, make([]rawAttr, 3)}, randomGraph(rng)
 		data := r.seal(0)
@@ -81,7 +82,7 @@ func TestCountsInOrder(t *testing.T) {
 			along++
 		}
 	}
-	if min(inOrder, along, failed) < 200 {
+	if min(inOrder, along, failed) < graphs/15 {
 		t.Errorf("%d graphs were counted in order, %d along the paths, %d not", inOrder, along, failed)
 	}
 }

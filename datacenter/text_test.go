@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
+	"lorefs/internal/testneeds"
 )
 
 func TestFormatFloat(t *testing.T) {
@@ -54,7 +55,7 @@ func TestFormatUsualFloats(t *testing.T) {
 		}
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
-	for range 1_000_000 {
+	for range testneeds.Cases(50_000, 1_000_000, 1_000_000) {
 		digits, scale := rng.Int64N(1<<(1+rng.IntN(26))), math.Pow10(rng.IntN(6))
 		v := float32(float64(digits) / scale)
 		if v < 1e-3 {
@@ -71,7 +72,8 @@ func TestFormatUsualFloats(t *testing.T) {
 			t.Fatalf("FormatInt(%d) = %q", v, got)
 		}
 	}
-	for v := int32(-2_000_000); v < 2_000_000; v++ {
+	end := int32(testneeds.Cases(50_000, 2_000_000, 2_000_000))
+	for v := -end; v < end; v++ {
 		if got, want := datacenter.IntValue(v).Text(), strconv.Itoa(int(v)); got != want {
 			t.Fatalf("FormatInt(%d) = %q", v, got)
 		}

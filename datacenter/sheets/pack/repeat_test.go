@@ -14,6 +14,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets/pack"
 	"lorefs/internal/formats/datacenter/dctest"
+	"lorefs/internal/testneeds"
 )
 
 // spelledApart returns a folder with the same sheets, in which no start tag and no element is spelled like
@@ -65,7 +66,7 @@ func respelled(t *testing.T, fsys iofs.FS, spell func(sheet []byte) []byte) fste
 // that are read, and count as often.
 func TestPackOfWhatRepeats(t *testing.T) {
 	for seed := range uint64(3) {
-		f := dctest.Open(t, dctest.Build(dctest.Generate(dctest.GenOptions{Seed: seed, Sheets: 60, Nodes: 20_000}), dctest.Options{}))
+		f := dctest.Open(t, dctest.Build(dctest.Generate(dctest.GenOptions{Seed: seed, Sheets: 60, Nodes: testneeds.Cases(5000, 20_000, 20_000)}), dctest.Options{}))
 		fsys := exported(t, f)
 		apart := spelledApart(t, fsys)
 		if seed > 0 { // there are misfits, and values whose types are not known
