@@ -147,8 +147,8 @@ func (n Node) Edges() iter.Seq[Edge] {
 	}
 }
 
-// leadsBack reports whether an edge of the node ends at node i, from which an edge with a direction
-// leads here. Mostly it has the opposite direction.
+// leadsBack is leadsTo for a node i that has an edge to this one. The way back mostly has the
+// opposite direction, so that is looked at first.
 func (n Node) leadsBack(direction uint8, i uint32) bool {
 	opposite := uint8(1) << ((direction + MaxEdges/2) % MaxEdges)
 	if n.Directions()&opposite != 0 && n.target(bits.OnesCount8(n.Directions()&(opposite-1))) == i {

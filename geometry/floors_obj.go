@@ -39,18 +39,11 @@ func (t floorsOBJ) put(s *sink, i int) {
 	}
 	m := meshers.Get().(*mesher)
 	defer meshers.Put(m)
-	m.setPlaces(t.x+square/ZoneSide*SquareSize, t.y+square%ZoneSide*SquareSize)
-	m.vertices.count = 0
-	m.heights.count(of)
-	if alone := m.putAllAlone(s, of); alone < len(of.volumes)/volumeSize {
-		m.patches.join(of, &m.heights)
-		m.putPatches(s)
-	}
+	m.put(s, of, t.x+square/ZoneSide*SquareSize, t.y+square%ZoneSide*SquareSize)
 }
 
-// mesher writes the mesh of a square. It first writes the floors that are alone at their height.
-// They can't be joined with others or share a corner: most floors, for which there is no need to
-// search for that.
+// mesher writes the mesh of a square. Most floors are alone at their height: they can't be joined with
+// others or share a corner. It writes these first, and looks for nothing.
 type mesher struct {
 	heights  heights
 	patches  patches
@@ -65,7 +58,18 @@ type mesher struct {
 // newFace is the line of a face behind four vertices of its own.
 const newFace = "f -4 -3 -2 -1\n"
 
-// setPlaces sets the beginnings of vertices' lines. x and y are the square's corner.
+// put writes a square whose corner is x, y.
+func (m *mesher) put(s *sink, of Square, x, y int) {
+	m.setPlaces(x, y)
+	m.heights.count(of)
+	m.vertices.count = 0
+	if alone := m.putAlone(s, of); alone < len(of.volumes)/volumeSize {
+		m.patches.join(of, &m.heights)
+		m.putPatches(s)
+	}
+}
+
+// setPlaces sets the beginnings of vertices' lines.
 func (m *mesher) setPlaces(x, y int) {
 	for i := range m.xs {
 		m.xs[i] = appendInt(append(m.xs[i][:0], "v "...), x+i*CellSize)
@@ -73,8 +77,8 @@ func (m *mesher) setPlaces(x, y int) {
 	}
 }
 
-// putAllAlone writes the floors that are alone at their height, and returns how many these are.
-func (m *mesher) putAllAlone(s *sink, of Square) (count int) {
+// putAlone writes the floors that are alone at their height, and returns how many these are.
+func (m *mesher) putAlone(s *sink, of Square) (count int) {
 	rest := of.volumes
 	for cell, n := range of.counts {
 		for range n {
@@ -84,15 +88,15 @@ func (m *mesher) putAllAlone(s *sink, of Square) (count int) {
 				continue
 			}
 			m.setEnd(s, z)
-			m.putAlone(s, uint8(cell/SquareSide), uint8(cell%SquareSide))
+			m.putCell(s, uint8(cell/SquareSide), uint8(cell%SquareSide))
 			count++
 		}
 	}
 	return count
 }
 
-// putAlone writes a floor that shares no corner, in cell x, y.
-func (m *mesher) putAlone(s *sink, x, y uint8) {
+// putCell writes the floor of cell x, y with corners of its own.
+func (m *mesher) putCell(s *sink, x, y uint8) {
 	m.vertices.count += 4
 	if s.counts {
 		// Each place on an axis is that of two corners.
@@ -109,7 +113,7 @@ func (m *mesher) putAlone(s *sink, x, y uint8) {
 // putPatches writes the faces of all patches, each behind those of its corners that no other face
 // had.
 func (m *mesher) putPatches(s *sink) {
-	m.vertices.reset(4 * len(m.patches.done))
+	m.vertices.share(4 * len(m.patches.done))
 	for _, p := range m.patches.done {
 		m.setEnd(s, p.run.z())
 		m.putPatch(s, p)
@@ -175,8 +179,8 @@ type vertices struct {
 // vertexSlot has 1 more than the number of a vertex, or 0 if it is free.
 type vertexSlot struct{ key, number uint32 }
 
-// reset makes room for most vertices, whose numbers follow those before.
-func (v *vertices) reset(most int) {
+// share empties the table, and makes room for so many vertices. They are numbered behind those before.
+func (v *vertices) share(most int) {
 	v.shift = 32
 	size := 1
 	for size < 2*most {

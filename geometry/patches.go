@@ -6,27 +6,27 @@ import (
 )
 
 // patch is a rectangle of floors of one height in a square, from cell x0, y0 up to x1, y1: a run that
-// is the same in columns x0 to x1.
+// is the same in each column from x0 up to x1.
 type patch struct {
 	run    run
 	x0, x1 uint8
 }
 
-// heights counts the floors of a square at each height, in places that several heights have: their
-// number can be cleared quickly.
+// heights counts the floors of a square at each height. Heights that are equal modulo its length share a
+// count, so that few have to be cleared.
 type heights [1 << 10]uint16
 
-func (h *heights) place(z int16) *uint16 { return &h[int(uint16(z))%len(h)] }
+func (h *heights) of(z int16) *uint16 { return &h[int(uint16(z))%len(h)] }
 
-func (h *heights) count(of Square) {
+func (h *heights) count(s Square) {
 	clear(h[:])
-	for b := of.volumes; len(b) >= volumeSize; b = b[volumeSize:] {
-		*h.place(volumeAt(b).Z)++
+	for b := s.volumes; len(b) >= volumeSize; b = b[volumeSize:] {
+		*h.of(volumeAt(b).Z)++
 	}
 }
 
-// alone reports whether a height surely has only one floor.
-func (h *heights) alone(z int16) bool { return *h.place(z) == 1 }
+// alone reports whether there is surely no other floor at the height of one.
+func (h *heights) alone(z int16) bool { return *h.of(z) == 1 }
 
 // patches joins the floors of a square to rectangles. It first joins cells along y to runs,
 // then equal runs along x. Both lists that are compared are sorted, so the time is hardly more
@@ -49,27 +49,27 @@ type patches struct {
 type run uint32
 
 const (
-	runBits = 4
-	runMask = 1<<runBits - 1
+	yBits = 4
+	yMask = 1<<yBits - 1
 )
 
 func packRun(z int16, y0, y1 uint8) run {
-	return run(uint16(z)^1<<15)<<(2*runBits) | run(y0)<<runBits | run(y1)
+	return run(uint16(z)^1<<15)<<(2*yBits) | run(y0)<<yBits | run(y1)
 }
 
-func (r run) z() int16  { return int16(uint16(r>>(2*runBits)) ^ 1<<15) }
-func (r run) y0() uint8 { return uint8(r >> runBits & runMask) }
-func (r run) y1() uint8 { return uint8(r & runMask) }
+func (r run) z() int16  { return int16(uint16(r>>(2*yBits)) ^ 1<<15) }
+func (r run) y0() uint8 { return uint8(r >> yBits & yMask) }
+func (r run) y1() uint8 { return uint8(r & yMask) }
 
 // below reports whether a run is lower than another.
-func (r run) below(other run) bool { return r>>(2*runBits) < other>>(2*runBits) }
+func (r run) below(other run) bool { return r>>(2*yBits) < other>>(2*yBits) }
 
 // join finds the patches of a square's floors that may not be alone at their height.
-func (p *patches) join(s Square, all *heights) {
+func (p *patches) join(s Square, counts *heights) {
 	p.done = p.done[:0]
 	for cell, volumes := range s.Cells {
 		x, y := uint8(cell/SquareSide), uint8(cell%SquareSide)
-		p.sortCell(volumes, all)
+		p.takeCell(volumes, counts)
 		p.addCell(y)
 		if y == SquareSide-1 {
 			p.endColumn(x)
@@ -81,33 +81,33 @@ func (p *patches) join(s Square, all *heights) {
 	p.open = p.open[:0]
 }
 
-// addCell continues the runs that have a floor in the cell, ends the others, and begins new
+// addCell continues the runs that have a floor in p.cell, ends the others, and begins new
 // ones.
 func (p *patches) addCell(y uint8) {
 	old, next, ended := p.low, p.nextLow[:0], p.runs
 	for _, z := range p.cell {
-		begun := packRun(z, y, 0)
-		for len(old) > 0 && old[0].below(begun) {
+		here := packRun(z, y, 0)
+		for len(old) > 0 && old[0].below(here) {
 			ended = append(ended, old[0]|run(y))
 			old = old[1:]
 		}
-		if len(old) > 0 && !begun.below(old[0]) {
-			begun = old[0]
+		if len(old) > 0 && !here.below(old[0]) {
+			here = old[0]
 			old = old[1:]
 		}
-		next = append(next, begun)
+		next = append(next, here)
 	}
 	p.runs = ended
 	p.endRuns(old, y)
 	p.low, p.nextLow = next, p.low
 }
 
-// sortCell takes the heights of a cell that may have other floors, in their order.
-func (p *patches) sortCell(volumes Volumes, all *heights) {
+// takeCell takes the heights of a cell's floors to p.cell, in their order, without those that are alone.
+func (p *patches) takeCell(volumes Volumes, counts *heights) {
 	cell, sorted, last := p.cell[:0], true, int16(math.MinInt16)
 	for i := range volumes.Len() {
 		z := volumes.At(i).Z
-		if all.alone(z) {
+		if counts.alone(z) {
 			continue
 		}
 		cell, sorted, last = append(cell, z), sorted && last <= z, z
@@ -118,7 +118,6 @@ func (p *patches) sortCell(volumes Volumes, all *heights) {
 	}
 }
 
-// endRuns ends runs at y.
 func (p *patches) endRuns(all []run, y uint8) {
 	for _, r := range all {
 		p.runs = append(p.runs, r|run(y))
@@ -137,12 +136,12 @@ func (p *patches) endColumn(x uint8) {
 			done = append(done, patch{old[0].run, old[0].x0, x})
 			old = old[1:]
 		}
-		begun := patch{run: r, x0: x}
+		here := patch{run: r, x0: x}
 		if len(old) > 0 && old[0].run == r {
-			begun = old[0]
+			here = old[0]
 			old = old[1:]
 		}
-		next = append(next, begun)
+		next = append(next, here)
 	}
 	for _, o := range old {
 		done = append(done, patch{o.run, o.x0, x})

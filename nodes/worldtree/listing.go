@@ -92,14 +92,14 @@ func (t *Tree) measureNext(s *version, v view) {
 	dir := t.folderOf(v)
 	behind := dir.behind(s.source)
 	next := t.appendUnknown(nil, behind[:min(len(behind), aheadOf*free)], dir.views)
+	// The largest file first: if it were the last one, only one core would have work then.
+	slices.SortStableFunc(next, func(a, b wanted) int { return cmp.Compare(b.of.size, a.of.size) })
 	if rest := aheadOf*free - len(behind); rest > 0 && !t.opts.Fetched {
 		for _, sub := range dir.subs {
 			sub := &t.folders[sub]
 			next = t.appendUnknown(next, sub.sources[:min(len(sub.sources), rest)], sub.views)
 		}
 	}
-	// The largest file first: if it were the last one, only one core would have work then.
-	slices.SortStableFunc(next, func(a, b wanted) int { return cmp.Compare(b.of.size, a.of.size) })
 	t.listing.want(next, free, t.measureAhead)
 }
 

@@ -164,24 +164,34 @@ func (f *openedFS) Open(name string) (iofs.File, error) {
 }
 
 // TestNextLargest asks for the size of the first area, and expects the largest of the next two to be
-// decoded first.
+// decoded first, but before it none of another directory.
 func TestNextLargest(t *testing.T) {
 	if cores.Count() > 2 {
 		t.Skip("both are begun at once with more than two cores")
 	}
-	files := &openedFS{MapFS: smallFolder()}
-	files.MapFS["b.apd"] = files.MapFS["a.apd"]
-	larger := geomtest.Paths(geometry.DefaultOrigin, geometry.DefaultOrigin, geometry.ZonePosition{X: 1, Y: 2})
-	files.MapFS["c.apd"] = &fstest.MapFile{Data: larger.File(), ModTime: geomtest.FolderTime}
-	tree := newTree(t, files, worldtree.Options{})
-	find(t, tree, "areas/a.json")
-	tree.Settle()
-	files.mu.Lock()
-	defer files.mu.Unlock()
-	ahead := slices.DeleteFunc(files.names, func(name string) bool { return name != "b.apd" && name != "c.apd" })
-	if want := []string{"c.apd", "b.apd"}; !slices.Equal(ahead, want) {
-		t.Errorf("%q are opened, want %q", ahead, want)
+	files := smallFolder()
+	files["b.apd"] = files["a.apd"]
+	files["x0001y0001.zgd"] = &fstest.MapFile{Data: geomtest.ZoneFile(geomtest.Hills(1)), ModTime: geomtest.FolderTime}
+	if got, want := openedBehind(t, files, "meshes/a.obj"), []string{"b.apd", "x0001y0001.zgd"}; !slices.Equal(got, want) {
+		t.Errorf("%q are opened, want %q", got, want)
 	}
+	larger := geomtest.Paths(geometry.DefaultOrigin, geometry.DefaultOrigin, geometry.ZonePosition{X: 1, Y: 2})
+	files["c.apd"] = &fstest.MapFile{Data: larger.File(), ModTime: geomtest.FolderTime}
+	if got, want := openedBehind(t, files, "areas/a.json"), []string{"c.apd", "b.apd"}; !slices.Equal(got, want) {
+		t.Errorf("%q are opened, want %q", got, want)
+	}
+}
+
+// openedBehind asks for a size that needs a.apd, and returns which other files are opened then.
+func openedBehind(t *testing.T, files fstest.MapFS, path string) []string {
+	t.Helper()
+	fsys := &openedFS{MapFS: files}
+	tree := newTree(t, fsys, worldtree.Options{})
+	find(t, tree, path)
+	tree.Settle()
+	fsys.mu.Lock()
+	defer fsys.mu.Unlock()
+	return slices.DeleteFunc(fsys.names, func(name string) bool { return name == "." || name == "a.apd" })
 }
 
 // TestNextInADirectory asks for the sizes of all meshes of areas, and expects the meshes of zones in
