@@ -27,8 +27,8 @@ const (
 	nearShift = 16
 )
 
-// checkpoints are the places where inflating can begin, one for each block, and what is known
-// of the stream.
+// checkpoints are the places where blocks begin, at which inflating can begin unless they are bare, and what
+// is known of the stream.
 type checkpoints struct {
 	points []inflate.Point // of ascending Out, from 0 on
 	// bare is set if blocks do not begin with the history that inflating them needs, because none is

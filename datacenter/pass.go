@@ -55,8 +55,8 @@ type layoutScan struct {
 	countErr error
 }
 
-// run goes through the data once: feedAll feeds all blocks. A goroutine for each possible layout follows the
-// regions.
+// run goes through the data once, which feedAll passes to feed in blocks. A goroutine for each possible layout
+// follows the regions.
 func (p *pass) run(ctx context.Context, layouts []Layout, feedAll func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -16,8 +16,23 @@ func (b *Builder) Hold() {
 }
 
 // Open returns the data center as a File that reads from memory. It must be called instead of Write, and
-// Hold before. The layout is [LayoutV6X86], in which the data lies in memory.
+// Hold before. The layout is [LayoutV6X86], in which the data lies in memory. No key opened the File, and its
+// Identity is that of no file.
 func (b *Builder) Open(ctx context.Context) (*File, error) {
+	pieces, err := b.pieces()
+	if err != nil {
+		return nil, err
+	}
+	// From here on nothing refers to the Builder, which has memory of its own.
+	f, err := openHeld(ctx, pieces)
+	if err != nil {
+		return nil, fmt.Errorf("datacenter: opening what was built: %w", err)
+	}
+	return f, nil
+}
+
+// pieces returns the data in pieces.
+func (b *Builder) pieces() ([][]byte, error) {
 	defer b.Abandon()
 	if !b.held {
 		b.fail(fmt.Errorf("datacenter: BUG: Open without Hold"))
@@ -28,11 +43,7 @@ func (b *Builder) Open(ctx context.Context) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := openHeld(ctx, img.hold())
-	if err != nil {
-		return nil, fmt.Errorf("datacenter: opening what was built: %w", err)
-	}
-	return f, nil
+	return img.hold(), nil
 }
 
 // hold returns the data in pieces.
@@ -44,7 +55,7 @@ func (i *imageWriter) hold() [][]byte {
 	for _, s := range of {
 		tables <- s.writtenTable()
 	}
-	i.regions(tables) // without an error: nothing is written
+	i.regions(tables) // a heldImage never fails
 	h.flush()
 	return h.pieces
 }

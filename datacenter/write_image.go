@@ -19,7 +19,7 @@ type imageWriter struct {
 // imageTarget is what the data is written to.
 type imageTarget interface {
 	io.Writer
-	// segments writes the segments of a region, and table what is behind them in a string table.
+	// segments writes the segments of a region, table the buckets and addresses of a string table.
 	segments(s *segmentStore) error
 	table(t writtenTable) error
 }

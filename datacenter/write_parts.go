@@ -10,7 +10,7 @@ import (
 // Whoever knows which runs and strings nodes share can store each of these once, instead of passing
 // all nodes to Begin and End. Strings, attributes and children can then be stored by a goroutine
 // each, since they lie in regions of their own: StoreText, a TextBatch and an AttributeBatch may be used by other
-// goroutines than the one that calls the other methods, until Write is called. In each region the file
+// goroutines than the one that calls the other methods, until Write or Open is called. In each region the file
 // has things in the order in which they are stored.
 
 // StoredText is a string that a Builder has stored. The zero value is none.
@@ -74,7 +74,7 @@ func (t *TextBatch) Store(stored func(i int, text StoredText)) error {
 	return nil
 }
 
-// EndTexts says that no more strings will be stored. What Write does with them is done now, and
+// EndTexts says that no more strings will be stored. What Write and Open do with them is done now, and
 // again if strings come nevertheless.
 func (b *Builder) EndTexts() {
 	b.values.prepareTable() // no string is stored meanwhile, so others may read them

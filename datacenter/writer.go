@@ -65,7 +65,7 @@ func (o *WriteOptions) setDefaults() {
 // the Builder sorts them as the format demands. Children with one name, one key definition
 // and equal keys stay in the order in which you added them.
 //
-// Errors are sticky: Write returns the first one. A Builder is not safe for concurrent use, but for
+// Errors are sticky: Write or Open returns the first one. A Builder is not safe for concurrent use, but for
 // StoreText and an AttributeBatch.
 type Builder struct {
 	opts    WriteOptions
@@ -146,7 +146,7 @@ func (b *Builder) reserve(c Counts) {
 
 // Reserve makes room for so many different runs of attributes, runs of children, and strings, before the
 // first is stored. More may come: it saves the time for making room later. The kernel finds the memory
-// beside what the caller does next, and [Builder.Write] waits for it.
+// beside what the caller does next, and Write, Open and Abandon wait for it.
 func (b *Builder) Reserve(attributes, children, texts int) {
 	b.room(attributes, children, texts)
 	values, runs, nodes, entries := b.values.found.slots, b.attributes.found.slots, b.nodes.found.slots, b.values.entries
@@ -427,7 +427,7 @@ func (b *Builder) image() (*imageWriter, error) {
 		return nil, b.err
 	}
 	copy(b.nodes.segments[0], root.append(nil, packed))
-	// The tables are not needed any more, and what follows needs memory of its own.
+	// Equal runs and strings are not looked for any more, and what follows needs memory of its own.
 	b.attributes.found, b.nodes.found, b.values.found = table{}, table{}, table{}
 	img := &imageWriter{b: b, names: newStringStore(b.values.deflate, nameBuckets)}
 	for _, name := range b.names {

@@ -32,7 +32,7 @@ type sides struct {
 	// only one of the files.
 	same   same.Sheets
 	opened []*kinds.Source
-	// spared end what keeps the memory small.
+	// spared are to be called at the end: until then more is done to keep the memory small.
 	spared []func()
 }
 
@@ -163,6 +163,7 @@ func (s *sides) openWith(ctx context.Context, names []string) error {
 		return err
 	}
 	maps.DeleteFunc(s.same, func(_ string, sheet sheets.Sheet) bool { return slices.Contains(names, sheet.Name) })
+	s.files[1] = nil // it takes as much memory as the next one
 	return s.packBeside(ctx, 1, d)
 }
 

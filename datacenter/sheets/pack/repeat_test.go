@@ -14,6 +14,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets/pack"
 	"lorefs/internal/formats/datacenter/dctest"
+	"lorefs/internal/formats/datacenter/diff"
 	"lorefs/internal/testneeds"
 )
 
@@ -98,6 +99,10 @@ func TestPackOfWhatRepeats(t *testing.T) {
 		g := dctest.Open(t, got)
 		if opened.Counts() != g.Counts() || !reflect.DeepEqual(report, other) {
 			t.Errorf("seed %d: opened with %+v, %+v\nwritten with %+v, %+v", seed, opened.Counts(), other, g.Counts(), report)
+		}
+		for d, err := range diff.Compare(t.Context(), opened, g, diff.Options{}) {
+			t.Errorf("seed %d: opened and written differ: %+v, %v", seed, d, err)
+			break
 		}
 		byNumber := spelledByNumber(t, fsys)
 		if again, other := packed(byNumber); !bytes.Equal(again, want) || !reflect.DeepEqual(report, other) {
