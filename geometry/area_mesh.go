@@ -11,13 +11,18 @@ type line struct {
 func (a *Area) lines(i int, room *[MaxEdges]line) []line {
 	all := room[:0]
 	for e := range a.Node(i).Edges() {
-		back := a.Node(int(e.Target)).leadsBack(e.Bit, uint32(i))
+		back := a.leadsBack(i, e)
 		if back && e.Target < uint32(i) {
 			continue
 		}
 		all = append(all, line{e.Target, !back})
 	}
 	return all
+}
+
+// leadsBack reports whether an edge leads back to node i from where one of its edges ends.
+func (a *Area) leadsBack(i int, e Edge) bool {
+	return a.Node(int(e.Target)).leadsBack(e.Bit, uint32(i))
 }
 
 const pathHead = `# lorefs paths of an area
@@ -60,14 +65,16 @@ func (t pathsOBJ) putNodes(s *sink, part int) {
 }
 
 func (t pathsOBJ) putLines(s *sink, part int) {
-	var room [MaxEdges]line
 	first, end := t.a.ofPart(part)
 	for n := first; n < end; n++ {
-		for _, l := range t.a.lines(n, &room) {
+		for e := range t.a.Node(n).Edges() {
+			if e.Target < uint32(n) && t.a.leadsBack(n, e) {
+				continue // the line of the other edge
+			}
 			s.str("l ")
 			s.int(n + 1)
 			s.str(" ")
-			s.int(int(l.target) + 1)
+			s.int(int(e.Target) + 1)
 			s.str("\n")
 		}
 	}
