@@ -4,9 +4,11 @@ package fs
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -84,7 +86,7 @@ func TestUnmountOfBoundMount(t *testing.T) {
 	unbind := sync.OnceValue(func() error { return unix.Unmount(bound, 0) })
 	defer func() { _ = unbind() }()
 	if err := s.Unmount(); !errors.Is(err, ErrDetached) {
-		t.Errorf("Unmount: %v, want ErrDetached", err)
+		t.Fatalf("Unmount: %v, want ErrDetached", err)
 	}
 	wantText(t, bound)
 	if err := unbind(); err != nil {
@@ -93,6 +95,31 @@ func TestUnmountOfBoundMount(t *testing.T) {
 	s.Wait()
 	if err := s.Unmount(); err != nil {
 		t.Errorf("Unmount in the end: %v", err)
+	}
+}
+
+// TestMountWhileProgramsStart checks that no program that is started meanwhile keeps a mount in use.
+func TestMountWhileProgramsStart(t *testing.T) {
+	testneeds.FUSE(t)
+	testneeds.Program(t, "sleep")
+	ctx, stop := context.WithCancel(t.Context())
+	var programs sync.WaitGroup
+	defer programs.Wait()
+	defer stop()
+	programs.Go(func() {
+		for ctx.Err() == nil {
+			c := exec.CommandContext(ctx, "sleep", "60")
+			if err := c.Start(); err != nil {
+				return // it is over, or there are too many
+			}
+			programs.Go(func() { _ = c.Wait() })
+		}
+	})
+	for range 30 {
+		s := serve(t, t.TempDir(), textTree(), Options{})
+		if err := s.Unmount(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

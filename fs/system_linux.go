@@ -71,6 +71,10 @@ func deviceOf(dir string) (uint64, error) {
 // forever.
 func waitMount(s *fuse.Server, o Options) error {
 	if o.OwnReads {
+		// A program that is started meanwhile would have the file, too, and the mount would be in use
+		// until it ends.
+		syscall.ForkLock.RLock()
+		defer syscall.ForkLock.RUnlock()
 		return s.WaitMount()
 	}
 	return nil
