@@ -41,16 +41,6 @@ var samples = map[string]geomtest.Cells{
 	"wrapping": func(x, y int) []geometry.Volume {
 		return []geometry.Volume{{Z: int16(x*31 - y*17), Height: uint16(y * 4099)}}
 	},
-	// Heights in any order, equal ones in a cell, and many that are equal modulo a power of two.
-	"crowded": func(x, y int) []geometry.Volume {
-		h := uint32(x*7919+y*104729) * 2654435761
-		volumes := make([]geometry.Volume, h>>29)
-		for i := range volumes {
-			h = h*1664525 + 1013904223
-			volumes[i] = geometry.Volume{Z: int16(h>>31) + int16(h>>28)<<10, Height: uint16(h)}
-		}
-		return volumes
-	},
 }
 
 func TestParseZone(t *testing.T) {
