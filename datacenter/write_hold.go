@@ -2,7 +2,6 @@ package datacenter
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 
 	"lorefs/internal/inflate"
@@ -75,9 +74,7 @@ func (h *heldImage) Write(p []byte) (int, error) {
 // segments implements [imageTarget].
 func (h *heldImage) segments(s *segmentStore) error {
 	for _, seg := range s.segments {
-		n := uint32(len(seg) / s.size)
-		h.small = binary.LittleEndian.AppendUint32(h.small, n)
-		h.small = binary.LittleEndian.AppendUint32(h.small, n)
+		h.small = s.appendCounts(h.small, seg)
 		h.add(seg)
 	}
 	return nil

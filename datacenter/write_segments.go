@@ -116,9 +116,7 @@ func (s *segmentStore) write(w io.Writer, segs [][]byte) error {
 	const step = 1 << 10 // elements: few enough for the unpacked ones to stay in the CPU cache
 	var buf []byte
 	for _, seg := range segs {
-		n := uint32(len(seg) / s.size)
-		buf = binary.LittleEndian.AppendUint32(buf[:0], n)
-		buf = binary.LittleEndian.AppendUint32(buf, n)
+		buf = s.appendCounts(buf[:0], seg)
 		if _, err := w.Write(buf); err != nil {
 			return err
 		}
@@ -135,6 +133,12 @@ func (s *segmentStore) write(w io.Writer, segs [][]byte) error {
 		}
 	}
 	return nil
+}
+
+// appendCounts appends the counts before a segment, full and used: all of it is used.
+func (s *segmentStore) appendCounts(dst, seg []byte) []byte {
+	n := uint32(len(seg) / s.size)
+	return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(dst, n), n)
 }
 
 func (s *segmentStore) unpacked(dst, elements []byte) []byte {

@@ -1,9 +1,6 @@
 package geometry
 
-import (
-	"math"
-	"slices"
-)
+import "slices"
 
 // patch is a rectangle of floors of one height in a square, from cell x0, y0 up to x1, y1: a run that
 // is the same in each column from x0 up to x1.
@@ -81,6 +78,19 @@ func (p *patches) join(s Square, counts *heights) {
 	p.open = p.open[:0]
 }
 
+// takeCell takes the heights of a cell's floors to p.cell, in their order, without those that are alone.
+func (p *patches) takeCell(volumes Volumes, counts *heights) {
+	p.cell = p.cell[:0]
+	for i := range volumes.Len() {
+		if z := volumes.At(i).Z; !counts.alone(z) {
+			p.cell = append(p.cell, z)
+		}
+	}
+	if !slices.IsSorted(p.cell) {
+		slices.Sort(p.cell)
+	}
+}
+
 // addCell continues the runs that have a floor in p.cell, ends the others, and begins new
 // ones.
 func (p *patches) addCell(y uint8) {
@@ -100,22 +110,6 @@ func (p *patches) addCell(y uint8) {
 	p.runs = ended
 	p.endRuns(old, y)
 	p.low, p.nextLow = next, p.low
-}
-
-// takeCell takes the heights of a cell's floors to p.cell, in their order, without those that are alone.
-func (p *patches) takeCell(volumes Volumes, counts *heights) {
-	cell, sorted, last := p.cell[:0], true, int16(math.MinInt16)
-	for i := range volumes.Len() {
-		z := volumes.At(i).Z
-		if counts.alone(z) {
-			continue
-		}
-		cell, sorted, last = append(cell, z), sorted && last <= z, z
-	}
-	p.cell = cell
-	if !sorted {
-		slices.Sort(cell)
-	}
 }
 
 func (p *patches) endRuns(all []run, y uint8) {
