@@ -18,10 +18,11 @@
 //     owner only, and locks it (flock, see package filelock). The lock shows Sweep that the
 //     writer lives.
 //   - Write writes the content.
-//   - Sync gives the file the owner, permission bits and extended attributes of the old file,
-//     as far as the process may set them. Then it syncs the file, since its name must not
-//     become durable before its content.
-//   - ReadBack opens the file again for the caller, who checks it before anything is replaced.
+//   - SyncAndReadBack gives the file the owner, permission bits and extended attributes of the
+//     old file, as far as the process may set them. Then it syncs the file, since its name must
+//     not become durable before its content. Meanwhile the caller checks the file, opened
+//     again: both have to succeed before anything is replaced. The caller reads the same bytes
+//     as after the sync, since a system reads what it has not written yet from its cache.
 //   - Hold asks the caller whether the old file is still the expected one. After that, only
 //     this file may be replaced. It stays open, so that no other file can get its number.
 //   - KeepOld gives the old file a second name, and compares the linked file with the old one.

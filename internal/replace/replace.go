@@ -1,6 +1,7 @@
 package replace
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,10 +81,7 @@ func (f *File) run(write func(w io.Writer) error, verify func(f *os.File) error)
 	if err := f.Write(write); err != nil {
 		return err
 	}
-	if err := f.Sync(); err != nil {
-		return err
-	}
-	if err := f.ReadBack(verify); err != nil {
+	if err := f.SyncAndReadBack(verify); err != nil {
 		return err
 	}
 	if err := f.Hold(); err != nil {
@@ -101,7 +99,7 @@ func (f *File) run(write func(w io.Writer) error, verify func(f *os.File) error)
 // File is a new file that is to replace an old one. Its methods are the steps, to be called
 // in this order; Cleanup must be called in any case:
 //
-//	Begin or BeginNew, Write, Sync, ReadBack, Hold, KeepOld, Place, SyncDir
+//	Begin or BeginNew, Write, SyncAndReadBack, Hold, KeepOld, Place, SyncDir
 type File struct {
 	ctx  context.Context
 	o    Options
@@ -238,36 +236,43 @@ func (f *File) Write(write func(w io.Writer) error) error {
 	return f.step(StepWrite, f.temp.path, func() error { return f.writeAll(f.temp.File, write) })
 }
 
-// Sync gives the new file the owner, the permission bits and the extended attributes of the
-// old one, as far as the process may set them, and syncs it: its name must not become
-// durable before its content.
-func (f *File) Sync() error {
+// SyncAndReadBack gives the new file the owner, the permission bits and the extended attributes
+// of the old one, as far as the process may set them. Then it syncs the file, since its name must
+// not become durable before its content. Meanwhile verify, if it is not nil, reads the file, opened
+// again: a disk may take longer to sync the file than verify takes. If both fail, the error is that
+// of the sync.
+func (f *File) SyncAndReadBack(verify func(f *os.File) error) (err error) {
 	if err := f.step(StepMode, f.temp.path, f.setMode); err != nil {
 		return err
 	}
-	return f.step(StepSync, f.temp.path, f.temp.Sync)
+	if verify == nil {
+		return f.sync()
+	}
+	g, err := f.openAgain()
+	if err != nil {
+		return err
+	}
+	defer func() { err = cmp.Or(err, stepError(StepVerify, f.temp.path, g.Close())) }()
+	synced := make(chan error, 1)
+	go func() { synced <- f.sync() }()
+	defer func() { err = cmp.Or(<-synced, err) }()
+	return f.step(StepVerify, f.temp.path, func() error { return verify(g.OS()) })
 }
 
-// ReadBack opens the new file again and calls verify, if it is not nil.
-func (f *File) ReadBack(verify func(f *os.File) error) error {
-	if verify == nil {
-		return nil
-	}
-	return f.step(StepVerify, f.temp.path, func() (err error) {
-		g, err := f.disk.Open(f.temp.path, os.O_RDONLY)
-		if err != nil {
+func (f *File) sync() error { return f.step(StepSync, f.temp.path, f.temp.Sync) }
+
+// openAgain opens the new file again, to read it.
+func (f *File) openAgain() (g disk.File, err error) {
+	err = f.step(StepVerify, f.temp.path, func() error {
+		if g, err = f.disk.Open(f.temp.path, os.O_RDONLY); err != nil {
 			return err
 		}
-		defer func() {
-			if closeErr := g.Close(); err == nil {
-				err = closeErr
-			}
-		}()
-		if !f.temp.isAt(f.temp.path) {
-			return errors.New("another file took its place")
+		if f.temp.isAt(f.temp.path) {
+			return nil
 		}
-		return verify(g.OS())
+		return errors.Join(errors.New("another file took its place"), g.Close())
 	})
+	return g, err
 }
 
 // Hold asks o.Check about the old file, and remembers it. After that, only this file may be

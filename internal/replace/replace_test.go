@@ -2,6 +2,7 @@ package replace
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"lorefs/internal/disk"
 	"lorefs/internal/disk/disktest"
@@ -128,7 +130,7 @@ func TestReplace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(f.Write(writeText(2)), f.Sync(), f.ReadBack(verifyText(2)), f.Hold()); err != nil {
+	if err := errors.Join(f.Write(writeText(2)), f.SyncAndReadBack(verifyText(2)), f.Hold()); err != nil {
 		t.Fatal(err)
 	}
 	ready, err := f.Info()
@@ -299,7 +301,7 @@ func testFault(t *testing.T, s system, nth int, op disktest.Op, withCancel, plac
 	if withCancel {
 		fail = func() error { cancel(errInjected); return nil }
 	}
-	err := Replace(ctx, path, Options{Disk: at(nth, fail, s.before)}, writeText(2), nil)
+	err := Replace(ctx, path, Options{Disk: at(nth, fail, s.before)}, writeText(2), verifyText(2))
 	if err != nil && !errors.Is(err, errInjected) {
 		t.Errorf("the error is %v", err)
 	}
@@ -349,6 +351,52 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestReadBackWhileSyncing checks that the new file is read back while the disk is still busy, and that
+// nothing is replaced unless both succeed.
+func TestReadBackWhileSyncing(t *testing.T) {
+	errSync, errRead := errors.New("the disk is broken"), errors.New("what was written is wrong")
+	for _, tt := range []struct {
+		sync, read error
+		step       Step
+	}{
+		{nil, nil, ""},
+		{errSync, nil, StepSync},
+		{nil, errRead, StepVerify},
+		{errSync, errRead, StepSync},
+	} {
+		path := oldFile(t)
+		reading := make(chan struct{})
+		d := disktest.New()
+		d.SetBefore(func(op disktest.Op) error {
+			if op.Name != "sync" {
+				return nil
+			}
+			select {
+			case <-reading:
+				return tt.sync
+			case <-time.After(time.Minute):
+				return errors.New("nobody reads the file while it is synced")
+			}
+		})
+		err := Replace(t.Context(), path, Options{Disk: d}, writeText(2), func(f *os.File) error {
+			close(reading)
+			return cmp.Or(tt.read, verifyText(2)(f))
+		})
+		if tt.step == "" {
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantFiles(t, filepath.Dir(path), map[string]int{"file.dat": 2, "file.dat.bak": 1})
+			continue
+		}
+		at, isStep := errors.AsType[*StepError](err)
+		if !errors.Is(err, cmp.Or(tt.sync, tt.read)) || !isStep || at.Step != tt.step {
+			t.Errorf("sync %v, read %v: %v", tt.sync, tt.read, err)
+		}
+		wantFiles(t, filepath.Dir(path), map[string]int{"file.dat": 1})
+	}
+}
+
 // TestIgnoredWriteError checks that an error of writing counts even if the caller ignores
 // it.
 func TestIgnoredWriteError(t *testing.T) {
@@ -365,16 +413,25 @@ func TestIgnoredWriteError(t *testing.T) {
 }
 
 func TestPanic(t *testing.T) {
-	path := oldFile(t)
-	func() {
-		defer func() {
-			if recover() == nil {
-				t.Error("the panic was swallowed")
-			}
+	for what, do := range map[string]func(path string) error{
+		"write": func(path string) error {
+			return Replace(t.Context(), path, Options{}, func(io.Writer) error { panic("a bug") }, nil)
+		},
+		"verify": func(path string) error {
+			return Replace(t.Context(), path, Options{}, writeText(2), func(*os.File) error { panic("a bug") })
+		},
+	} {
+		path := oldFile(t)
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: the panic was swallowed", what)
+				}
+			}()
+			_ = do(path)
 		}()
-		_ = Replace(t.Context(), path, Options{}, func(io.Writer) error { panic("a bug") }, nil)
-	}()
-	wantFiles(t, filepath.Dir(path), map[string]int{"file.dat": 1})
+		wantFiles(t, filepath.Dir(path), map[string]int{"file.dat": 1})
+	}
 }
 
 func TestNoRoom(t *testing.T) {

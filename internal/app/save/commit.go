@@ -179,13 +179,8 @@ func (s *Set) prepare(ctx context.Context, begin func() (*replace.File, error), 
 	}
 
 	// Give it the old file's owner, mode and attributes, and sync it: the name must not become
-	// durable before the content.
-	if err := f.Sync(); err != nil {
-		return nil, id, err
-	}
-
-	// Open it again, read it, and compare it with the snapshot.
-	err = f.ReadBack(func(g *os.File) error { return snapshot.Check(ctx, g, id) })
+	// durable before the content. Meanwhile open it again, read it, and compare it with the snapshot.
+	err = f.SyncAndReadBack(func(g *os.File) error { return snapshot.Check(ctx, g, id) })
 	ready = err == nil
 	return f, id, err
 }

@@ -26,7 +26,7 @@ func TestSplicedWrong(t *testing.T) {
 			e.mustSet("A", "a1")
 			wrong := c.wrong
 			d.SetBefore(func(op disktest.Op) error {
-				if op.Name == "sync" && strings.HasPrefix(op.Path, p.dir) && wrong > 0 {
+				if op.Name == "open" && strings.HasPrefix(op.Path, p.dir) && wrong > 0 { // to be read back
 					wrong--
 					return flip(op.Path)
 				}
