@@ -75,8 +75,12 @@ func TestRepackOfFixtures(t *testing.T) {
 	testneeds.Slow(t, "packs two files of 20 MB inflated")
 	for _, name := range []string{"p115_small_x64.dat", "p115_small_x86.dat"} {
 		t.Run(name, func(t *testing.T) {
-			f := mustOpen(t, readFixture(t, name), datacenter.Options{})
+			given := readFixture(t, name)
+			f := mustOpen(t, given, datacenter.Options{})
 			data := repack(t, f, datacenter.WriteOptions{})
+			if most := len(given) + len(given)/50; len(data) > most {
+				t.Errorf("%d bytes of a file of %d: want %d at most", len(data), len(given), most)
+			}
 			for _, f := range dctest.Findings(t, data, 5) {
 				t.Error(f)
 			}
