@@ -116,6 +116,8 @@ func TestSyntaxErrors(t *testing.T) {
 		head + "@ /A\n-a int 1\n+a int 12":                              "mod:7: \"+a int 12\": want a line end",
 		whole:                                                           "mod:3: the patch ends here, without the line \"# end\"",
 		whole + "@ /A\n-a int 1\n":                                      "mod:5: the patch ends here",
+		"lorefs-patch 1\nend:# end\n\n@ /A\n-a int 1\n":                 "mod:5: the patch ends here",
+		head + "@ /A[1]\n? A 0/0 - - - - -\n-a int 1\n":                 "mod:6: \"? A 0/0 - - - - -\": want ? STEP",
 		whole + "# end\n\n@ /A\n-a int 1\n":                             "mod:6: \"@ /A\": want no block behind the line \"# end\"",
 	} {
 		_, err := patch.Parse("mod", []byte(text))

@@ -136,10 +136,11 @@ func (p *parser) header() error {
 	}
 	for p.next() {
 		name, text, found := strings.Cut(p.text, ":")
+		text = strings.TrimPrefix(text, " ")
 		switch {
 		case p.isCut:
 			return p.cut()
-		case p.text == endName+": "+lastLine:
+		case name == endName && text == lastLine:
 			p.isMarked = true
 			continue
 		case p.text == "":
@@ -151,7 +152,7 @@ func (p *parser) header() error {
 		case len(p.patch.Header) == maxFields:
 			return p.errorf("more than %d lines before the first block", maxFields)
 		}
-		p.patch.Header = append(p.patch.Header, Field{name, strings.TrimPrefix(text, " ")})
+		p.patch.Header = append(p.patch.Header, Field{name, text})
 	}
 	return p.long()
 }
@@ -345,7 +346,7 @@ func (p *parser) guard() error {
 		}
 		ok = ok && parseHash(text, h)
 	}
-	if !ok || g.Alone > ByGroup {
+	if !ok || g.isEmpty() || g.Alone > ByGroup {
 		return p.errorf("%s: want %s", shown.Quote(p.text), want)
 	}
 	b.Guards = append(b.Guards, g)
