@@ -69,6 +69,14 @@ func (d *deflater) start(level int, content func(io.Writer) error) *deflated {
 	return b
 }
 
+// startBytes begins to compress data.
+func (d *deflater) startBytes(level int, data []byte) *deflated {
+	return d.start(level, func(w io.Writer) error {
+		_, err := w.Write(data)
+		return err
+	})
+}
+
 // idleCompressors are passed from block to block, also of other files: their tables take longer to
 // make than a small file to compress. There is a pool for each level.
 var idleCompressors [flate.BestCompression - flate.HuffmanOnly + 1]sync.Pool

@@ -81,10 +81,7 @@ func (s *sealer) flush() error {
 	}
 	piece := s.piece
 	s.piece = nil
-	return s.enqueue(s.deflate.start(s.deflate.level, func(w io.Writer) error {
-		_, err := w.Write(piece)
-		return err
-	}))
+	return s.enqueue(s.deflate.startBytes(s.deflate.level, piece))
 }
 
 // segments implements [imageTarget]. They are being compressed.
