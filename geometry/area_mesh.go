@@ -67,9 +67,14 @@ func (t pathsOBJ) putNodes(s *sink, part int) {
 func (t pathsOBJ) putLines(s *sink, part int) {
 	first, end := t.a.ofPart(part)
 	for n := first; n < end; n++ {
+		size := len("l  \n") + digits(n+1) // without the other node
 		for e := range t.a.Node(n).Edges() {
 			if e.Target < uint32(n) && t.a.leadsBack(n, e) {
 				continue // the line of the other edge
+			}
+			if s.counts {
+				s.count += size + digits(int(e.Target)+1)
+				continue
 			}
 			s.str("l ")
 			s.int(n + 1)

@@ -62,11 +62,16 @@ const newFace = "f -4 -3 -2 -1\n"
 func (m *mesher) put(s *sink, of Square, x, y int) {
 	m.setPlaces(x, y)
 	m.heights.count(of)
-	m.vertices.count = 0
-	if alone := m.putAlone(s, of); alone < len(of.volumes)/volumeSize {
-		m.patches.join(of, &m.heights)
-		m.putPatches(s)
+	for cell, volumes := range of.Cells {
+		x, y := uint8(cell/SquareSide), uint8(cell%SquareSide)
+		if s.counts {
+			m.countAlone(s, volumes, x, y)
+		} else {
+			m.putAlone(s, volumes, x, y)
+		}
+		m.patches.endCell(x, y)
 	}
+	m.putPatches(s, m.patches.finish())
 }
 
 // setPlaces sets the beginnings of vertices' lines.
@@ -77,44 +82,46 @@ func (m *mesher) setPlaces(x, y int) {
 	}
 }
 
-// putAlone writes the floors that are alone at their height, and returns how many these are.
-func (m *mesher) putAlone(s *sink, of Square) (count int) {
-	rest := of.volumes
-	for cell, n := range of.counts {
-		for range n {
-			z := volumeAt(rest).Z
-			rest = rest[volumeSize:]
-			if !m.heights.alone(z) {
-				continue
-			}
-			m.setEnd(s, z)
-			m.putCell(s, uint8(cell/SquareSide), uint8(cell%SquareSide))
-			count++
+// putAlone writes the floors of cell x, y that are alone at their height, with corners of their own. It
+// gives the others to the patches.
+func (m *mesher) putAlone(s *sink, volumes Volumes, x, y uint8) {
+	for i := range volumes.Len() {
+		z := volumes.At(i).Z
+		if !m.heights.alone(z) {
+			m.patches.take(z)
+			continue
 		}
+		m.setEnd(s, z)
+		m.putVertex(s, x, y)
+		m.putVertex(s, x+1, y)
+		m.putVertex(s, x+1, y+1)
+		m.putVertex(s, x, y+1)
+		s.str(newFace)
 	}
-	return count
 }
 
-// putCell writes the floor of cell x, y with corners of its own.
-func (m *mesher) putCell(s *sink, x, y uint8) {
-	m.vertices.count += 4
-	if s.counts {
-		// Each place on an axis is that of two corners.
-		s.count += 2*(len(m.xs[x])+len(m.xs[x+1])+len(m.ys[y])+len(m.ys[y+1])) + 4*m.endSize + len(newFace)
-		return
+// countAlone is putAlone for a sink that counts.
+func (m *mesher) countAlone(s *sink, volumes Volumes, x, y uint8) {
+	count, ends := 0, 0
+	for i := range volumes.Len() {
+		z := volumes.At(i).Z
+		if !m.heights.alone(z) {
+			m.patches.take(z)
+			continue
+		}
+		ends += len(" \n") + digits(int(z))
+		count++
 	}
-	m.putVertex(s, x, y)
-	m.putVertex(s, x+1, y)
-	m.putVertex(s, x+1, y+1)
-	m.putVertex(s, x, y+1)
-	s.str(newFace)
+	// Each place on an axis is that of two corners.
+	places := 2 * (len(m.xs[x]) + len(m.xs[x+1]) + len(m.ys[y]) + len(m.ys[y+1]))
+	s.count += count*(places+len(newFace)) + 4*ends
 }
 
 // putPatches writes the faces of all patches, each behind those of its corners that no other face
 // had.
-func (m *mesher) putPatches(s *sink) {
-	m.vertices.share(4 * len(m.patches.done))
-	for _, p := range m.patches.done {
+func (m *mesher) putPatches(s *sink, all []patch) {
+	m.vertices.clear(4 * len(all))
+	for _, p := range all {
 		m.setEnd(s, p.run.z())
 		m.putPatch(s, p)
 	}
@@ -169,7 +176,7 @@ func (m *mesher) putCorner(s *sink, x, y uint8, z int16) int {
 	return number
 }
 
-// vertices numbers the corners of faces, from 0 on. Those that may be shared are in a hash table.
+// vertices numbers the corners of patches, from 0 on, in a hash table.
 type vertices struct {
 	slots []vertexSlot
 	shift uint8
@@ -179,9 +186,9 @@ type vertices struct {
 // vertexSlot has 1 more than the number of a vertex, or 0 if it is free.
 type vertexSlot struct{ key, number uint32 }
 
-// share empties the table, and makes room for so many vertices. They are numbered behind those before.
-func (v *vertices) share(most int) {
-	v.shift = 32
+// clear empties the table, and makes room for so many vertices.
+func (v *vertices) clear(most int) {
+	v.count, v.shift = 0, 32
 	size := 1
 	for size < 2*most {
 		size *= 2

@@ -25,8 +25,8 @@ func (h *heights) count(s Square) {
 // alone reports whether there is surely no other floor at the height of one.
 func (h *heights) alone(z int16) bool { return *h.of(z) == 1 }
 
-// patches joins the floors of a square to rectangles. It first joins cells along y to runs,
-// then equal runs along x. Both lists that are compared are sorted, so the time is hardly more
+// patches joins floors of a square to rectangles. It first joins cells along y to runs, then
+// equal runs along x. Both lists that are compared are sorted, so the time is hardly more
 // than linear in the number of floors.
 type patches struct {
 	done []patch
@@ -61,39 +61,36 @@ func (r run) y1() uint8 { return uint8(r & yMask) }
 // below reports whether a run is lower than another.
 func (r run) below(other run) bool { return r>>(2*yBits) < other>>(2*yBits) }
 
-// join finds the patches of a square's floors that may not be alone at their height.
-func (p *patches) join(s Square, counts *heights) {
-	p.done = p.done[:0]
-	for cell, volumes := range s.Cells {
-		x, y := uint8(cell/SquareSide), uint8(cell%SquareSide)
-		p.takeCell(volumes, counts)
+// take takes the height of a floor in the cell that endCell is called for next.
+func (p *patches) take(z int16) { p.cell = append(p.cell, z) }
+
+// endCell joins the floors of cell x, y. Cells come in their order.
+func (p *patches) endCell(x, y uint8) {
+	if len(p.cell)+len(p.low) > 0 {
 		p.addCell(y)
-		if y == SquareSide-1 {
-			p.endColumn(x)
-		}
 	}
-	for _, o := range p.open {
-		p.done = append(p.done, patch{o.run, o.x0, SquareSide})
+	if y == SquareSide-1 && len(p.runs)+len(p.low)+len(p.open) > 0 {
+		p.endColumn(x)
 	}
-	p.open = p.open[:0]
 }
 
-// takeCell takes the heights of a cell's floors to p.cell, in their order, without those that are alone.
-func (p *patches) takeCell(volumes Volumes, counts *heights) {
-	p.cell = p.cell[:0]
-	for i := range volumes.Len() {
-		if z := volumes.At(i).Z; !counts.alone(z) {
-			p.cell = append(p.cell, z)
-		}
+// finish returns the patches of a square whose cells have all ended. They may be used until the next
+// cell ends.
+func (p *patches) finish() []patch {
+	done := p.done
+	for _, o := range p.open {
+		done = append(done, patch{o.run, o.x0, SquareSide})
 	}
-	if !slices.IsSorted(p.cell) {
-		slices.Sort(p.cell)
-	}
+	p.open, p.done = p.open[:0], done[:0]
+	return done
 }
 
 // addCell continues the runs that have a floor in p.cell, ends the others, and begins new
 // ones.
 func (p *patches) addCell(y uint8) {
+	if !slices.IsSorted(p.cell) {
+		slices.Sort(p.cell)
+	}
 	old, next, ended := p.low, p.nextLow[:0], p.runs
 	for _, z := range p.cell {
 		here := packRun(z, y, 0)
@@ -110,6 +107,7 @@ func (p *patches) addCell(y uint8) {
 	p.runs = ended
 	p.endRuns(old, y)
 	p.low, p.nextLow = next, p.low
+	p.cell = p.cell[:0]
 }
 
 func (p *patches) endRuns(all []run, y uint8) {
