@@ -307,7 +307,7 @@ func besideWord(text string) (at int, word string) {
 // guard takes a line that begins with "?".
 func (p *parser) guard() error {
 	b := p.block
-	const want = "? STEP n/m[>n/m] old new self before after, or ? STEP self before after, each of these 12 hex digits or -"
+	const want = "? STEP n/m[>n/m] (not 0/0) old new self before after, or ? STEP self before after, each of these 12 hex digits or -"
 	fields := strings.Split(p.text, " ")
 	const hashes = 5
 	t := len(fields) - 3

@@ -25,7 +25,8 @@ func (e *KeptError) Error() string {
 	return fmt.Sprintf("%s holds a file that was in the place of %s: look whether you want it", e.Kept, e.File)
 }
 
-// Step is a step of replacing a file. The constants are in the order of the steps.
+// Step is a step of replacing a file. The constants are in the order of the steps, but StepSync and
+// StepVerify are one: a file is read while it is synced.
 type Step string
 
 // The steps. Until StepRename, the old file is in its place unchanged. It is there again if

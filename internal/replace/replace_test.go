@@ -351,8 +351,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestReadBackWhileSyncing checks that the new file is read back while the disk is still busy, and that
-// nothing is replaced unless both succeed.
+// TestReadBackWhileSyncing checks that the new file is synced and read back at the same time: each waits
+// for the other to begin. Nothing is replaced unless both succeed.
 func TestReadBackWhileSyncing(t *testing.T) {
 	errSync, errRead := errors.New("the disk is broken"), errors.New("what was written is wrong")
 	for _, tt := range []struct {
@@ -365,22 +365,26 @@ func TestReadBackWhileSyncing(t *testing.T) {
 		{errSync, errRead, StepSync},
 	} {
 		path := oldFile(t)
-		reading := make(chan struct{})
+		reading, syncing := make(chan struct{}), make(chan struct{})
+		wait := func(begun <-chan struct{}, otherwise string) error {
+			select {
+			case <-begun:
+				return nil
+			case <-time.After(time.Minute):
+				return errors.New(otherwise)
+			}
+		}
 		d := disktest.New()
 		d.SetBefore(func(op disktest.Op) error {
 			if op.Name != "sync" {
 				return nil
 			}
-			select {
-			case <-reading:
-				return tt.sync
-			case <-time.After(time.Minute):
-				return errors.New("nobody reads the file while it is synced")
-			}
+			close(syncing)
+			return cmp.Or(wait(reading, "nobody reads the file while it is synced"), tt.sync)
 		})
 		err := Replace(t.Context(), path, Options{Disk: d}, writeText(2), func(f *os.File) error {
 			close(reading)
-			return cmp.Or(tt.read, verifyText(2)(f))
+			return cmp.Or(wait(syncing, "nobody syncs the file while it is read"), tt.read, verifyText(2)(f))
 		})
 		if tt.step == "" {
 			if err != nil {

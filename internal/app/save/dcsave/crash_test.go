@@ -27,11 +27,15 @@ func newDying(t *testing.T) *dying {
 	return &dying{p, savetest.NewWorld(t, p.dir, p.state, first())}
 }
 
-// edit makes edits, given as pairs of a name and a value.
+// edit makes edits, given as pairs of a name and a value. Any goroutine may call it.
 func (w *dying) edit(e *editing, pairs ...string) {
 	w.t.Helper()
 	for pair := range slices.Chunk(pairs, 2) {
-		w.Edit(w.Model().With(pair[0], pair[1]), func() { e.mustSet(pair[0], pair[1]) })
+		w.Edit(w.Model().With(pair[0], pair[1]), func() {
+			if err := e.set(pair[0], pair[1]); err != nil {
+				w.t.Error(err)
+			}
+		})
 	}
 }
 
