@@ -62,6 +62,9 @@ func (t areaJSON) putNodes(s *sink, part int) {
 	}
 }
 
+// edgeStarts are the beginnings of edges, up to their bits.
+var edgeStarts = [MaxEdges]string{"[0,", "[1,", "[2,", "[3,", "[4,", "[5,", "[6,", "[7,"}
+
 func (t areaJSON) putNode(s *sink, n Node) {
 	at := n.Position()
 	s.str(`{"at":`)
@@ -74,9 +77,7 @@ func (t areaJSON) putNode(s *sink, n Node) {
 		}
 		first = false
 		to := t.a.Node(int(e.Target)).Position()
-		s.str("[")
-		s.int(int(e.Bit))
-		s.str(",")
+		s.str(edgeStarts[e.Bit])
 		s.int(int(e.Target))
 		s.str(",")
 		s.float64(float64(to[0]) - float64(at[0]))

@@ -112,29 +112,32 @@ func (t areaGeoJSON) put(s *sink, i int) {
 		return
 	}
 	var room [MaxEdges]line
+	var at sink // the text of the node's position, which all of its lines have
 	first, end := t.a.ofPart(i - 1)
 	for n := first; n < end; n++ {
-		t.putPoint(s, n)
+		at.dst = at.dst[:0]
+		at.position(t.a.Node(n).Position())
+		t.putPoint(s, n, at.dst)
 		lines := t.a.lines(n, &room)
-		t.putLines(s, n, lines, false)
-		t.putLines(s, n, lines, true)
+		t.putLines(s, n, at.dst, lines, false)
+		t.putLines(s, n, at.dst, lines, true)
 		s.lineEnd(n == t.a.nodes-1)
 	}
 }
 
-func (t areaGeoJSON) putPoint(s *sink, n int) {
+// putPoint writes the feature of node n, whose position has the text at.
+func (t areaGeoJSON) putPoint(s *sink, n int, at []byte) {
 	s.str(`{"type":"Feature","id":`)
 	s.int(n)
 	s.str(`,"geometry":{"type":"Point","coordinates":`)
-	s.position(t.a.Node(n).Position())
+	s.bytes(at)
 	s.str(`},"properties":{"node":`)
 	s.int(n)
 	s.str(`}}`)
 }
 
-// putLines writes the feature of a node's lines of one kind, if it has any.
-func (t areaGeoJSON) putLines(s *sink, n int, lines []line, oneWay bool) {
-	from := t.a.Node(n).Position()
+// putLines writes the feature of a node's lines of one kind, if it has any. at is as in putPoint.
+func (t areaGeoJSON) putLines(s *sink, n int, at []byte, lines []line, oneWay bool) {
 	some := false
 	for _, l := range lines {
 		if l.oneWay != oneWay {
@@ -147,7 +150,7 @@ func (t areaGeoJSON) putLines(s *sink, n int, lines []line, oneWay bool) {
 		}
 		some = true
 		s.str("[")
-		s.position(from)
+		s.bytes(at)
 		s.str(",")
 		s.position(t.a.Node(int(l.target)).Position())
 		s.str("]")

@@ -209,7 +209,7 @@ func TestSizesAtTheEnds(t *testing.T) {
 	checkText(t, geometry.SquaresJSON(z, end, geometry.ZonePosition{}))
 	checkText(t, geometry.SquaresJSON(z, geometry.ZonePosition{}, end))
 	area := geomtest.Area{}
-	for _, v := range []float32{0, 9, 10, 99, 100, 12345, 999999, 1 << 24, 1<<24 - 1, 0.1, 1e-45, math.MaxFloat32, float32(math.Copysign(0, -1))} {
+	for _, v := range []float32{0, 9, 10, 99, 100, 999, 1000, 9999, 1e4, 12345, 99999, 1e5, 999999, 1e6, 9999999, 1e7, 1 << 24, 1<<24 - 1, 0.1, 1e-45, math.MaxFloat32, float32(math.Copysign(0, -1))} {
 		area.Nodes = append(area.Nodes, geomtest.Node{Position: [3]float32{v, -v, v / 3}, Edges: []geometry.Edge{{Bit: 3, Target: 0}, {Bit: 7, Target: uint32(len(area.Nodes))}}})
 	}
 	a := parseArea(t, area)

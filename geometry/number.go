@@ -45,27 +45,28 @@ func appendInt(dst []byte, v int) []byte {
 	return strconv.AppendInt(dst, int64(v), 10)
 }
 
-// powersOf10 are the smallest numbers of 1 digit, 2 digits and so on.
-var powersOf10 = func() (all [20]uint64) {
-	power := uint64(1)
-	for i := range all {
-		all[i] = power
-		power *= 10
-	}
-	return all
-}()
+// countedBits bounds the numbers whose digits are counted: they have fewer bits.
+const countedBits = 59
 
 // digits returns how many bytes appendInt appends.
 func digits(v int) int {
-	sign, size := 0, uint64(v)
-	if v < 0 {
-		sign, size = 1, -size
-	}
-	size |= 1 // 0 has a digit, too; no other number gets one more
-	// 1233/4096 is the logarithm of 2: a number of n bits has n*0.301 digits, or one more.
-	n := bits.Len64(size) * 1233 >> 12
-	if size >= powersOf10[n] {
-		n++
-	}
-	return sign + n
+	sign := int64(v) >> 63 // -1 or 0
+	size := uint64((int64(v) ^ sign) - sign)
+	return int(int64((size+digitsAt[bits.Len64(size)])>>countedBits) - sign)
 }
+
+// digitsAt has an element for each number of bits. Its sum with a number of so many bits has the number
+// of digits from bit countedBits on: the first number that has one more digit carries there.
+var digitsAt = func() (all [countedBits + 1]uint64) {
+	all[0] = 1 << countedBits // 0 has a digit, too
+	digits, next := uint64(1), uint64(10)
+	for n := 1; n < len(all); n++ {
+		all[n] = digits << countedBits
+		if next < 1<<n {
+			digits++
+			all[n] = digits<<countedBits - next
+			next *= 10
+		}
+	}
+	return all
+}()

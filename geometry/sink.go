@@ -18,6 +18,14 @@ func (s *sink) str(text string) {
 	s.dst = append(s.dst, text...)
 }
 
+func (s *sink) bytes(text []byte) {
+	if s.counts {
+		s.count += len(text)
+		return
+	}
+	s.dst = append(s.dst, text...)
+}
+
 func (s *sink) int(v int) {
 	if s.counts {
 		s.count += digits(v)
