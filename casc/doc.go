@@ -58,8 +58,7 @@
 //	download  "DL" version:1 16:1 checksums:1 entries:4 tags:2 [flag_bytes:1] [base:1 unused:3]
 //	          ( ekey:16 size:5 priority:1 [checksum:4] [flags] )… tag…
 //	tag       name NUL type:2 bits, a bit an entry, the first highest
-//	size      "DS" version:1 unused:1 entries:4 key_bits:2 total:(8|5) [size_bytes:1]
-//	          ( ekey [NUL] hash:2 size )…
+//	size      "DS" version:1 key_bytes:1 entries:4 tags:2 total:5 tag… ( ekey size:4 )…
 //	patch     "PA" version:1 16:1 16:1 16:1 block_bits:1 blocks:2 flags:1
 //	          [ ckey:16 ekey:16 size:4 size:4 length:1 spec ] ( last:16 md5:16 offset:4 )…
 //	          ( patches:1 ckey:16 size:5 ( from:16 size:5 patch:16 size:4 index:1 )… )… 0
@@ -84,9 +83,9 @@
 //
 // There was no whole real storage to test with, only real parts. Where their type says so,
 // these are written by description only: .build.db, index files of version 5, install
-// manifests of version 2, download manifests of version 2 and 3, size manifests, the roots
-// of Diablo III, Heroes of the Storm and Overwatch, and shmem of version 5. Descriptions
-// differ on where the update section begins and how many bytes its guards cover; so every
+// manifests of version 2, download manifests of version 2 and 3, the roots of Diablo III,
+// Heroes of the Storm and Overwatch, and shmem of version 5. Of size manifests only the
+// lengths that build configurations state are real. Descriptions differ on where the update section begins and how many bytes its guards cover; so every
 // page is looked at, and both guards are accepted. The checksum of span headers is proven
 // only at offset 0 of archive 0, and never needed. Whether the offset of a TVFS span is in
 // the file or in the content is decided by which of them fits.

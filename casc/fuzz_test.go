@@ -83,7 +83,7 @@ func FuzzManifests(f *testing.F) {
 	for _, data := range [][]byte{
 		write.Install(2, []casc.InstallEntry{{Name: "a", CKey: casc.Key{1}, Size: 1}}, tag),
 		write.Download(3, []casc.DownloadEntry{{Flags: []byte{1, 2}}}, tag),
-		write.SizeManifest(1, []casc.SizeEntry{{EKey: make([]byte, 9), Hash: 1, Size: 1}}),
+		write.SizeManifest(1, []casc.SizeEntry{{EKey: make([]byte, 9), Size: 1}}, tag),
 		patch, write.Shmem("x", 1), write.ContentManifest(70000, []casc.Asset{{GUID: 1}}),
 	} {
 		f.Add(data)
@@ -108,7 +108,10 @@ func FuzzManifests(f *testing.F) {
 			for range m.Entries() {
 			}
 		}
-		_, _ = casc.ParseSizeManifest(data)
+		if m, err := casc.ParseSizeManifest(data); err == nil {
+			for range m.Entries() {
+			}
+		}
 		_, _ = casc.ParsePatch(data)
 		_, _ = casc.ParseShmem(data)
 	})

@@ -156,7 +156,7 @@ func TestManifestsOfAStorage(t *testing.T) {
 	g.Config = append(g.Config, "patch = "+key.String(), fmt.Sprintf("patch-size = %d", len(patch)))
 	g.Ref("install", g.Add(write.Install(1, []casc.InstallEntry{{Name: "x", CKey: s.CKey, Size: 7}})))
 	g.Ref("download", g.Add(write.Download(1, []casc.DownloadEntry{{EKey: s.EKey, Size: 9}})))
-	g.Ref("size", g.Add(write.SizeManifest(2, []casc.SizeEntry{{EKey: s.EKey[:9], Hash: 1, Size: 9}})))
+	g.Ref("size", g.Add(write.SizeManifest(2, []casc.SizeEntry{{EKey: s.EKey[:9], Size: 9}})))
 	g.KeyRing = "key-0123456789abcdef = 000102030405060708090a0b0c0d0e0f\n"
 	files, err := g.Install()
 	if err != nil {

@@ -280,10 +280,13 @@ func sizeLines(st *casc.Storage) walker {
 		if err != nil {
 			return err
 		}
-		return sequence(ctx, from, m.Entries(), each, func(l *line, e casc.SizeEntry) {
+		var tags []string
+		return numbered(ctx, from, m.Len(), each, func(l *line, i int) {
+			e := m.Entry(i)
+			tags = tagsOf(m.Tags, i, tags[:0])
 			l.hex("ekey", e.EKey)
-			l.number("hash", int64(e.Hash))
 			l.number("size", e.Size)
+			l.texts("tags", tags)
 		})
 	}
 }

@@ -56,7 +56,7 @@ func TestManifests(t *testing.T) {
 	g.Config = append(g.Config, "patch = "+key.String(), fmt.Sprintf("patch-size = %d", len(patch)))
 	g.Ref("install", g.Add(write.Install(1, []casc.InstallEntry{{Name: `a "b"`, CKey: s.CKey, Size: 7}}, write.Tag{Name: "Windows", Type: 1, Entries: []int{0}})))
 	g.Ref("download", g.Add(write.Download(2, []casc.DownloadEntry{{EKey: s.EKey, Size: 9, Priority: 3, Checksum: 5, Flags: []byte{1, 2}}})))
-	g.Ref("size", g.Add(write.SizeManifest(2, []casc.SizeEntry{{EKey: s.EKey[:9], Hash: 1, Size: 9}})))
+	g.Ref("size", g.Add(write.SizeManifest(2, []casc.SizeEntry{{EKey: s.EKey[:9], Size: 9}})))
 	g.Root(g.Add(write.WoWRoot(3, files)))
 	stored, err := g.Install()
 	if err != nil {
@@ -74,7 +74,7 @@ func TestManifests(t *testing.T) {
 		"root":          {len(files), `"id":100,`},
 		"install":       {1, fmt.Sprintf(`{"name":"a \"b\"","ckey":"%v","size":7,"tags":["Windows"]}`, s.CKey)},
 		"download":      {1, fmt.Sprintf(`{"ekey":"%v","size":9,"priority":3,"checksum":5,"flags":"0102","tags":[]}`, s.EKey)},
-		"size":          {1, fmt.Sprintf(`{"ekey":"%x","hash":1,"size":9}`, s.EKey[:9])},
+		"size":          {1, fmt.Sprintf(`{"ekey":"%x","size":9,"tags":[]}`, s.EKey[:9])},
 		"patch":         {1, `"from_size":9,`},
 		"idx":           {distinct(g, func(s write.Stored) casc.Key { return s.EKey }), `{"bucket":`},
 		"index":         {1, fmt.Sprintf(`"ekey":"%v","archive":0,"offset":5,"size":12}`, s.EKey)},

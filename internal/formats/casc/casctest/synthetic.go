@@ -63,7 +63,7 @@ func LoadSynthetic(tb testing.TB, kind string) *Synthetic {
 // skips the test if it is not there. Its Files are not known.
 func LoadOdd(tb testing.TB, name string) *Synthetic {
 	tb.Helper()
-	return load(tb, "casc/odd/"+name+".tar.gz", name)
+	return load(tb, "casc/odd/"+name+".tar.gz", strings.TrimPrefix(name, "r-"))
 }
 
 // load unpacks the storage in a folder of an archive.

@@ -67,27 +67,17 @@ func Download(version int, entries []casc.DownloadEntry, tags ...Tag) []byte {
 	return appendTags(b, tags, len(entries))
 }
 
-// SizeManifest writes a size manifest of version 1 or 2; in version 1 keys end in
-// a NUL.
-func SizeManifest(version int, entries []casc.SizeEntry) []byte {
+// SizeManifest writes a size manifest of version 1 or 2 with keys of 9 bytes.
+func SizeManifest(version int, entries []casc.SizeEntry, tags ...Tag) []byte {
 	total := uint64(0)
 	for _, e := range entries {
 		total += uint64(e.Size)
 	}
-	b := binary.BigEndian.AppendUint32([]byte{'D', 'S', byte(version), 0}, uint32(len(entries)))
-	b = binary.BigEndian.AppendUint16(b, 72)
-	if version == 1 {
-		b = append(binary.BigEndian.AppendUint64(b, total), 4)
-	} else {
-		b = be40(b, total)
-	}
+	b := binary.BigEndian.AppendUint32([]byte{'D', 'S', byte(version), casc.ShortKeySize}, uint32(len(entries)))
+	b = be40(binary.BigEndian.AppendUint16(b, uint16(len(tags))), total)
+	b = appendTags(b, tags, len(entries))
 	for _, e := range entries {
-		b = append(b, e.EKey...)
-		if version == 1 {
-			b = append(b, 0)
-		}
-		b = binary.BigEndian.AppendUint16(b, e.Hash)
-		b = binary.BigEndian.AppendUint32(b, uint32(e.Size))
+		b = binary.BigEndian.AppendUint32(append(b, e.EKey...), uint32(e.Size))
 	}
 	return b
 }
