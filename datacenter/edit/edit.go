@@ -123,6 +123,7 @@ func (d *Draft) apply(ctx context.Context, edits script, logged bool, seen *effe
 		n.compact()
 	}
 	d.shrunk = d.shrunk[:0]
+	d.changes.changed()
 	return err
 }
 

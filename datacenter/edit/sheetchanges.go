@@ -2,12 +2,14 @@ package edit
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 )
 
 // A caller that keeps something made from a whole sheet, such as its text, has to know when the
-// sheet changed.
+// sheet changed. A change is counted when it is complete: whoever sees the count sees the sheet as
+// it is then. While it is being made, a reader may see a part of it, and is told so.
 
 // SheetChange says when a sheet, a child of the root, was last edited.
 type SheetChange struct {
@@ -20,6 +22,8 @@ type SheetChange struct {
 // sheetChanges has the last change of each sheet.
 type sheetChanges struct {
 	last map[Number]SheetChange
+	// now has the sheets that the edits which are being made change.
+	now map[Number]struct{}
 	// log has all last changes in their order, and also changes that later ones replaced.
 	log  []SheetChange
 	next int64
@@ -49,35 +53,67 @@ func (d *Draft) ChangedSince(edit int64) []SheetChange {
 	return since
 }
 
-// noted makes one edit. It records the sheets that the edit changes, and its effect.
+// SheetEdit returns the Edit of the last change of a sheet, and whether the sheet is being changed.
+// What was read between two calls that return the same Edit, and false, is one state of the sheet.
+func (d *Draft) SheetEdit(sheet Number) (last int64, changing bool) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	_, changing = d.changes.now[sheet]
+	return d.changes.last[sheet].Edit, changing
+}
+
+// Still calls f while nobody edits. f must not edit, nor wait for somebody who may.
+func (d *Draft) Still(f func() error) error {
+	d.planning.Lock()
+	defer d.planning.Unlock()
+	return f()
+}
+
+// noted makes one edit, and records its effect. Before that it marks the sheets which the edit
+// changes.
 func (d *Draft) noted(e Edit, u *undoList, seen *effects) error {
 	if e.Op != AddNode {
-		d.noteSheet(e.Node)
+		d.changing(e.Node)
+	}
+	if e.Op == AddNode || e.Op == MoveNode || e.Op == RestoreNode {
+		d.changing(e.Parent)
 	}
 	err := seen.of(&e, func() error { return d.one(e, u) })
 	if e.Op == AddNode || e.Op == MoveNode || e.Op == RestoreNode {
-		d.noteSheet(e.Node)
+		d.changing(e.Node) // it may be a sheet itself
 	}
 	return err
 }
 
-// noteSheet records the sheet of an entry as changed. It ignores numbers that do not exist;
-// the edit itself reports them.
-func (d *Draft) noteSheet(entry Number) {
+// changing marks the sheet of an entry. It ignores numbers that do not exist; the edit itself
+// reports them.
+func (d *Draft) changing(entry Number) {
 	sheet, ok := d.sheetOf(entry)
 	if !ok {
 		return
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	c := &d.changes
-	c.next++
-	x := SheetChange{Sheet: sheet, Edit: c.next, At: time.Now()}
+	if d.changes.now == nil {
+		d.changes.now = map[Number]struct{}{}
+	}
+	d.changes.now[sheet] = struct{}{}
+}
+
+// changed counts the changes of all marked sheets, also if they were undone: somebody may have
+// read a part of them. The caller holds mu.
+func (c *sheetChanges) changed() {
+	at := time.Now()
 	if c.last == nil {
 		c.last = map[Number]SheetChange{}
 	}
-	c.last[sheet] = x
-	c.log = append(c.log, x)
+	for _, sheet := range slices.Sorted(maps.Keys(c.now)) {
+		c.next++
+		x := SheetChange{Sheet: sheet, Edit: c.next, At: at}
+		c.last[sheet] = x
+		c.log = append(c.log, x)
+	}
+	clear(c.now)
 	const few = 64
 	if len(c.log) > few+2*len(c.last) {
 		c.log = slices.DeleteFunc(c.log, func(x SheetChange) bool { return c.last[x.Sheet].Edit != x.Edit })

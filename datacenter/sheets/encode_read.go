@@ -2,11 +2,8 @@ package sheets
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-
-	"lorefs/datacenter/edit"
 )
 
 // flushSize is the size of a write.
@@ -98,20 +95,15 @@ func (e *encoder) prepare(v view) {
 
 // ReadAt reads a part of a sheet's text, like [io.ReaderAt]. It encodes only from the
 // nearest known place to the end of p.
-func (s *Source) ReadAt(ctx context.Context, sheet Sheet, p []byte, off int64) (int, error) {
-	const tries = 3
-	for try := 1; ; try++ {
+func (s *Source) ReadAt(ctx context.Context, sheet Sheet, p []byte, off int64) (n int, err error) {
+	err = s.steady(sheet.Number, func() error {
 		v, err := s.view(ctx, sheet)
-		if err != nil {
-			return 0, err
+		if err == nil {
+			n, err = s.readAt(ctx, v, p, off)
 		}
-		n, err := s.readAt(ctx, v, p, off)
-		// The draft may be edited while it is read.
-		moving := errors.Is(err, errSchema) || errors.Is(err, edit.ErrGone)
-		if !moving || s.draft == nil || try == tries {
-			return n, err
-		}
-	}
+		return err
+	})
+	return n, err
 }
 
 func (s *Source) readAt(ctx context.Context, v view, p []byte, off int64) (int, error) {

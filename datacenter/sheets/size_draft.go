@@ -14,7 +14,8 @@ type draftFamily struct {
 	// added are sheets that the file does not have, or has under another name, in the order
 	// in which they were first seen.
 	added []edit.Number
-	// dirty are sheets that were edited since they were measured.
+	// dirty are sheets that were edited since their measuring began. A sheet that is being
+	// measured is one of them: its old size must not pass for the new one.
 	dirty map[edit.Number]bool
 	// elements are those of the file, and what edits have added. They are replaced, never
 	// changed.
@@ -71,34 +72,29 @@ func (f *Family) catchUp(ctx context.Context) error {
 	s.poll()
 	return f.flight.do(ctx, func() bool { return len(f.draft.dirty) == 0 }, func() error {
 		f.flight.mu.Lock()
-		dirty, known := f.draft.dirty, f.current()
-		f.draft.dirty = nil
+		dirty, known := slices.Collect(maps.Keys(f.draft.dirty)), f.current()
 		f.flight.mu.Unlock()
 		grown := known.clone()
 		sizes, err := s.measureEdited(ctx, f.info.known, grown, dirty)
-		f.flight.mu.Lock()
-		defer f.flight.mu.Unlock()
 		if err != nil {
-			f.again(dirty)
 			return err
 		}
+		f.flight.mu.Lock()
+		defer f.flight.mu.Unlock()
 		f.draft.elements = grown
 		if f.draft.sizes == nil {
 			f.draft.sizes = map[edit.Number]sheetSize{}
 		}
-		maps.Copy(f.draft.sizes, sizes)
+		for _, x := range sizes {
+			if x.there {
+				f.draft.sizes[x.sheet] = x.size
+			}
+			if now, changing := s.draft.SheetEdit(x.sheet); !changing && now == x.edit {
+				delete(f.draft.dirty, x.sheet)
+			}
+		}
 		return nil
 	})
-}
-
-// again marks sheets as dirty that could not be measured. The caller holds flight.mu.
-func (f *Family) again(sheets map[edit.Number]bool) {
-	if f.draft.dirty == nil {
-		f.draft.dirty = map[edit.Number]bool{}
-	}
-	for n := range sheets {
-		f.draft.dirty[n] = true
-	}
 }
 
 // current returns the elements that are known. The caller holds flight.mu.
@@ -109,10 +105,19 @@ func (f *Family) current() *elements {
 	return f.info.elements
 }
 
-// measureEdited measures sheets of a draft. It skips those that are removed meanwhile.
+// measured is the size of a sheet of a draft, as it was after an edit; there is false if it was
+// removed.
+type measured struct {
+	sheet edit.Number
+	edit  int64
+	there bool
+	size  sheetSize
+}
+
+// measureEdited measures sheets of a draft.
 func (s *Source) measureEdited(
-	ctx context.Context, known *runSizes, es *elements, dirty map[edit.Number]bool,
-) (map[edit.Number]sheetSize, error) {
+	ctx context.Context, known *runSizes, es *elements, dirty []edit.Number,
+) ([]measured, error) {
 	e, err := s.encoder(ctx)
 	if err != nil {
 		return nil, err
@@ -123,20 +128,49 @@ func (s *Source) measureEdited(
 		ctx: ctx, e: e, known: known, memo: map[runKey]runSize{},
 		learn: &learner{es: es, extending: true},
 	}
-	sizes := map[edit.Number]sheetSize{}
-	for n := range dirty {
-		sheet, ok := s.edited(n)
-		if !ok {
-			continue
-		}
-		it, err := e.load(sheet)
-		if err == nil {
-			sizes[n], err = m.sheet(&it, es.all[0])
-		}
-		if err != nil && !errors.Is(err, edit.ErrGone) {
+	sizes := make([]measured, 0, len(dirty))
+	for _, n := range dirty {
+		x := measured{sheet: n}
+		x.edit, _ = s.draft.SheetEdit(n)
+		x.size, x.there, err = s.measureOne(m, n)
+		if err != nil {
 			return nil, err
 		}
+		sizes = append(sizes, x)
 	}
 	es.settle()
 	return sizes, nil
+}
+
+// measureOne measures a sheet of a draft; there is false if it was removed, perhaps meanwhile.
+func (s *Source) measureOne(m *measurer, n edit.Number) (size sheetSize, there bool, err error) {
+	sheet, ok := s.edited(n)
+	if !ok {
+		return size, false, nil
+	}
+	it, err := m.e.load(sheet)
+	if err == nil {
+		size, err = m.sheet(&it, m.learn.es.all[0])
+	}
+	if errors.Is(err, edit.ErrGone) {
+		return size, false, nil
+	}
+	return size, err == nil, err
+}
+
+// steady calls read until the sheet is not edited meanwhile, so that what was read is one state
+// of it: a size and a text belong together. The last time nobody can edit.
+func (s *Source) steady(sheet edit.Number, read func() error) error {
+	if s.draft == nil {
+		return read()
+	}
+	const tries = 3
+	for range tries {
+		before, changing := s.draft.SheetEdit(sheet)
+		err := read()
+		if now, changes := s.draft.SheetEdit(sheet); now == before && !changing && !changes {
+			return err
+		}
+	}
+	return s.draft.Still(read)
 }

@@ -107,7 +107,11 @@ func (f *Family) measure(ctx context.Context) (*familyInfo, error) {
 
 // Size returns the exact size of a sheet in bytes. The first call for a family visits all
 // its stored nodes.
-func (s *Source) Size(ctx context.Context, sheet Sheet) (int64, error) {
-	v, err := s.view(ctx, sheet)
-	return v.size.bytes, err
+func (s *Source) Size(ctx context.Context, sheet Sheet) (size int64, err error) {
+	err = s.steady(sheet.Number, func() error {
+		v, err := s.view(ctx, sheet)
+		size = v.size.bytes
+		return err
+	})
+	return size, err
 }
