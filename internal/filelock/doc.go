@@ -9,15 +9,16 @@
 // The lock file stays when the lock is released. If it were removed, a process that had
 // just opened it would lock a file that nobody else finds any more.
 //
-// Probe reports whether somebody holds such a file. It briefly takes a lock that can be
-// shared, and Acquire waits for probes.
+// Probe reports whether somebody holds such a file. Where it briefly takes a lock that can be
+// shared, Acquire waits for it.
 //
 // LockFile locks a file that is open anyway, so that processes which come to it by another
 // path, or with another lock file, meet the lock too.
 //
-// Locks are flock(2) on Linux, macOS and the BSDs, and LockFileEx on Windows, there on a
-// byte far behind the end because it keeps others from reading what it locks. Elsewhere
+// A lock is on a byte far behind the end of the file: on Linux an open file description lock,
+// see fcntl_locking(2), and on Windows LockFileEx. Programs of .NET ask for a lock on each file
+// that they open, and could not read one that is locked as a whole. On macOS and the BSDs,
+// which lack such locks, it is flock(2) all the same. Elsewhere
 // locking fails with an error that matches [errors.ErrUnsupported], as it does on file
-// systems without locks. All of them keep out only those who ask for the lock. On NFS, a
-// locked file must be open for writing.
+// systems without locks. All of them keep out only those who ask for the lock.
 package filelock

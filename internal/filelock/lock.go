@@ -102,7 +102,7 @@ func Probe(path string) error {
 		return fmt.Errorf("lock: %w", err)
 	}
 	defer f.Close()
-	err = lockFile(f, shared)
+	err = ProbeFile(f)
 	if errors.Is(err, ErrLocked) {
 		return held(path, f)
 	}
@@ -174,6 +174,9 @@ func (l *Lock) Close() error {
 // ErrLocked if somebody else holds it, and errors.ErrUnsupported where files can't be
 // locked. The lock ends when f is closed.
 func LockFile(f *os.File) error { return lockFile(f, exclusive) }
+
+// ProbeFile returns an error that matches ErrLocked while another opening of the file is locked.
+func ProbeFile(f *os.File) error { return lockFile(f, shared) }
 
 // mode says who else may hold a lock at the same time.
 type mode bool

@@ -55,8 +55,8 @@ func (k *Kind) hold(source string, o *Options) (*ledger, error) {
 }
 
 // lockSource locks a source against other users, whose locks are in another state folder. Nothing
-// is locked where that is impossible: folders can't be locked, nor files on some network file
-// systems.
+// is locked where that is impossible: on Windows folders can't be locked, nor can files on some
+// network file systems.
 func lockSource(path string) (*os.File, error) {
 	f, err := shareopen.Read(path, 0)
 	if err != nil {

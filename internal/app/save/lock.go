@@ -2,9 +2,11 @@ package save
 
 import (
 	"errors"
+	"fmt"
 	"os"
 
 	"lorefs/internal/filelock"
+	"lorefs/internal/shareopen"
 )
 
 // Lock is held by a process that replaces a source without edits of its own.
@@ -49,12 +51,13 @@ func Held(source string) error {
 			return err
 		}
 	}
-	f, err := lockSource(source)
-	if f != nil {
-		f.Close()
+	f, err := shareopen.Read(source, 0)
+	if err != nil {
+		return nil //nolint:nilerr // nobody can edit a file that can't be opened
 	}
-	if errors.Is(err, filelock.ErrLocked) {
-		return err
+	defer f.Close()
+	if err := filelock.ProbeFile(f); errors.Is(err, filelock.ErrLocked) {
+		return fmt.Errorf("%s: %w", source, err)
 	}
 	return nil
 }

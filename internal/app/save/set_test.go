@@ -427,6 +427,16 @@ func TestOneWriter(t *testing.T) {
 			t.Skip(err)
 		}
 		again(link)
+		if !kind.Many {
+			hard := filepath.Join(t.TempDir(), "hard")
+			if err := os.Link(f.source(), hard); err != nil {
+				t.Fatal(err)
+			}
+			again(hard)
+			if err := Held(hard); !errors.Is(err, filelock.ErrLocked) {
+				t.Errorf("by a hard link: %v, want ErrLocked", err)
+			}
+		}
 		// As for another user, who has another state folder.
 		t.Setenv("XDG_STATE_HOME", t.TempDir())
 		if err := (&folder{t: t, kind: kind, dir: f.dir}).open(); !errors.Is(err, filelock.ErrLocked) {
