@@ -46,8 +46,9 @@ func Verify(ctx context.Context, r io.ReaderAt, size int64, opts Options) iter.S
 
 // VerifyStrict is Verify, but it also yields what the format allows and a careful writer
 // avoids: runs that are stored twice; elements, values and slack that nothing refers to;
-// and siblings of one name that are not in the order of their key definitions. Only this
-// package defines that order, and a file does not say who wrote it.
+// a timestamp, which novadrop-dc refuses; and siblings of one name that are not in the order
+// of their key definitions. Only this package defines that order, and a file does not say who
+// wrote it.
 func VerifyStrict(ctx context.Context, r io.ReaderAt, size int64, opts Options) iter.Seq2[Finding, error] {
 	return verify(ctx, r, size, opts, true)
 }
@@ -213,9 +214,17 @@ func (v *verifier) container() error {
 
 func (v *verifier) header() error {
 	h := v.file.header
-	if h.Timestamp < 0 && h.Timestamp != -1 {
+	want := ""
+	switch {
+	case h.Timestamp == -1:
+	case v.strict:
+		want = "-1: novadrop-dc opens no other file"
+	case h.Timestamp < 0:
+		want = "a Unix time, or -1 for none"
+	}
+	if want != "" {
 		const after = 4 // bytes: the version
-		if err := v.report(after, "", "header: timestamp %v: want a Unix time, or -1 for none", h.Timestamp); err != nil {
+		if err := v.report(after, "", "header: timestamp %v: want %s", h.Timestamp, want); err != nil {
 			return err
 		}
 	}

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -116,6 +118,22 @@ func TestVerifyIsCancelled(t *testing.T) {
 		}
 		if !cancelled {
 			break
+		}
+	}
+}
+
+// TestTimestamp checks that only VerifyStrict reports a time in the header, which the format has
+// room for and novadrop-dc refuses.
+func TestTimestamp(t *testing.T) {
+	for time, strict := range map[float64]bool{-1: false, 0.5: true, 1573747200: true, math.NaN(): true} {
+		data := dctest.Build(dctest.Doc{Timestamp: time, Root: dctest.Root()}, dctest.Options{})
+		r := bytes.NewReader(data)
+		for finding, err := range datacenter.Verify(t.Context(), r, r.Size(), datacenter.Options{}) {
+			t.Errorf("%v: %v, %v", time, finding, err)
+		}
+		found := dctest.StrictFindings(t, data, 5)
+		if strict != (len(found) == 1 && found[0].Off == 4 && strings.Contains(found[0].What, "want -1")) || !strict && len(found) > 0 {
+			t.Errorf("%v: %v", time, found)
 		}
 	}
 }

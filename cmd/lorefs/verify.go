@@ -26,7 +26,7 @@ format. If there are any, it exits with 1.
 --strict also reports what the format allows but a careful writer avoids. That is data
 which is stored twice or unused; official files have some too. It is also siblings of one
 name that are not in the order of their key definitions. lorefs keeps such an order, and
-other programs may not.`,
+other programs may not. It is also a time in the header: novadrop-dc opens no such file.`,
 		Args: exactArgs("SOURCE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return v.run(c, args[0], &f, log)
