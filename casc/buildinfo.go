@@ -51,7 +51,8 @@ func textLines(data []byte) iter.Seq2[int64, string] {
 
 // ParseBuildInfo reads a .build.info: a line of columns NAME!TYPE:SIZE, then a line for
 // each build, with bars between the cells. There may be any columns in any order; only the
-// build key is needed. A row that can't be used has Err.
+// build key is needed. The table "versions" of a CDN has the same form, with other names of
+// columns. A row that can't be used has Err.
 func ParseBuildInfo(data []byte) ([]Build, error) {
 	var columns []string
 	var builds []Build
@@ -63,7 +64,7 @@ func ParseBuildInfo(data []byte) ([]Build, error) {
 				name, _, _ := strings.Cut(c, "!")
 				columns = append(columns, name)
 			}
-			if !slices.Contains(columns, "Build Key") {
+			if !slices.Contains(columns, "Build Key") && !slices.Contains(columns, "BuildConfig") {
 				return nil, buildInfo.bad(off, "no column Build Key in %.80q", line)
 			}
 		default:
@@ -87,18 +88,24 @@ func parseBuild(off int64, columns, cells []string) Build {
 	}
 	active, stated := b.Columns["Active"]
 	b.Active = !stated || active == "1"
-	b.Product, b.Branch, b.Version = b.Columns["Product"], b.Columns["Branch"], b.Columns["Version"]
+	b.Product, b.Branch, b.Version = b.Columns["Product"], b.cell("Branch", "Region"), b.cell("Version", "VersionsName")
 	b.Tags = splitTags(b.Columns["Tags"])
 	return b
+}
+
+// cell returns the cell of a column that .build.info and the table "versions" of a CDN name
+// differently.
+func (b *Build) cell(name, inVersions string) string {
+	return cmp.Or(b.Columns[name], b.Columns[inVersions])
 }
 
 // parseKeys reads the cells of a .build.info that are keys.
 func (b *Build) parseKeys(off int64) (err error) {
 	for _, column := range []struct {
-		name string
-		key  *Key
-	}{{"Build Key", &b.BuildKey}, {"CDN Key", &b.CDNKey}, {"KeyRing", &b.KeyRing}} {
-		text := b.Columns[column.name]
+		name, inVersions string
+		key              *Key
+	}{{"Build Key", "BuildConfig", &b.BuildKey}, {"CDN Key", "CDNConfig", &b.CDNKey}, {"KeyRing", "KeyRing", &b.KeyRing}} {
+		text := b.cell(column.name, column.inVersions)
 		if text == "" {
 			continue
 		}
@@ -172,17 +179,31 @@ func (e *ProductError) Error() string {
 	return text
 }
 
-// NoConfigError reports that the configuration of the chosen product is missing, while
-// other products are installed.
+// NoConfigError reports that the configuration of the chosen build is missing, while others
+// could be opened.
 type NoConfigError struct {
-	// Product is the chosen product, Others are those that can be asked for instead.
-	Product string
-	Others  []string
-	Err     error
+	// Product is the chosen product, or empty. Inactive says that it is not active.
+	Product  string
+	Inactive bool
+	// Others are the products that can be asked for instead, if none was asked for. Builds are
+	// those whose configurations are there.
+	Others []string
+	Builds []FoundBuild
+	Err    error
 }
 
 func (e *NoConfigError) Error() string {
-	return fmt.Sprintf("product %q, which was taken as the first that is active: %v; installed too: %s", e.Product, e.Err, strings.Join(e.Others, ", "))
+	text := e.Err.Error()
+	switch {
+	case len(e.Others) > 0:
+		text = fmt.Sprintf("product %q, which was taken as the first that is active: %s; installed too: %s", e.Product, text, strings.Join(e.Others, ", "))
+	case e.Inactive:
+		text = fmt.Sprintf("product %q, which is not active: %s", e.Product, text)
+	}
+	if len(e.Builds) > 0 {
+		text += "; there are these builds: " + listBuilds(e.Builds)
+	}
+	return text
 }
 
 func (e *NoConfigError) Unwrap() error { return e.Err }

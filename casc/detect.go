@@ -30,9 +30,8 @@ func detect(fsys iofs.FS) (bool, error) {
 	}
 	// Many folders have folders named config and data. In a storage they have folders named
 	// after the first byte of a key, or archives with their index.
-	config, err := findName(fsys, data, "config")
-	if err != nil || !holdsKeys(fsys, path.Join(data, config)) {
-		return false, err
+	if !holdsKeys(fsys, path.Join(data, "config")) {
+		return false, nil
 	}
 	archives, err := findArchives(fsys, data)
 	if err != nil || archives == "" {
@@ -44,8 +43,8 @@ func detect(fsys iofs.FS) (bool, error) {
 
 func hasBuildFile(fsys iofs.FS) (bool, error) {
 	for _, f := range buildFiles {
-		if at, err := findName(fsys, ".", f.name); err != nil || at != "" {
-			return at != "", err
+		if has, err := exists(fsys, f.name); has || err != nil {
+			return has, err
 		}
 	}
 	return false, nil

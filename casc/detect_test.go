@@ -108,3 +108,47 @@ func TestModTime(t *testing.T) {
 		t.Errorf("%v, %v", got, err)
 	}
 }
+
+// TestInactiveProduct asks for a product that was removed: its row is left, and is not active.
+func TestInactiveProduct(t *testing.T) {
+	_, files := makeGame(t, "text", "install")
+	head, row, _ := strings.Cut(string(files[".build.info"]), "\n")
+	row = strings.TrimSuffix(row, "\n")
+	gone := strings.Split(strings.Replace(row, "|1|", "|0|", 1), "|")
+	for i, cell := range gone {
+		if len(cell) == 32 {
+			gone[i] = strings.Repeat("0", 31) + "1"
+		}
+	}
+	files[".build.info"] = []byte(head + "\n" + row + "one\n" + strings.Join(gone, "|") + "two\n")
+	_, err := casc.OpenPath(writeDir(t, files), casc.Options{Product: "two"})
+	e, ok := errors.AsType[*casc.NoConfigError](err)
+	if !ok || !e.Inactive || len(e.Builds) != 1 || !strings.Contains(err.Error(), `product "two", which is not active: `) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestVersionsFile opens an install by a table "versions", as CDNs have it, in place of .build.info.
+func TestVersionsFile(t *testing.T) {
+	_, files := makeGame(t, "text", "install")
+	made, err := casc.OpenPath(writeDir(t, files), casc.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer made.Close()
+	delete(files, ".build.info")
+	files["versions"] = []byte("Region!STRING:0|BuildConfig!HEX:16|CDNConfig!HEX:16|KeyRing!HEX:16|BuildId!DEC:4|VersionsName!String:0\n" +
+		"## seqn = 1\nus|" + made.Build.BuildKey.String() + "|" + made.Build.CDNKey.String() + "||7|1.2.3.7\n")
+	dir := writeDir(t, files)
+	st, err := casc.OpenPath(dir, casc.Options{BuildFile: casc.BuildFileOf(dir, filepath.Join(dir, "versions"))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	if b := &st.Build; b.Branch != "us" || b.Version != "1.2.3.7" || !b.Active {
+		t.Errorf("%+v", b)
+	}
+	if name := casc.BuildFileOf(dir, filepath.Join(dir, ".build.info")); name != "" {
+		t.Errorf("the usual file is %q", name)
+	}
+}

@@ -2,6 +2,7 @@ package casc
 
 import (
 	"fmt"
+	iofs "io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -58,8 +59,12 @@ func IsStatic(dir string) bool {
 	if err != nil {
 		return false
 	}
-	name, err := findName(fsys, ".", ".build.config")
-	return err == nil && name != ""
+	for _, name := range []string{".build.config", "Data/.build.config"} {
+		if has, err := exists(fsys, name); has && err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // maxDataFolders is how many folders deep the data folder of an install is.
@@ -67,25 +72,48 @@ const maxDataFolders = 2
 
 // wholeInstall returns the install that a folder is the data folder of, or the folder.
 func wholeInstall(dir string) string {
-	if has, err := hasBuildFile(os.DirFS(dir)); has || err != nil {
+	here, err := os.Stat(dir)
+	if err != nil {
 		return dir
 	}
 	up := dir
-	for range maxDataFolders {
+	for range maxDataFolders + 1 {
+		fsys := anyCase{os.DirFS(up)}
+		if has, err := hasBuildFile(fsys); has && err == nil {
+			data, err := findData(fsys)
+			if up == dir || err == nil && isSame(fsys, data, here) {
+				return up
+			}
+		}
 		up = filepath.Dir(up)
-		fsys := os.DirFS(up)
-		if has, err := hasBuildFile(fsys); !has || err != nil {
-			continue
-		}
-		if data, err := findData(fsys); err == nil && filepath.Join(up, filepath.FromSlash(data)) == dir {
-			return up
-		}
 	}
 	return dir
 }
 
+// isSame reports whether a name leads to a file.
+func isSame(fsys iofs.FS, name string, file iofs.FileInfo) bool {
+	info, err := iofs.Stat(fsys, name)
+	return err == nil && os.SameFile(info, file)
+}
+
+// buildFile matches the names of other files that list builds, as .build.info does.
+var buildFile = regexp.MustCompile(`(?i)^(.+\.build\.info|versions)$`)
+
+// BuildFileOf returns the Options.BuildFile that opens the storage in the folder dir by a file, or
+// "" if that is no list of builds in that folder.
+func BuildFileOf(dir, name string) string {
+	base := filepath.Base(name)
+	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() || !buildFile.MatchString(base) {
+		return ""
+	}
+	if in, err := os.Stat(filepath.Dir(name)); err != nil || !isSame(os.DirFS(dir), ".", in) {
+		return ""
+	}
+	return base
+}
+
 // ownFile matches the names of files that only installs have.
-var ownFile = regexp.MustCompile(`(?i)^(\.build\.info|\.build\.db|\.product\.db|\.flavor\.info|\.build\.config|shmem|data\.\d{3}|[0-9a-f]{10}\.idx|[0-9a-f]{32}(\.index)?)$`)
+var ownFile = regexp.MustCompile(`(?i)^(.*\.build\.info|versions|\.build\.db|\.product\.db|\.flavor\.info|\.build\.config|shmem|data\.\d{3}|[0-9a-f]{2}-[0-9a-f]{8}\.data|[0-9a-f]{10}\.idx|[0-9a-f]{32}(\.index)?)$`)
 
 // EnclosingFile is Enclosing for a file of which only the name is known. It returns "" for
 // names that files of other kinds may have too.

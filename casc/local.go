@@ -1,6 +1,7 @@
 package casc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -339,12 +340,11 @@ func (l *localArchives) shmem() (*Shmem, error) {
 // indices looks for the folder of the CDN's indexes, which lies beside that of the archives. It
 // returns "" if there is none.
 func (l *localArchives) indices() (string, error) {
-	data := path.Dir(l.dir)
-	name, err := findName(l.fsys, data, "indices")
-	if err != nil || name == "" {
+	name := path.Join(path.Dir(l.dir), "indices")
+	if has, err := exists(l.fsys, name); !has || err != nil {
 		return "", err
 	}
-	return path.Join(data, name), nil
+	return name, nil
 }
 
 func (l *localArchives) indexNames() ([]Key, error) {
@@ -372,16 +372,11 @@ func (l *localArchives) readIndex(_ context.Context, name Key) (*ArchiveIndex, e
 	if err != nil {
 		return nil, err
 	}
-	file := ""
-	if dir != "" {
-		if file, err = findName(l.fsys, dir, name.String()+indexSuffix); err != nil {
-			return nil, err
-		}
+	file := path.Join(dir, name.String()+indexSuffix)
+	if has, err := exists(l.fsys, file); dir == "" || !has || err != nil {
+		return nil, cmp.Or(err, fmt.Errorf("index %v: %w", name, ErrNotFound))
 	}
-	if file == "" {
-		return nil, fmt.Errorf("index %v: %w", name, ErrNotFound)
-	}
-	return readNamedIndex(l.fsys, path.Join(dir, file), name)
+	return readNamedIndex(l.fsys, file, name)
 }
 
 func (l *localArchives) diskSize() int64 { return sizeOf(l.fsys, l.dir) }

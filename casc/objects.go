@@ -15,8 +15,9 @@ import (
 // objects are what a storage is read from, by kind and key. A Storage knows only this
 // interface, so it does not matter to it where its objects are.
 type objects interface {
-	// builds returns the list of installed builds, or nil if there is none.
-	builds() (*buildList, error)
+	// builds returns the list of installed builds, or nil if there is none. file is the name of the
+	// list, or empty.
+	builds(file string) (*buildList, error)
 	// newBuilds returns the list as it is now, or nil if it is still the one before.
 	newBuilds(before *buildList) (*buildList, error)
 
@@ -68,14 +69,17 @@ var buildFiles = []struct {
 	parse func([]byte) ([]Build, error)
 }{{".build.info", ParseBuildInfo}, {".build.db", ParseBuildDB}}
 
-func (d *folder) builds() (*buildList, error) {
+func (d *folder) builds(file string) (*buildList, error) {
+	if file != "" {
+		return d.readBuilds(buildList{name: file, kind: "build.info", parse: ParseBuildInfo})
+	}
 	for _, f := range buildFiles {
-		name, err := findName(d.fsys, ".", f.name)
+		has, err := exists(d.fsys, f.name)
 		if err != nil {
 			return nil, err
 		}
-		if name != "" {
-			return d.readBuilds(buildList{name: name, kind: strings.TrimPrefix(f.name, "."), parse: f.parse})
+		if has {
+			return d.readBuilds(buildList{name: f.name, kind: strings.TrimPrefix(f.name, "."), parse: f.parse})
 		}
 	}
 	return nil, nil

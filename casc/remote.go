@@ -139,7 +139,7 @@ func (r *remoteObjects) atOnce() int64 {
 	return maxAtOnce
 }
 
-func (r *remoteObjects) builds() (*buildList, error) { return nil, nil }
+func (r *remoteObjects) builds(string) (*buildList, error) { return nil, nil }
 
 func (r *remoteObjects) newBuilds(*buildList) (*buildList, error) { return nil, nil }
 

@@ -114,22 +114,23 @@ func readFile(fsys iofs.FS, name string, limit int64) ([]byte, error) {
 	return b, nil
 }
 
-// openFolder opens a folder of the operating system. It follows links wherever they lead,
-// because people keep game data on other disks. That is safe since all content is checked
-// by its MD5: a link to another file only makes one that can't be read.
-func openFolder(dir string) (iofs.FS, error) {
+// openFolder opens a folder of the operating system, and finds its files in any case. It
+// follows links wherever they lead, because people keep game data on other disks. That is safe
+// since all content is checked by its MD5: a link to another file only makes one that can't be
+// read.
+func openFolder(dir string) (fsys anyCase, err error) {
 	info, err := os.Stat(dir)
 	if err == nil && !info.IsDir() {
 		err = &iofs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("casc: %w", err)
+		return fsys, fmt.Errorf("casc: %w", err)
 	}
 	// The working directory may change later.
 	if dir, err = filepath.Abs(dir); err != nil {
-		return nil, fmt.Errorf("casc: %w", err)
+		return fsys, fmt.Errorf("casc: %w", err)
 	}
-	return os.DirFS(dir), nil
+	return anyCase{os.DirFS(dir)}, nil
 }
 
 // maxKeyFolders is how many folders deep files named by their keys lie: ab/cd/KEY.
@@ -165,32 +166,79 @@ func walkBelow(fsys iofs.FS, dir string, depth int, visit func(name string), fau
 	}
 }
 
-// findName looks for an entry of a folder, ignoring case. It returns "" if there is none.
-func findName(fsys iofs.FS, dir, name string) (string, error) {
-	entries, err := readDir(fsys, dir)
+// anyCase finds files whatever the case of their names and folders. Games are made for systems
+// that ignore it, and their copies on others may have names in any.
+type anyCase struct{ iofs.FS }
+
+func (a anyCase) Open(name string) (iofs.File, error) { return inAnyCase(a, name, a.FS.Open) }
+
+// Stat implements [iofs.StatFS].
+func (a anyCase) Stat(name string) (iofs.FileInfo, error) {
+	return inAnyCase(a, name, func(name string) (iofs.FileInfo, error) { return iofs.Stat(a.FS, name) })
+}
+
+// ReadDir implements [iofs.ReadDirFS].
+func (a anyCase) ReadDir(name string) ([]iofs.DirEntry, error) {
+	return inAnyCase(a, name, func(name string) ([]iofs.DirEntry, error) { return iofs.ReadDir(a.FS, name) })
+}
+
+// inAnyCase calls do with name, and if there is no such file with the name of one that differs in
+// case only.
+func inAnyCase[T any](a anyCase, name string, do func(string) (T, error)) (T, error) {
+	v, err := do(name)
+	if !errors.Is(err, iofs.ErrNotExist) {
+		return v, err
+	}
+	found, why := a.find(name)
+	switch {
+	case errors.Is(why, iofs.ErrNotExist) || found == name:
+		return v, err
+	case why != nil:
+		return v, why
+	}
+	return do(found)
+}
+
+// find returns the name that a file has.
+func (a anyCase) find(name string) (string, error) {
+	at := "."
+	for part := range strings.SplitSeq(name, "/") {
+		next := path.Join(at, part)
+		_, err := iofs.Stat(a.FS, next)
+		if errors.Is(err, iofs.ErrNotExist) {
+			next, err = a.findEntry(at, part)
+		}
+		if err != nil {
+			return "", err
+		}
+		at = next
+	}
+	return at, nil
+}
+
+func (a anyCase) findEntry(dir, name string) (string, error) {
+	entries, err := iofs.ReadDir(a.FS, dir)
 	if err != nil {
 		return "", err
 	}
-	found := ""
 	for _, e := range entries {
-		if e.Name() == name || found == "" && strings.EqualFold(e.Name(), name) {
-			found = e.Name()
+		if strings.EqualFold(e.Name(), name) {
+			return path.Join(dir, e.Name()), nil
 		}
 	}
-	return found, nil
+	return "", iofs.ErrNotExist
 }
 
-// findPath looks for a path, ignoring case. It returns "" if there is none.
-func findPath(fsys iofs.FS, parts ...string) (string, error) {
-	at := "."
-	for _, part := range parts {
-		name, err := findName(fsys, at, part)
-		if err != nil || name == "" {
-			return "", err
-		}
-		at = path.Join(at, name)
+// exists reports whether there is a file or folder. A link that leads nowhere is none.
+func exists(fsys iofs.FS, name string) (bool, error) {
+	_, err := iofs.Stat(fsys, name)
+	switch {
+	case errors.Is(err, iofs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("casc: %w", err)
 	}
-	return at, nil
+	return true, nil
 }
 
 // dataFolders are the folders of an install that may have its archives.
@@ -199,22 +247,13 @@ var dataFolders = []string{"data/casc", "Data", "SC2Data", "HeroesData", "BNTDat
 // findData looks for the folder with the configurations and the archives.
 func findData(fsys iofs.FS) (string, error) {
 	for _, folder := range dataFolders {
-		at := "."
-		if folder != "." {
-			var err error
-			if at, err = findPath(fsys, strings.Split(folder, "/")...); err != nil {
-				return "", err
-			}
-		}
-		if at == "" || !isDir(fsys, at) {
-			continue
-		}
-		cfg, err := findName(fsys, at, "config")
+		config := path.Join(folder, "config")
+		has, err := exists(fsys, config)
 		if err != nil {
 			return "", err
 		}
-		if cfg != "" && isDir(fsys, path.Join(at, cfg)) {
-			return at, nil
+		if has && isDir(fsys, config) {
+			return folder, nil
 		}
 	}
 	return "", fmt.Errorf("casc: no folder with a folder config in it: %w", iofs.ErrNotExist)
@@ -224,12 +263,9 @@ func findData(fsys iofs.FS) (string, error) {
 // returns "" if there is none.
 func findArchives(fsys iofs.FS, data string) (string, error) {
 	for _, name := range []string{"data", "darch"} {
-		found, err := findName(fsys, data, name)
-		if err != nil {
-			return "", err
-		}
-		if found != "" {
-			return path.Join(data, found), nil
+		at := path.Join(data, name)
+		if has, err := exists(fsys, at); has || err != nil {
+			return at, err
 		}
 	}
 	return "", nil

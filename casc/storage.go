@@ -28,6 +28,9 @@ type Options struct {
 	// BuildKey and CDNKey name the configurations, for folders without .build.info or with
 	// several builds. Default: those of .build.info, or the only ones there are.
 	BuildKey, CDNKey Key
+	// BuildFile is the name of a file in the folder that lists the builds, as .build.info does.
+	// Default: .build.info or .build.db.
+	BuildFile string
 	// Keys are used besides the published keys and those of the build's key ring.
 	Keys blte.KeyRing
 	// Names are for roots without names.
@@ -103,13 +106,15 @@ func OpenPath(dir string, opts Options) (*Storage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Open(fsys, opts)
+	return open(fsys, opts)
 }
 
 // Open opens a storage: an install with .build.info or .build.db, the data folder of one,
 // or a mirror. The files of fsys must implement io.ReaderAt. The root is read when it is
 // first needed.
-func Open(fsys iofs.FS, opts Options) (*Storage, error) {
+func Open(fsys iofs.FS, opts Options) (*Storage, error) { return open(anyCase{fsys}, opts) }
+
+func open(fsys anyCase, opts Options) (*Storage, error) {
 	ctx := context.Background() // nobody has to wait for a folder
 	objects, err := newFolder(fsys)
 	if err != nil {
@@ -181,7 +186,7 @@ func (s *Storage) Encoding() *Encoding { return s.encoding }
 
 // findBuild reads the list of builds or, without one, all configurations.
 func (s *Storage) findBuild(context.Context) error {
-	list, err := s.objects.builds()
+	list, err := s.objects.builds(s.opts.BuildFile)
 	if err != nil {
 		return err
 	}

@@ -32,11 +32,7 @@ func (s *Storage) readConfig(ctx context.Context, what string, key Key) (*Config
 func (s *Storage) readConfigs(ctx context.Context) error {
 	var err error
 	if s.BuildConfig, err = s.readConfig(ctx, "build-config", s.Build.BuildKey); err != nil {
-		err = fmt.Errorf("build configuration: %w", err)
-		if len(s.others) > 0 {
-			err = &NoConfigError{Product: s.Build.Product, Others: s.others, Err: err}
-		}
-		return err
+		return s.noConfig(fmt.Errorf("build configuration: %w", err))
 	}
 	if !s.Build.CDNKey.IsZero() {
 		if s.CDNConfig, err = s.readConfig(ctx, "cdn-config", s.Build.CDNKey); err != nil {
@@ -46,6 +42,18 @@ func (s *Storage) readConfigs(ctx context.Context) error {
 		}
 	}
 	return s.readPatchConfig(ctx)
+}
+
+// noConfig adds to the error of a build configuration what could be opened instead.
+func (s *Storage) noConfig(err error) error {
+	e := &NoConfigError{Product: s.Build.Product, Inactive: s.update.list != nil && !s.Build.Active, Others: s.others, Err: err}
+	if errors.Is(err, iofs.ErrNotExist) {
+		e.Builds, _ = s.walkConfigs()
+	}
+	if !e.Inactive && e.Others == nil && e.Builds == nil {
+		return err
+	}
+	return e
 }
 
 // readPatchConfig reads the patch configuration. Only updaters need it, so it is often not

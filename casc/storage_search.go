@@ -26,12 +26,16 @@ func (e *BuildsError) Error() string {
 	if len(e.Builds) == 0 {
 		return text
 	}
+	return text + "; give the key of one: " + listBuilds(e.Builds)
+}
+
+func listBuilds(builds []FoundBuild) string {
 	var list []string
-	for i := range e.Builds {
-		b := &e.Builds[i]
+	for i := range builds {
+		b := &builds[i]
 		list = append(list, strings.Join(strings.Fields(b.Key.String()+" "+b.Product+" "+b.Name), " "))
 	}
-	return text + "; give the key of one: " + strings.Join(list, "; ")
+	return strings.Join(list, "; ")
 }
 
 // searchConfigs looks for the configurations if no .build.info names them.

@@ -39,3 +39,57 @@ func TestSizeManifests(t *testing.T) {
 		}
 	}
 }
+
+// TestOpenedByWhatLies opens installs by what users point at.
+func TestOpenedByWhatLiesThere(t *testing.T) {
+	t.Parallel()
+	ls := func(want int, path string, flags ...string) string {
+		t.Helper()
+		out, talk, code := tool(t, append([]string{"ls", path}, flags...)...)
+		if code != want {
+			t.Errorf("ls %s: %d, want %d: %s", path, code, want, talk)
+		}
+		return out + talk
+	}
+	says := func(said string, want ...string) {
+		t.Helper()
+		for _, w := range want {
+			if !strings.Contains(said, w) {
+				t.Errorf("%q is missing in %s", w, said)
+			}
+		}
+	}
+
+	t.Run("data folder", func(t *testing.T) {
+		dir, _ := reported(t, "r3-data-folder-two-builds")
+		out, talk, code := tool(t, "info", filepath.Join(dir, "Data"))
+		if code != exitOK {
+			t.Fatal(talk)
+		}
+		says(out, "build config  fe6aa5c336078f99ced18b7bb2010cd4")
+		out, _, _ = tool(t, "info", "--build", "757415bffb83a33a26ee1e6d6dee4a9c", filepath.Join(dir, "Data"))
+		says(out, "build config  757415bffb83a33a26ee1e6d6dee4a9c")
+	})
+	t.Run("Steam", func(t *testing.T) {
+		dir, _ := reported(t, "r-t289")
+		for _, sub := range []string{"", "data", "data/00-00000000.data", "data/.build.config"} {
+			says(ls(exitUnknown, filepath.Join(dir, sub)), "is a game that Steam installed")
+		}
+	})
+	t.Run("build", func(t *testing.T) {
+		dir, _ := reported(t, "r-t4")
+		const there = "7cc64a7030d96ce7ac3d8d1df2c2de16"
+		says(ls(exitSource, dir), there, "--build "+there)
+		says(ls(exitSource, dir, "--build=00000000000000000000000000000001"), "--build "+there)
+		says(ls(exitOK, dir, "--build", there), "files")
+		says(ls(exitOK, filepath.Join(dir, "modified.build.info")), "files")
+	})
+	t.Run("case", func(t *testing.T) {
+		for _, name := range []string{"r-t10c", "r-t10f"} {
+			dir, _ := reported(t, name)
+			if out, talk, code := tool(t, "verify", dir); code != exitOK {
+				t.Errorf("%s: %d, %s%s", name, code, out, talk)
+			}
+		}
+	})
+}

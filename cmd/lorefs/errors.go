@@ -189,7 +189,14 @@ func explainChoice(err error) *commandError {
 		return &commandError{code: exitUsage, err: err, hint: "--product says which"}
 	}
 	if e, ok := errors.AsType[*casc.NoConfigError](err); ok {
-		return &commandError{code: exitSource, err: err, hint: fmt.Sprintf("--product %s opens another", e.Others[0])}
+		c := &commandError{code: exitSource, err: err}
+		if len(e.Others) > 0 {
+			c.hint = fmt.Sprintf("--product %s opens another", e.Others[0])
+		}
+		if len(e.Builds) > 0 {
+			c.hint = joinLines(c.hint, fmt.Sprintf("--build %v opens a build that is there", e.Builds[0].Key))
+		}
+		return c
 	}
 	if e, ok := errors.AsType[*casc.BuildsError](err); ok && len(e.Builds) > 1 {
 		return &commandError{code: exitUsage, err: err, hint: "--build says which"}

@@ -111,22 +111,37 @@ func (c *cascStorage) openDistant(ctx context.Context, path string, o opening, o
 }
 
 func (c *cascStorage) openFolder(opts casc.Options) (err error) {
-	if c.path, err = storageOf(c.path); err != nil {
+	given := c.path
+	if c.path, err = storageOf(given); err != nil {
 		return err
 	}
-	if c.folder, err = os.Stat(c.path); err != nil {
-		return err
-	}
-	if c.storage, err = casc.OpenPath(c.path, opts); err != nil {
-		if errors.Is(err, iofs.ErrNotExist) && casc.IsStatic(c.path) {
-			err = &casc.StaticError{Dir: c.path}
+	opts.BuildFile = casc.BuildFileOf(c.path, given)
+	err = c.openStorage(opts)
+	if _, several := errors.AsType[*casc.BuildsError](err); several {
+		// The folder is a game's data folder: the install that it is in says which build.
+		if install, _ := casc.Enclosing(c.path); install != "" {
+			c.path = install
+			err = c.openStorage(opts)
 		}
+	}
+	if err != nil {
 		return err
 	}
 	if c.since, err = c.storage.ModTime(); err != nil {
 		return errors.Join(err, c.Close())
 	}
 	return nil
+}
+
+func (c *cascStorage) openStorage(opts casc.Options) (err error) {
+	if c.folder, err = os.Stat(c.path); err != nil {
+		return err
+	}
+	c.storage, err = casc.OpenPath(c.path, opts)
+	if errors.Is(err, iofs.ErrNotExist) && casc.IsStatic(c.path) {
+		return &casc.StaticError{Dir: c.path}
+	}
+	return err
 }
 
 func (c *cascStorage) makeTree(ctx context.Context, o opening) error {
