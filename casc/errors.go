@@ -13,6 +13,14 @@ var ErrNotFound = errors.New("no such file in the storage")
 // ErrNotLocal means that a file is known, but its data is not here.
 var ErrNotLocal = errors.New("its data is not in the local archives")
 
+// errNowhere is ErrNotLocal for a file that is far away.
+var errNowhere error = nowhere{}
+
+type nowhere struct{}
+
+func (nowhere) Error() string        { return "no host has it" }
+func (nowhere) Is(target error) bool { return target == ErrNotLocal }
+
 // ErrNoRoot means that there are no names, because no root can be read.
 var ErrNoRoot = errors.New("names are missing, for the root can't be read")
 

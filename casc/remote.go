@@ -22,9 +22,8 @@ type Remote interface {
 	Config(ctx context.Context, key Key) ([]byte, error)
 	// Index returns the index of an archive, which check proves.
 	Index(ctx context.Context, archive Key, check func([]byte) error) ([]byte, error)
-	// Loose returns all of a file that is in no archive, which check proves. own is as in
-	// RemoteFile.
-	Loose(ctx context.Context, key Key, own bool, check func([]byte) error) ([]byte, error)
+	// Loose returns all of a file that is in no archive, which check proves. Its size is unknown.
+	Loose(ctx context.Context, f RemoteFile, check func([]byte) error) ([]byte, error)
 	// Range returns size bytes of a file from off on, which check proves.
 	Range(ctx context.Context, f RemoteFile, off, size int64, check func([]byte) error) ([]byte, error)
 	// Together returns files of an archive, in the order of their places, each as a whole, which
@@ -49,6 +48,9 @@ type RemoteFile struct {
 	// Own means that the storage can't be read without it, so that it should be kept longer
 	// than others.
 	Own bool
+	// Guess means that it may well be somewhere else, which will be asked then: a failure is not
+	// worth a second try.
+	Guess bool
 }
 
 // RemoteOptions are the options of OpenRemote.

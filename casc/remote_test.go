@@ -26,6 +26,8 @@ type memoryRemote struct {
 	mu    sync.Mutex // guards the rest
 	asked []string
 	bytes int64
+	// refuse tells why an object is not given, if it is not nil.
+	refuse func(path string) error
 	// spoil changes what comes, if it is not nil.
 	spoil func(path string, data []byte) []byte
 }
@@ -41,6 +43,11 @@ func (m *memoryRemote) get(ctx context.Context, path string, off, size int64) ([
 		m.asked = append(m.asked, fmt.Sprintf("%s %d+%d", path, off, size))
 	} else {
 		m.asked = append(m.asked, path)
+	}
+	if m.refuse != nil {
+		if err := m.refuse(path); err != nil {
+			return nil, err
+		}
 	}
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", path, iofs.ErrNotExist)
@@ -80,8 +87,8 @@ func (m *memoryRemote) Index(ctx context.Context, archive casc.Key, check func([
 	return checked(data, err, check)
 }
 
-func (m *memoryRemote) Loose(ctx context.Context, key casc.Key, _ bool, check func([]byte) error) ([]byte, error) {
-	data, err := m.get(ctx, casc.ConfigPath("data", key), 0, 0)
+func (m *memoryRemote) Loose(ctx context.Context, f casc.RemoteFile, check func([]byte) error) ([]byte, error) {
+	data, err := m.get(ctx, casc.ConfigPath("data", f.Key), 0, 0)
 	return checked(data, err, check)
 }
 
@@ -345,4 +352,91 @@ func TestRemoteKeyBeginsAlike(t *testing.T) {
 	if f, err := st.Locate(t.Context(), s.EKey[:casc.ShortKeySize]); err != nil || f.Key != s.EKey {
 		t.Errorf("the place of the key: %v, %v", f, err)
 	}
+}
+
+var errRefused = errors.New("status 403 Forbidden")
+
+// TestRemoteRefused has hosts refuse what they do not have, in place of saying so: what lies in
+// archives is found there.
+func TestRemoteRefused(t *testing.T) {
+	for kind, add := range casctest.Roots {
+		t.Run(kind, func(t *testing.T) {
+			g := newGame()
+			g.Fill(t)
+			add(g.Game)
+			g.PackNamed = true
+			cdn, err := g.CDN(3)
+			if err != nil {
+				t.Fatal(err)
+			}
+			st := openRemote(t, &memoryRemote{cdn: cdn, refuse: func(path string) error {
+				if _, ok := cdn.Files[path]; !ok {
+					return errRefused
+				}
+				return nil
+			}}, casc.RemoteOptions{Options: g.options(t)})
+			for name, want := range g.Want {
+				got, err := readRemote(t, st, name)
+				switch {
+				case want == nil:
+					if !st.Unreached(err) {
+						t.Errorf("%s: %v, want that it could not be had", name, err)
+					}
+				case g.Secret[name]:
+				case err != nil || !bytes.Equal(got, want):
+					t.Errorf("%s: %d bytes, want %d: %v", name, len(got), len(want), err)
+				}
+			}
+		})
+	}
+}
+
+// TestRemoteRefusedIndex has hosts refuse one index after another: that costs the files of its
+// archive only, and nobody says of them that they are nowhere.
+func TestRemoteRefusedIndex(t *testing.T) {
+	g := newGame()
+	g.Fill(t)
+	casctest.Roots["text"](g.Game)
+	cdn, err := g.CDN(3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, lost := 0, 0
+	for index := range cdn.Files {
+		if !strings.HasSuffix(index, ".index") {
+			continue
+		}
+		st := openRemote(t, &memoryRemote{cdn: cdn, refuse: func(path string) error {
+			if path == index {
+				return errRefused
+			}
+			return nil
+		}}, casc.RemoteOptions{Options: g.options(t)})
+		for name, want := range g.Want {
+			if want == nil || g.Secret[name] {
+				continue
+			}
+			got, err := readRemote(t, st, name)
+			switch all++; {
+			case err == nil && !bytes.Equal(got, want):
+				t.Errorf("%s: %d bytes, want %d", name, len(got), len(want))
+			case err != nil && !st.Unreached(err):
+				t.Errorf("%s: %v, want that it could not be had", name, err)
+			case err != nil:
+				lost++
+			}
+		}
+	}
+	if lost == 0 || lost > all/3 {
+		t.Errorf("%d of %d files could not be read, want those of one archive of three", lost, all)
+	}
+}
+
+func readRemote(t *testing.T, st *casc.Storage, name string) ([]byte, error) {
+	t.Helper()
+	c, err := st.OpenName(t.Context(), name)
+	if err != nil {
+		return nil, err
+	}
+	return c.ReadAll(t.Context(), 1<<20)
 }

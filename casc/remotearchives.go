@@ -11,6 +11,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/hashicorp/golang-lru/v2"
 
@@ -67,26 +68,51 @@ func (a *remoteArchives) find(ctx context.Context, key []byte) (place, error) {
 }
 
 // file opens the file whose encoding key begins with key: loose if it is named, from an
-// archive, or loose.
+// archive, or loose. A place that fails is not the end while there is another one: a host may
+// refuse what it does not have, or be down while only the others have it elsewhere.
 func (a *remoteArchives) file(ctx context.Context, key []byte) (*remoteFile, error) {
-	if n, ok := a.named[ShortKey(key)]; ok && bytes.HasPrefix(n.key[:], key) {
-		f, err := a.openLoose(ctx, RemoteFile{Key: n.key, Size: n.size, Own: true})
-		if !isGone(err) {
-			return f, a.fail(key, err)
+	if n, ok := a.namedBy(key); ok && a.indexes.table.Load() == nil {
+		f, err := a.openLoose(ctx, RemoteFile{Key: n.key, Size: n.size, Own: true, Guess: true})
+		if err == nil {
+			f.Guess = false // it was right
+			return f, nil
+		}
+		if ctx.Err() != nil {
+			return nil, a.fail(key, err)
 		}
 	}
 	t, err := a.indexes.get(ctx)
 	if err != nil {
 		return nil, a.fail(key, err)
 	}
+	var why error
 	for i := range t.group.find(ShortKey(key)) {
 		f, err := a.openEntry(ctx, key, t.group.archives, t.group.entry(i))
-		if f != nil || err != nil && !isGone(err) {
+		if f != nil || ctx.Err() != nil {
 			return f, a.fail(key, err)
 		}
+		why = tellingMore(why, err)
 	}
 	f, err := a.unlisted(ctx, t, key)
-	return f, a.fail(key, err)
+	if err == nil || ctx.Err() != nil {
+		return f, a.fail(key, err)
+	}
+	return nil, a.fail(key, tellingMore(tellingMore(why, err), t.unread()))
+}
+
+// namedBy returns the named file whose key begins with key.
+func (a *remoteArchives) namedBy(key []byte) (namedFile, bool) {
+	n, ok := a.named[ShortKey(key)]
+	return n, ok && bytes.HasPrefix(n.key[:], key)
+}
+
+// tellingMore returns the error of two places that says more of a file: what is not at one of
+// them may be at the other, which could not be asked.
+func tellingMore(err, other error) error {
+	if err == nil || isGone(err) && other != nil && !isGone(other) {
+		return other
+	}
+	return err
 }
 
 // fail adds the key to an error. What is nowhere counts as not local.
@@ -95,7 +121,7 @@ func (a *remoteArchives) fail(key []byte, err error) error {
 	case err == nil:
 		return nil
 	case isGone(err):
-		return fmt.Errorf("encoding key %x: %w: %w", key, ErrNotLocal, err)
+		return fmt.Errorf("encoding key %x: %w: %w", key, errNowhere, err)
 	}
 	return fmt.Errorf("encoding key %x: %w", key, err)
 }
@@ -119,9 +145,12 @@ func (a *remoteArchives) openEntry(ctx context.Context, key []byte, archives []K
 	return openRemoteFile(ctx, a.from, a.chunks, RemoteFile{Key: entry.Key, Archive: archive, Off: e.off, Size: e.size, Own: named})
 }
 
-// unlisted opens a file that no index of an archive has. The index of loose files has its
-// size, or else the encoding file.
+// unlisted opens a file that no index of an archive has. The build configuration has its size,
+// the index of loose files, or else the encoding file.
 func (a *remoteArchives) unlisted(ctx context.Context, t *remoteTable, key []byte) (*remoteFile, error) {
+	if n, ok := a.namedBy(key); ok {
+		return a.openLoose(ctx, RemoteFile{Key: n.key, Size: n.size, Own: true})
+	}
 	if t.loose != nil {
 		if e, _, ok := t.loose.Find(key); ok {
 			return a.openLoose(ctx, RemoteFile{Key: e.Key, Size: e.Size})
@@ -145,7 +174,7 @@ func (a *remoteArchives) openLoose(ctx context.Context, f RemoteFile) (*remoteFi
 	if f.Size > 0 {
 		return openRemoteFile(ctx, a.from, a.chunks, f)
 	}
-	data, err := a.from.Loose(ctx, f.Key, f.Own, func(b []byte) error { return proveWhole(b, f.Key) })
+	data, err := a.from.Loose(ctx, f, func(b []byte) error { return proveWhole(b, f.Key) })
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +198,7 @@ func (a *remoteArchives) spans(ctx context.Context) (all []spanEntry, faults []e
 	}
 	for i := range t.group.len() {
 		e := t.group.entry(i)
-		s := spanEntry{keySize: len(e.key), index: i, at: Place{e.archive, e.off}, size: e.size}
+		s := spanEntry{keySize: len(e.key), at: Place{e.archive, e.off}, size: e.size}
 		copy(s.key[:], e.key[:])
 		all = append(all, s)
 	}
@@ -181,7 +210,7 @@ func (a *remoteArchives) spans(ctx context.Context) (all []spanEntry, faults []e
 		}
 	}
 	sortSpans(all)
-	return all, t.faults
+	return all, slices.Concat(t.faults, t.failed)
 }
 
 func (a *remoteArchives) at(ctx context.Context, e *spanEntry) (place, error) {
@@ -194,7 +223,7 @@ func (a *remoteArchives) at(ctx context.Context, e *spanEntry) (place, error) {
 	if e.index == loose {
 		f, err = a.openLoose(ctx, RemoteFile{Key: e.key, Size: e.size})
 	} else {
-		f, err = a.openEntry(ctx, key, t.group.archives, t.group.entry(e.index))
+		f, err = a.openEntry(ctx, key, t.group.archives, groupEntry{ShortKey(key), e.at.Archive, e.at.Off, e.size})
 	}
 	if err == nil && f == nil {
 		err = ErrNotFound
@@ -238,14 +267,29 @@ type remoteIndexes struct {
 	parsed *lru.Cache[Key, *ArchiveIndex]
 }
 
-// remoteTable is the table of all indexes. faults are the indexes that are nowhere.
+// remoteTable is the table of all indexes but those that are nowhere, which are faults, and those
+// that could not be read when it was made.
 type remoteTable struct {
-	group  *group
-	loose  *ArchiveIndex
-	faults []error
+	group          *group
+	loose          *ArchiveIndex
+	faults, failed []error
+	made           time.Time
 }
 
+// unread returns why something that is not in the table may be in an archive all the same.
+func (t *remoteTable) unread() error {
+	if len(t.failed) == 0 {
+		return nil
+	}
+	return t.failed[0]
+}
+
+// stale reports whether it is time to read what could not be read before.
+func (t *remoteTable) stale() bool { return len(t.failed) > 0 && time.Since(t.made) > failedStays }
+
 const (
+	// failedStays is how long an index that could not be read is not asked for again.
+	failedStays = 30 * time.Second
 	// maxParsed is how many parsed indexes are kept, of some 100 KB each.
 	maxParsed = 64
 	// indexesAtOnce is how many indexes are fetched at the same time.
@@ -254,17 +298,21 @@ const (
 
 // get returns the table, and makes it first if needed.
 func (x *remoteIndexes) get(ctx context.Context) (*remoteTable, error) {
-	if t := x.table.Load(); t != nil {
+	if t := x.table.Load(); t != nil && !t.stale() {
 		return t, nil
 	}
 	return x.reads.Do(ctx, struct{}{}, func(ctx context.Context) (*remoteTable, error) {
 		// Another caller may have made it between our look and our turn.
-		if t := x.table.Load(); t != nil {
-			return t, nil
+		old := x.table.Load()
+		if old != nil && !old.stale() {
+			return old, nil
 		}
 		t, err := x.load(ctx)
-		if err == nil {
+		switch {
+		case err == nil:
 			x.table.Store(t)
+		case old != nil && ctx.Err() == nil:
+			return old, nil
 		}
 		return t, err
 	})
@@ -296,38 +344,47 @@ func (x *remoteIndexes) fetch(ctx context.Context, name Key) (*ArchiveIndex, err
 
 // load makes the table, or takes it from the store.
 func (x *remoteIndexes) load(ctx context.Context) (*remoteTable, error) {
-	t := &remoteTable{}
+	t := &remoteTable{made: time.Now()}
 	if !x.loose.IsZero() {
 		var err error
 		t.loose, err = x.fetch(ctx, x.loose)
-		if err != nil && !isGone(err) {
+		if ctx.Err() != nil {
 			return nil, err
 		}
-		if err != nil {
-			t.faults = append(t.faults, err)
-		}
+		t.lacks(err)
 	}
 	id := cache.ID{Kind: groupKind, Of: x.key()}
 	if t.group = x.stored(id); t.group != nil {
 		return t, nil
 	}
-	b, faults, err := x.build(ctx)
+	b, lacking, err := x.build(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, err := range faults {
+	for _, err := range lacking {
 		x.log.Warn("files of an archive can't be found", slog.Any("err", err))
+		t.lacks(err)
 	}
-	t.faults = append(t.faults, faults...)
 	sealed := b.finish(id)
 	t.group = &b.group
 	// What is nowhere now may come.
-	if x.store != nil && len(faults) == 0 {
+	if x.store != nil && len(lacking) == 0 {
 		if err := id.Save(x.store, sealed); err != nil {
 			x.log.Warn("the table of archives can't be kept", slog.Any("err", err))
 		}
 	}
 	return t, nil
+}
+
+// lacks notes why an index is not in the table, unless err is nil.
+func (t *remoteTable) lacks(err error) {
+	switch {
+	case err == nil:
+	case isGone(err):
+		t.faults = append(t.faults, err)
+	default:
+		t.failed = append(t.failed, err)
+	}
 }
 
 // key returns a hash of what the table is made from: the names, which prove the content.
@@ -356,9 +413,10 @@ func (x *remoteIndexes) stored(id cache.ID) *group {
 	return g
 }
 
-// build fetches all indexes. The faults are those that are nowhere; any other error ends it,
-// since what could be fetched then comes from the cache the next time.
-func (x *remoteIndexes) build(ctx context.Context) (b *groupBuilder, faults []error, err error) {
+// build fetches all indexes. lacking says which could not be had. If those are all, or many in a
+// row, the hosts are down: that is an error, and what could be fetched comes from the cache the
+// next time.
+func (x *remoteIndexes) build(ctx context.Context) (b *groupBuilder, lacking []error, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	b = newGroupBuilder()
@@ -366,8 +424,8 @@ func (x *remoteIndexes) build(ctx context.Context) (b *groupBuilder, faults []er
 		b.numbers[name] = i
 	}
 	b.archives = slices.Clone(x.names)
-	var mu sync.Mutex // guards b, faults and done
-	done := 0
+	var mu sync.Mutex // guards b, lacking, inRow and done
+	done, inRow := 0, 0
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range min(indexesAtOnce, len(x.names)) {
@@ -378,11 +436,13 @@ func (x *remoteIndexes) build(ctx context.Context) (b *groupBuilder, faults []er
 				if err == nil {
 					err = b.add(x.names[i], index, nil)
 				}
-				switch {
-				case err == nil:
-				case isGone(err):
-					faults = append(faults, err)
-				default:
+				if err != nil {
+					lacking = append(lacking, err)
+				}
+				if inRow++; err == nil || isGone(err) {
+					inRow = 0
+				}
+				if inRow >= min(indexesAtOnce, len(x.names)) {
 					cancel(err)
 				}
 				done++
@@ -397,5 +457,5 @@ func (x *remoteIndexes) build(ctx context.Context) (b *groupBuilder, faults []er
 	if ctx.Err() != nil {
 		return nil, nil, context.Cause(ctx)
 	}
-	return b, faults, nil
+	return b, lacking, nil
 }

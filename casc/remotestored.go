@@ -44,11 +44,13 @@ func (s *Storage) Locate(ctx context.Context, prefix []byte) (RemoteFile, error)
 	if err != nil {
 		return RemoteFile{}, fmt.Errorf("casc: %w", err)
 	}
+	why := t.unread()
 	for i := range t.group.find(ShortKey(prefix)) {
 		archive := t.group.archives[t.group.entry(i).archive]
 		x, err := a.indexes.read(ctx, archive)
 		if err != nil {
-			return RemoteFile{}, fmt.Errorf("casc: %w", err)
+			why = err
+			continue
 		}
 		if e, _, ok := x.Find(prefix); ok {
 			return RemoteFile{Key: e.Key, Archive: archive, Off: e.Off, Size: e.Size}, nil
@@ -58,6 +60,9 @@ func (s *Storage) Locate(ctx context.Context, prefix []byte) (RemoteFile, error)
 		if e, _, ok := t.loose.Find(prefix); ok {
 			return RemoteFile{Key: e.Key, Size: e.Size}, nil
 		}
+	}
+	if why != nil {
+		return RemoteFile{}, fmt.Errorf("casc: encoding key %x: %w", prefix, why)
 	}
 	return RemoteFile{}, fmt.Errorf("casc: encoding key %x: %w", prefix, ErrNotFound)
 }

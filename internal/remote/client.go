@@ -153,7 +153,7 @@ func isMD5(key Key) func([]byte) error {
 
 // Config returns a configuration. It stays in the cache as long as the client's cache is open.
 func (c *Client) Config(ctx context.Context, key Key) ([]byte, error) {
-	return c.whole(ctx, mirror.Object{Path: c.path, Kind: mirror.Config, Key: key}, maxConfig, true, isMD5(key))
+	return c.whole(ctx, mirror.Object{Path: c.path, Kind: mirror.Config, Key: key}, maxConfig, isMD5(key))
 }
 
 // ProductConfig returns the configuration of a product.
@@ -161,34 +161,39 @@ func (c *Client) ProductConfig(ctx context.Context, key Key) ([]byte, error) {
 	if c.configPath == "" {
 		return nil, errors.New("remote: nobody says where product configurations lie")
 	}
-	return c.whole(ctx, mirror.Object{Path: c.configPath, Key: key}, maxConfig, true, isMD5(key))
+	return c.whole(ctx, mirror.Object{Path: c.configPath, Key: key}, maxConfig, isMD5(key))
 }
 
 // Index returns the index of an archive, which check proves. It stays in the cache like
 // configurations.
 func (c *Client) Index(ctx context.Context, archive Key, check func([]byte) error) ([]byte, error) {
-	return c.whole(ctx, mirror.Object{Path: c.path, Kind: mirror.Data, Key: archive, Index: true}, maxIndex, true, check)
+	return c.whole(ctx, mirror.Object{Path: c.path, Kind: mirror.Data, Key: archive, Index: true}, maxIndex, check)
 }
 
-// Loose returns a file that is not part of an archive as a whole. own means that the storage
-// can't be read without it, so that it stays in the cache like configurations.
-func (c *Client) Loose(ctx context.Context, key Key, own bool, check func([]byte) error) ([]byte, error) {
-	return c.whole(ctx, mirror.Object{Path: c.path, Kind: mirror.Data, Key: key}, maxWhole, own, check)
+// Loose returns a file that is not part of an archive as a whole.
+func (c *Client) Loose(ctx context.Context, f File, check func([]byte) error) ([]byte, error) {
+	o := mirror.Object{Path: c.path, Kind: mirror.Data, Key: f.Key}
+	return c.fetchWhole(ctx, o, request{path: o.String(), name: o.Key, most: maxWhole, check: check, once: f.Guess}, f.Own)
 }
 
-// whole returns an object of at most so many bytes as a whole.
+// whole returns an object of at most so many bytes as a whole. It stays in the cache like
+// configurations.
+func (c *Client) whole(ctx context.Context, o mirror.Object, most int64, check func([]byte) error) ([]byte, error) {
+	return c.fetchWhole(ctx, o, request{path: o.String(), name: o.Key, most: most, check: check}, true)
+}
+
+// fetchWhole returns an object as a whole.
 //
 // All checks have in common that they depend on the object and the range only: who waits for
 // the same shares one of them. They also prove what comes from the cache. What they get is
 // returned to all who wait, so it must not be changed.
-func (c *Client) whole(ctx context.Context, o mirror.Object, most int64, own bool, check func([]byte) error) ([]byte, error) {
-	if check == nil {
+func (c *Client) fetchWhole(ctx context.Context, o mirror.Object, r request, own bool) ([]byte, error) {
+	if r.check == nil {
 		return nil, errors.New("remote: nothing proves the object")
 	}
 	c.own(o, own)
-	return c.flights.Do(ctx, o.String(), func(ctx context.Context) ([]byte, error) {
-		return c.get(ctx, request{path: o.String(), name: o.Key, most: most, check: check},
-			own, func() ([]byte, bool) { return c.cache.Whole(o, check) },
+	return c.flights.Do(ctx, fmt.Sprint(o, r.once), func(ctx context.Context) ([]byte, error) {
+		return c.get(ctx, r, own, func() ([]byte, bool) { return c.cache.Whole(o, r.check) },
 			func(data []byte) { c.cache.PutWhole(o, data) })
 	})
 }
@@ -206,6 +211,8 @@ type File struct {
 	// Own means that the storage can't be read without the file, so that it stays in the
 	// cache like configurations.
 	Own bool
+	// Guess means that the file may be elsewhere: each host is asked for it once.
+	Guess bool
 }
 
 // Range returns size bytes of a file from off on, which check proves: see [Client.Loose] for
@@ -222,8 +229,8 @@ func (c *Client) Range(ctx context.Context, f File, off, size int64, check func(
 	}
 	o, from, start := c.place(f)
 	c.own(o, f.Own)
-	return c.flights.Do(ctx, fmt.Sprintf("%s %s %d %d", o, from, start+off, size), func(ctx context.Context) ([]byte, error) {
-		return c.get(ctx, request{path: from.String(), name: from.Key, off: start + off, size: size, check: check},
+	return c.flights.Do(ctx, fmt.Sprintf("%s %s %d %d %v", o, from, start+off, size, f.Guess), func(ctx context.Context) ([]byte, error) {
+		return c.get(ctx, request{path: from.String(), name: from.Key, off: start + off, size: size, check: check, once: f.Guess},
 			f.Own, func() ([]byte, bool) { return c.cache.Range(o, off, size, check) },
 			func(data []byte) { c.cache.PutPiece(o, f.Size, off, data) })
 	})
@@ -238,10 +245,10 @@ func (c *Client) Begin(ctx context.Context, f File, size int64, proven func([]by
 	}
 	o, from, start := c.place(f)
 	c.own(o, f.Own)
-	return c.flights.Do(ctx, fmt.Sprintf("begin %s %s %d %d", o, from, start, size), func(ctx context.Context) ([]byte, error) {
+	return c.flights.Do(ctx, fmt.Sprintf("begin %s %s %d %d %v", o, from, start, size, f.Guess), func(ctx context.Context) ([]byte, error) {
 		n := 0
 		check := func(data []byte) (err error) { n, err = proven(data); return err }
-		data, err := c.get(ctx, request{path: from.String(), name: from.Key, off: start, size: size, check: check},
+		data, err := c.get(ctx, request{path: from.String(), name: from.Key, off: start, size: size, check: check, once: f.Guess},
 			f.Own, func() ([]byte, bool) { return c.cache.Begin(o, size, check) },
 			func(data []byte) {
 				if n > 0 {

@@ -108,7 +108,7 @@ func (o *objects) readAll(ctx context.Context, c *remote.Client) error {
 	compare("config", got, o.config, err)
 	got, err = c.Index(ctx, o.archiveKey, equals(o.index))
 	compare("index", got, o.index, err)
-	got, err = c.Loose(ctx, o.looseKey, false, equals(o.loose))
+	got, err = c.Loose(ctx, remote.File{Key: o.looseKey}, equals(o.loose))
 	compare("loose", got, o.loose, err)
 	want := part(o.archive, o.inArchive, 500, 8000)
 	got, err = c.Range(ctx, o.inArchive, 500, 8000, equals(want))
@@ -305,7 +305,7 @@ func TestCache(t *testing.T) {
 	if err := o.readAll(t.Context(), offline); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := offline.Loose(t.Context(), remote.Key{99}, false, equals(nil)); !errors.Is(err, remote.ErrOffline) {
+	if _, err := offline.Loose(t.Context(), remote.File{Key: remote.Key{99}}, equals(nil)); !errors.Is(err, remote.ErrOffline) {
 		t.Errorf("offline: %v", err)
 	}
 	spoilAll(t, dir)
@@ -343,7 +343,7 @@ func TestOnce(t *testing.T) {
 	if _, err := offline.Index(t.Context(), o.archiveKey, equals(o.index)); err != nil {
 		t.Error(err)
 	}
-	if _, err := offline.Loose(t.Context(), o.looseKey, false, equals(o.loose)); !errors.Is(err, remote.ErrOffline) {
+	if _, err := offline.Loose(t.Context(), remote.File{Key: o.looseKey}, equals(o.loose)); !errors.Is(err, remote.ErrOffline) {
 		t.Errorf("a loose file: %v", err)
 	}
 	if _, err := offline.Range(t.Context(), o.inArchive, 0, o.inArchive.Size, func([]byte) error { return nil }); !errors.Is(err, remote.ErrOffline) {
@@ -470,7 +470,7 @@ func TestBadRequests(t *testing.T) {
 	if _, err := c.Range(t.Context(), o.inArchive, 0, 1, nil); err == nil {
 		t.Error("a range that nothing proves was read")
 	}
-	if _, err := c.Loose(t.Context(), o.looseKey, false, nil); err == nil {
+	if _, err := c.Loose(t.Context(), remote.File{Key: o.looseKey}, nil); err == nil {
 		t.Error("an object that nothing proves was read")
 	}
 	if n := len(s.Requests()); n != 0 {
@@ -574,12 +574,12 @@ func TestPanickingCheck(t *testing.T) {
 					t.Error("the panic is lost")
 				}
 			}()
-			_, _ = c.Loose(t.Context(), o.looseKey, false, func([]byte) error { panic("BUG") })
+			_, _ = c.Loose(t.Context(), remote.File{Key: o.looseKey}, func([]byte) error { panic("BUG") })
 		}()
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	if got, err := c.Loose(ctx, o.looseKey, false, equals(o.loose)); err != nil || !bytes.Equal(got, o.loose) {
+	if got, err := c.Loose(ctx, remote.File{Key: o.looseKey}, equals(o.loose)); err != nil || !bytes.Equal(got, o.loose) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
 }

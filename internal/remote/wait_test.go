@@ -42,7 +42,7 @@ func fakeClient(t *testing.T, tr transport, hosts ...remote.Host) *remote.Client
 }
 
 func loose(ctx context.Context, c *remote.Client, n byte) ([]byte, error) {
-	return c.Loose(ctx, remote.Key{n}, false, equals([]byte("right")))
+	return c.Loose(ctx, remote.File{Key: remote.Key{n}}, equals([]byte("right")))
 }
 
 // TestSingleFlight checks that all who want the same at the same time share a request.

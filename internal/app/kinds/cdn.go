@@ -202,9 +202,9 @@ func (c *cdn) Index(ctx context.Context, archive casc.Key, check func([]byte) er
 }
 
 // Loose implements [casc.Remote].
-func (c *cdn) Loose(ctx context.Context, key casc.Key, own bool, check func([]byte) error) ([]byte, error) {
+func (c *cdn) Loose(ctx context.Context, f casc.RemoteFile, check func([]byte) error) ([]byte, error) {
 	defer c.came()
-	return c.client.Loose(ctx, key, own, check)
+	return c.client.Loose(ctx, fileOf(f), check)
 }
 
 // Range implements [casc.Remote].
@@ -230,7 +230,7 @@ func (c *cdn) Begin(ctx context.Context, f casc.RemoteFile, size int64, proven f
 }
 
 func fileOf(f casc.RemoteFile) remote.File {
-	return remote.File{Key: f.Key, Archive: f.Archive, Off: f.Off, Size: f.Size, Own: f.Own}
+	return remote.File{Key: f.Key, Archive: f.Archive, Off: f.Off, Size: f.Size, Own: f.Own, Guess: f.Guess}
 }
 
 const (
