@@ -10,6 +10,9 @@ import (
 	"strings"
 )
 
+// ErrNoMountpoint means that there is nothing to mount on.
+var ErrNoMountpoint = errors.New("does not exist")
+
 // CheckMountpoint checks, before any slow work is done, that source can be mounted on dir.
 // dir must be an empty directory that is not inside the source, because a mount that hides
 // its own source can't be served. (A source below dir makes that not empty.) source is empty
@@ -39,7 +42,7 @@ func checkDir(dir string) error {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, iofs.ErrNotExist):
-		return errors.New("does not exist; create the directory first")
+		return ErrNoMountpoint
 	case err != nil:
 		return reason(err)
 	case !info.IsDir():

@@ -214,7 +214,7 @@ func TestJSONErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		`{`:                                    "no JSON",
 		`[]`:                                   "want an object, got []",
-		`{"x":1}`:                              "x: want code, length",
+		`{"x":1}`:                              "x: want code, length, padding, guessed, data or layout; the packet's fields stand below data",
 		`{"code":65536}`:                       "code: want a number of 0 to 65535, got 65536",
 		`{"padding":"0102030405060708"}`:       "padding: want 8 bytes, for a packet that is padded",
 		`{"data":{"m":1}}`:                     `data: there is no field "m"`,

@@ -56,7 +56,7 @@ func (t *Table) parsePart(m *Message, name string, r *jsonReader) (err error) {
 	case "layout":
 		m.Layout, err = r.layout()
 	default:
-		err = badValue("want code, length, padding, guessed, data or layout")
+		err = badValue("want code, length, padding, guessed, data or layout; the packet's fields stand below data")
 	}
 	return err
 }

@@ -135,6 +135,20 @@ func completeEdits(_ *cobra.Command, args []string, word string) (found []string
 	return found, cobra.ShellCompDirectiveDefault
 }
 
+// completeHelp offers what help tells about: commands, and the guides, which cobra leaves out.
+func completeHelp(c *cobra.Command, args []string, word string) (found []string, _ cobra.ShellCompDirective) {
+	of, rest, err := c.Root().Find(args)
+	if err != nil || len(rest) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	for _, sub := range of.Commands() {
+		if (sub.IsAvailableCommand() || sub.IsAdditionalHelpTopicCommand()) && strings.HasPrefix(sub.Name(), word) {
+			found = append(found, cobra.CompletionWithDesc(sub.Name(), sub.Short))
+		}
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
+}
+
 // completeInside offers paths in the source, which is the first argument.
 func completeInside(c *cobra.Command, args []string, word string) (found []string, _ cobra.ShellCompDirective) {
 	s, err := openSource(c.Context(), args[0], flagsOf(c), slog.New(slog.DiscardHandler), silence{}.set)

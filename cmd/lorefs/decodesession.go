@@ -157,7 +157,7 @@ func (f *sessionFlags) remarks(c *cobra.Command, path string, r *dissect.Recordi
 			return err
 		}
 		if !slices.ContainsFunc(r.Names(), p.Match) {
-			if err := toldError(c, fmt.Errorf("%s has no packet of a name like %s", path, shown.Quote(text))); err != nil {
+			if err := toldError(c, fmt.Errorf("%s has no packet of a name like %s%s", path, shown.Quote(text), didYouMean(text, r.Names()))); err != nil {
 				return err
 			}
 		}

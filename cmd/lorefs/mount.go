@@ -238,6 +238,9 @@ func (f *mountFlags) prepare(ctx context.Context, source, dir string, log *slog.
 	if err == nil {
 		err = fs.CheckMountpoint(m.dir, localSource(m.source))
 	}
+	if errors.Is(err, fs.ErrNoMountpoint) {
+		return nil, &commandError{code: exitMountpoint, err: err, hint: "--mkdir makes it"}
+	}
 	if err != nil {
 		return nil, &commandError{code: exitMountpoint, err: err}
 	}

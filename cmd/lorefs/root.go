@@ -1,10 +1,13 @@
 package main
 
 import (
+	"errors"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"lorefs/internal/jsonout"
 	"lorefs/internal/shown"
@@ -35,7 +38,11 @@ about each kind.`,
 	}
 	logging.add(root.PersistentFlags())
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return &commandError{code: exitUsage, err: flagError(err), hint: "see " + c.CommandPath() + " --help"}
+		hint := "see " + c.CommandPath() + " --help"
+		if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok {
+			hint = strings.TrimSpace(nearFlag(c.Flags(), unknown) + " " + hint)
+		}
+		return &commandError{code: exitUsage, err: flagError(err), hint: hint}
 	})
 	root.AddCommand(
 		annotate(newMount(log), endsItself, "true"),
@@ -66,7 +73,7 @@ func refuseUnknown(root *cobra.Command) {
 	for _, c := range root.Commands() {
 		switch c.Name() {
 		case "help":
-			c.RunE = runHelp
+			c.RunE, c.ValidArgsFunction = runHelp, completeHelp
 		case "completion":
 			c.Short = "print completions for a shell"
 			c.Long = "completion prints a script by which a shell completes the arguments of lorefs. The help of each\nshell's command says where to put it."
@@ -80,10 +87,9 @@ func runParent(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return c.Help()
 	}
-	c.SuggestionsMinimumDistance = 2 // letters that differ
 	hint := "see " + c.CommandPath() + " --help"
-	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-		hint = "did you mean " + near[0] + "?"
+	if near := nearCommand(c, args[0]); near != "" {
+		hint = "did you mean " + near + "?"
 	}
 	name := args[0]
 	if c.HasParent() {

@@ -1,5 +1,7 @@
 package query
 
+import "strings"
+
 // operandKind is the kind of an operand.
 type operandKind uint8
 
@@ -94,10 +96,12 @@ func (p *parser) comparison() (operand, error) {
 	if err := p.advance(); err != nil {
 		return x, err
 	}
+	begin := p.tok.off
 	y, err := p.operand()
 	if err != nil {
 		return y, err
 	}
+	text := strings.TrimSpace(p.expr[begin:p.tok.off])
 	if x.kind == operandValue || x.kind == operandLast {
 		x, y, compare = y, x, compare.flip()
 	}
@@ -112,6 +116,8 @@ func (p *parser) comparison() (operand, error) {
 		if c.number, err = p.position(y.value.text, at); err != nil {
 			return x, err
 		}
+	case x.kind == operandPath && y.kind == operandPath && !strings.HasPrefix(text, "@"):
+		return x, syntaxError(p.expr, at, "want a path and a value to compare: if %[1]s is a text, write '%[1]s'", text)
 	default:
 		return x, syntaxError(p.expr, at, "want a path and a value, or position() and a number or last(), to compare")
 	}

@@ -176,6 +176,8 @@ func TestSyntaxErrors(t *testing.T) {
 		{"/A['x']", 4, "value alone"},
 		{"/A[true]", 4, "value alone"},
 		{"/A[@a=@b]", 6, "want a path and a value"},
+		{"/A[@a=b and @c]", 6, "if b is a text, write 'b'"},
+		{"/A[@a = foo]", 7, "if foo is a text, write 'foo'"},
 		{"/A[@a=1=2]", 8, "want ]"},
 		{"/A[@a='x]", 7, "has no end"},
 		{"/A[/B]", 4, "begins at the node"},

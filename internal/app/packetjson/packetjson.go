@@ -12,6 +12,7 @@ import (
 	"math"
 	"strings"
 
+	"lorefs/internal/nearest"
 	"lorefs/internal/shown"
 	"lorefs/protocol"
 	"lorefs/protocol/dissect"
@@ -127,10 +128,25 @@ func (k *Codec) find(named Name, code uint16) (*protocol.Table, error) {
 	if err == nil && k.opts.Writing {
 		err = k.opts.Library.Writable(i, k.opts.Patch)
 	}
+	if errors.Is(err, protocol.ErrNoDefinition) && k.opts.Named.name != "" {
+		if near := k.near(named.name); near != "" && near != named.name {
+			err = fmt.Errorf("%w: did you mean %q?", err, near)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
 	return k.opts.Library.Table(i, k.opts.Patch)
+}
+
+// near returns the name of a definition that one that has none is most likely meant to be, or
+// nothing.
+func (k *Codec) near(name string) string {
+	var names []string
+	for _, d := range k.opts.Library.Definitions() {
+		names = append(names, d.Name)
+	}
+	return nearest.Name(name, names)
 }
 
 // codeOf returns the code for packets of a definition that do not have one themselves.
