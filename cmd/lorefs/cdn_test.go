@@ -7,6 +7,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"lorefs/casc"
 	"lorefs/internal/app/kinds/cdntest"
 	"lorefs/internal/formats/casc/casctest"
 	"lorefs/internal/remote/remotetest"
@@ -15,7 +16,8 @@ import (
 // cmdCDN runs "cdn WHAT [ARG...]":
 //
 //	cdn serve LIST        starts two hosts, which are HOST1 and HOST2, and VERSIONS; the names are
-//	                      in the file LIST, and two of the files in FILE1 and FILE2
+//	                      in the file LIST, two of the files in FILE1 and FILE2, and FILEINDEX is
+//	                      where the index of loose files lies
 //	cdn fault HOST FAULT  lets a host, 1 or 2 or all, do something wrong
 //	cdn asked MOST        fails if more than so many objects were asked for since the last time;
 //	                      indexes don't count
@@ -73,6 +75,7 @@ func serveCDN(ts *testscript.TestScript, list string) {
 	ts.Setenv("HOST2", s.Hosts()[1])
 	ts.Setenv("VERSIONS", s.VersionHost())
 	ts.Setenv("BUILD", c.Build.String())
+	ts.Setenv("FILEINDEX", casc.ConfigPath("data", c.FileIndex)+".index")
 	ts.Setenv("FILE1", l.Find(0))
 	ts.Setenv("FILE2", l.Find(1000))
 }

@@ -32,8 +32,8 @@ already. So an interrupted fetch goes on where it was. At the end it says how mu
 written, and how much is left. The exit code is 1 if anything is left.
 
 Each file becomes an object of its own. With --archives, the archives that have the files
-are fetched as they are, with their indexes. Other programs read only such mirrors, but the
-archives have files of other builds as well.`,
+are fetched as they are, with all indexes that belong to them. Most other programs read only
+such mirrors, but the archives have files of other builds as well.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 2 {
 				return exactArgs("SOURCE", "DIR")(c, args)

@@ -22,8 +22,8 @@ import (
 type FetchOptions struct {
 	// Patterns are paths or patterns of files. Default: all files.
 	Patterns []string
-	// Archives fetches all of each archive that has a file, with its index, as other programs
-	// read a mirror. Default: each file by itself.
+	// Archives fetches all of each archive that has a file, with its index, and the index of loose
+	// files, as other programs read a mirror. Default: each file by itself.
 	Archives bool
 	// Progress is called with how many of all objects are done; it may be nil.
 	Progress func(done, total int64)
@@ -120,6 +120,15 @@ func (f *fetching) plan(ctx context.Context) (jobs []fetchJob, err error) {
 	}
 	for _, key := range named {
 		jobs = append(jobs, fetchJob{of: "a table of the build", fetch: func(ctx context.Context) error { return f.file(ctx, key[:]) }})
+	}
+	if f.opts.Archives {
+		loose, err := f.storage.CDNConfig.Keys("file-index")
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range loose { // without which some programs open no mirror
+			jobs = append(jobs, fetchJob{of: "the index of loose files", fetch: func(ctx context.Context) error { return f.index(ctx, name) }})
+		}
 	}
 	patterns := f.opts.Patterns
 	if len(patterns) == 0 {
@@ -315,14 +324,10 @@ func (f *fetching) archive(ctx context.Context, name casc.Key) error {
 	if err != nil {
 		return err
 	}
-	data, err := f.storage.IndexData(ctx, name)
-	if err != nil {
+	if err := f.index(ctx, name); err != nil {
 		return err
 	}
 	to := casc.ConfigPath("data", name)
-	if err := f.put(to+".index", data); err != nil {
-		return err
-	}
 	entries := slices.SortedFunc(index.Entries(), func(a, b casc.ArchiveEntry) int { return cmp.Compare(a.Off, b.Off) })
 	if len(entries) == 0 || f.has(to, entries[len(entries)-1].Off+entries[len(entries)-1].Size) {
 		return nil
@@ -338,6 +343,15 @@ func (f *fetching) archive(ctx context.Context, name casc.Key) error {
 		return err // the part stays for the next run
 	}
 	return f.finish(w.Name(), to, entries[len(entries)-1].Off+entries[len(entries)-1].Size)
+}
+
+// index fetches the index of an archive or of loose files.
+func (f *fetching) index(ctx context.Context, name casc.Key) error {
+	data, err := f.storage.IndexData(ctx, name)
+	if err != nil {
+		return err
+	}
+	return f.put(casc.ConfigPath("data", name)+".index", data)
 }
 
 // fill writes entries of an archive to their places, several at once.

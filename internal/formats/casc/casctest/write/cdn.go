@@ -16,6 +16,8 @@ type CDN struct {
 	Build, Config casc.Key
 	// Archives are the names of the archives.
 	Archives []casc.Key
+	// FileIndex is the name of the index of loose files, or zero.
+	FileIndex casc.Key
 }
 
 // CDN makes what the hosts of a CDN have: archives with their indexes, and as loose files what
@@ -62,8 +64,9 @@ func (b *Builder) CDN(archives int) (*CDN, error) {
 	}
 	if len(loose) > 0 {
 		index := ArchiveIndex(loose, 0)
-		c.Files[casc.ConfigPath("data", indexName(index))+".index"] = index
-		text += line("file-index", indexName(index)) + "\n" + line("file-index-size", len(index)) + "\n"
+		c.FileIndex = indexName(index)
+		c.Files[casc.ConfigPath("data", c.FileIndex)+".index"] = index
+		text += line("file-index", c.FileIndex) + "\n" + line("file-index-size", len(index)) + "\n"
 	}
 	c.Config = c.Files.config("", []byte(text))
 	return c, nil
