@@ -29,6 +29,8 @@ type exporting struct {
 	format string
 	links  bool
 	dryRun bool
+	// name is how the user spells the source.
+	name string
 }
 
 func newExport(log *slog.Logger) *cobra.Command {
@@ -43,6 +45,10 @@ If export can't read a file, it says so and goes on. The exit code is 1 then, un
 replaces them. At the end it says how many files it has written and, by reason, how many
 not. It only counts the files of a CASC storage that are not installed. With --missing show
 it names each.
+
+The sheets of a data center are written by their paths below sheets/: PATH sheets/ItemData
+makes the folder ItemData in DIR. The hidden file .lorefs.json beside it says which sheets
+of which data center they are. diff, pack and validate read it: see lorefs help datacenter.
 
 A PATH that does not exist may be a pattern. What it matches is copied, by the paths below
 the part of PATH that is no pattern:
@@ -78,6 +84,7 @@ if that is less, is free.`,
 			if err := f.parseIgnored(); err != nil {
 				return err
 			}
+			f.name = args[0]
 			f.source.casc.wholeFiles = true
 			f.source.sizesLater = !f.dryRun
 			f.source.readWhole = f.source.sizesLater && len(args) == 2
@@ -152,6 +159,12 @@ func (f *exporting) copy(ctx context.Context, c *cobra.Command, s *kinds.Source,
 	if f.files.selection, err = f.chosen.of(s, c.InOrStdin(), glob); err != nil {
 		return err
 	}
+	if at, is := strings.CutPrefix(e.Path, s.Kind.Exports+"/"); is && s.Kind.Exports != "" {
+		f.files.Filter = below(at, f.files.Filter)
+		if e, err = s.Find(ctx, s.Kind.Exports); err != nil {
+			return err
+		}
+	}
 	if !f.links {
 		if err := f.withoutLinks(s, e.Path); err != nil {
 			return err
@@ -163,7 +176,7 @@ func (f *exporting) copy(ctx context.Context, c *cobra.Command, s *kinds.Source,
 	if f.dryRun {
 		err = f.files.foretell(c, s, to, f.planned(ctx, s, e))
 	} else {
-		err = f.write(ctx, c, s, e.Entry, to)
+		err = f.write(ctx, c, s, e, to)
 		if partErr := tellPartial(c, s, f.files.ignored[treecopy.NoKey]); err == nil {
 			err = partErr
 		}
@@ -223,12 +236,18 @@ func (f *exporting) checkFormat(c *cobra.Command, s *kinds.Source, path bool) er
 	return nil
 }
 
-func (f *exporting) write(ctx context.Context, c *cobra.Command, s *kinds.Source, from nodes.Entry, to string) error {
-	if err := f.files.foresee(ctx, c, s, from, to); err != nil {
+func (f *exporting) write(ctx context.Context, c *cobra.Command, s *kinds.Source, from kinds.Found, to string) error {
+	m, err := f.newMarking(s, from.Path, to)
+	if err != nil {
+		return err
+	}
+	if err := f.files.foresee(ctx, c, s, from.Entry, to); err != nil {
 		return err
 	}
 	return f.files.run(c, s, to, func(o treecopy.Options) (treecopy.Report, error) {
-		return treecopy.Copy(ctx, s.Tree, from, to, o)
+		return m.around(ctx, o, func(o treecopy.Options) (treecopy.Report, error) {
+			return treecopy.Copy(ctx, s.Tree, from.Entry, to, o)
+		})
 	})
 }
 

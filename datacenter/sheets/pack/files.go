@@ -15,6 +15,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets/internal/xmltext"
 	"lorefs/internal/cores"
+	"lorefs/internal/formats/datacenter/partof"
 	"lorefs/internal/formats/datacenter/spell"
 )
 
@@ -123,6 +124,7 @@ func isHidden(name string) bool { return strings.HasPrefix(path.Base(name), ".")
 func (s *Folder) add(name string) {
 	switch {
 	case isSchema(name):
+	case name == partof.File:
 	case isSheet(name):
 		s.files = append(s.files, sheetFile{path: name})
 	default:
