@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"sync"
 	"time"
 
@@ -417,16 +416,4 @@ func (s *Source) Rows() func(context.Context, []nodes.ID) ([][]int, error) {
 func isCDN(path string) (product string, ok bool) {
 	o := origin.Parse(path)
 	return o.Rest, o.Scheme == origin.CDN
-}
-
-// ReadProductKey reads a file NAME.ak, which has the key of a product as it is.
-func ReadProductKey(path string) (key [16]byte, err error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return key, Unreadable(path, err)
-	}
-	if len(text) != len(key) {
-		return key, errorf("%s: %d bytes: want a key of %d", path, len(text), len(key))
-	}
-	return [16]byte(text), nil
 }
