@@ -27,6 +27,9 @@ type archives interface {
 	// find looks for the file whose encoding key begins with key, which has ShortKeySize
 	// bytes at least. If the file is not here the error matches ErrNotLocal.
 	find(ctx context.Context, key []byte) (place, error)
+	// others returns the places besides that of find, for when what is there is not the file: an
+	// index may have several entries of a key, of which some are out of date.
+	others(key []byte) []place
 	// has is find without opening anything. An error means that it could not find out.
 	has(key []byte) (bool, error)
 	// refresh looks whether the files have changed, and takes over what is new. It returns

@@ -164,15 +164,26 @@ func idxEntry(b []byte) IdxEntry {
 // Find looks for the newest entry of key. An error comes from reading the file, or matches
 // ErrChanged.
 func (x *Idx) Find(key ShortKey) (IdxEntry, bool, error) {
-	if e, ok := x.updates[key]; ok {
-		return e, true, nil
-	}
-	for _, run := range slices.Backward(x.runs) {
-		if e, ok, err := run.find(key); ok || err != nil {
-			return e, ok, err
-		}
+	for e, err := range x.All(key) {
+		return e, err == nil, err
 	}
 	return IdxEntry{}, false, nil
+}
+
+// All yields all entries of key, the newest first. An error comes last, and is as in Find.
+func (x *Idx) All(key ShortKey) iter.Seq2[IdxEntry, error] {
+	return func(yield func(IdxEntry, error) bool) {
+		if e, ok := x.updates[key]; ok && !yield(e, nil) {
+			return
+		}
+		for _, run := range slices.Backward(x.runs) {
+			for e, err := range run.find(key) {
+				if !yield(e, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Entries yields the newest entry of each key, including placeholders and deleted ones:

@@ -68,18 +68,20 @@ func (r *idxRun) loadBlock(_ context.Context, n uint64) ([]byte, error) {
 	return b, nil
 }
 
-// find looks for the last entry of key.
-func (r *idxRun) find(key ShortKey) (IdxEntry, bool, error) {
-	c := runCursor{run: r, in: -1}
-	at := c.behind(key)
-	if c.err != nil || at == 0 {
-		return IdxEntry{}, false, c.err
+// find yields the entries of key, the last one first. An error comes last.
+func (r *idxRun) find(key ShortKey) iter.Seq2[IdxEntry, error] {
+	return func(yield func(IdxEntry, error) bool) {
+		c := runCursor{run: r, in: -1}
+		for at := c.behind(key); at > 0 && c.err == nil; at-- {
+			e := c.entry(at - 1)
+			if c.err == nil && (!bytes.Equal(e[:ShortKeySize], key[:]) || !yield(idxEntry(e), nil)) {
+				return
+			}
+		}
+		if c.err != nil {
+			yield(IdxEntry{}, c.err)
+		}
 	}
-	e := c.entry(at - 1)
-	if c.err != nil || !bytes.Equal(e[:ShortKeySize], key[:]) {
-		return IdxEntry{}, false, c.err
-	}
-	return idxEntry(e), true, nil
 }
 
 // runCursor reads entries, mostly near each other. Its error is sticky.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -199,60 +200,79 @@ func (s *localState) written() bool {
 	return false
 }
 
-// entry looks in the bucket of the key, then in others that have keys which should not be there,
-// because an entry is not always where it should be. It ignores other buckets that can't be read: one damaged index must
+// entries yields the entries of a key that lead to data, the newest first. It looks in the bucket
+// of the key, then in others that have keys which should not be there, because an entry is not
+// always where it should be. It ignores other buckets that can't be read: one damaged index must
 // not make the files of the others unreadable.
-func (s *localState) entry(key []byte) (IdxEntry, bool, error) {
-	short := ShortKey(key)
-	own := Bucket(short)
-	for i := range Buckets {
-		x := s.indexes[(own+i)%Buckets]
-		if x == nil || !x.mayHave(short) {
-			continue
-		}
-		e, ok, err := x.Find(short)
-		switch {
-		case err != nil && i == 0:
-			return IdxEntry{}, false, fmt.Errorf("%s: %w", x.name, err)
-		case err == nil && ok && e.Local():
-			return e, true, nil
+func (s *localState) entries(key []byte) iter.Seq2[IdxEntry, error] {
+	return func(yield func(IdxEntry, error) bool) {
+		short := ShortKey(key)
+		own := Bucket(short)
+		for i := range Buckets {
+			x := s.indexes[(own+i)%Buckets]
+			if x == nil || !x.mayHave(short) {
+				continue
+			}
+			for e, err := range x.All(short) {
+				if err != nil && i == 0 {
+					yield(IdxEntry{}, fmt.Errorf("%s: %w", x.name, err))
+					return
+				}
+				if err != nil || e.Status == idxDeleted {
+					break // older entries of a file that was removed don't count
+				}
+				if e.Local() && !yield(e, nil) {
+					return
+				}
+			}
 		}
 	}
-	return IdxEntry{}, false, nil
 }
 
 func (l *localArchives) has(key []byte) (bool, error) {
 	s := l.now.Load()
-	e, ok, err := s.entry(key)
-	if !ok {
-		return false, err
+	for e, err := range s.entries(key) {
+		if err == nil {
+			_, err = s.archive(e.Archive)
+		}
+		if !errors.Is(err, ErrNotLocal) {
+			return err == nil, err
+		}
 	}
-	switch _, err := s.archive(e.Archive); {
-	case errors.Is(err, ErrNotLocal):
-		return false, nil
-	case err != nil:
-		return false, err
-	}
-	return true, nil
+	return false, nil
 }
 
+// find returns the newest place that can hold the file.
 func (l *localArchives) find(_ context.Context, key []byte) (place, error) {
 	s := l.now.Load()
-	e, ok, err := s.entry(key)
-	if err != nil {
-		return place{}, fmt.Errorf("encoding key %x: %w", key, err)
-	}
-	if !ok {
-		if b := Bucket(ShortKey(key)); s.indexes[b] == nil {
-			return place{}, fmt.Errorf("encoding key %x: bucket %x has no index: %w", key, b, ErrNotLocal)
+	var first error
+	for e, err := range s.entries(key) {
+		var p place
+		if err == nil {
+			p, err = s.place(e.Location)
 		}
-		return place{}, fmt.Errorf("encoding key %x: %w", key, ErrNotLocal)
+		if err == nil {
+			return p, nil
+		}
+		first = cmp.Or(first, err)
 	}
-	p, err := s.place(e.Location)
-	if err != nil {
-		return place{}, fmt.Errorf("encoding key %x: %w", key, err)
+	if b := Bucket(ShortKey(key)); first == nil && s.indexes[b] == nil {
+		first = fmt.Errorf("bucket %x has no index: %w", b, ErrNotLocal)
 	}
-	return p, nil
+	return place{}, fmt.Errorf("encoding key %x: %w", key, cmp.Or(first, ErrNotLocal))
+}
+
+func (l *localArchives) others(key []byte) (all []place) {
+	s := l.now.Load()
+	for e, err := range s.entries(key) {
+		if err != nil {
+			continue
+		}
+		if p, err := s.place(e.Location); err == nil {
+			all = append(all, p)
+		}
+	}
+	return all[min(1, len(all)):]
 }
 
 // place returns the place that an entry of the index leads to.

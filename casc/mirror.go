@@ -121,6 +121,20 @@ func (m *mirrorArchives) find(_ context.Context, key []byte) (place, error) {
 	return place{}, fmt.Errorf("encoding key %x: %w", key, first)
 }
 
+func (m *mirrorArchives) others(key []byte) (all []place) {
+	for i := range m.group.find(ShortKey(key)) {
+		if e := m.group.entry(i); m.here[e.archive] {
+			if p, err := m.placeOf(e); err == nil {
+				all = append(all, p)
+			}
+		}
+	}
+	if p, err := m.findLoose(key); err == nil {
+		all = append(all, p)
+	}
+	return all[min(1, len(all)):]
+}
+
 // placeOf returns the place of an entry of an index.
 func (m *mirrorArchives) placeOf(e groupEntry) (place, error) {
 	archive := m.group.archives[e.archive]

@@ -324,3 +324,45 @@ func TestUnknownProduct(t *testing.T) {
 		t.Errorf("%q, %v, log: %s", got, err, log.String())
 	}
 }
+
+// TestOtherPlace has a file at two places in a mirror, of which the first is damaged: in the header
+// of the encoded file, or behind it.
+func TestOtherPlace(t *testing.T) {
+	const content = "what is in x"
+	for _, fromEnd := range []bool{false, true} {
+		files, _ := mirrorOf(t, false, content)
+		_, st, err := readX(t, files, casc.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := st.Encoding().Find(t.Context(), write.Key([]byte(content)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := st.EncodedFile(t.Context(), e.EKeys[0][:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := files[f.Archive][f.Off:][:f.Size]
+		files[casc.ConfigPath("data", e.EKeys[0])] = bytes.Clone(whole)
+		if fromEnd {
+			whole[len(whole)-1] ^= 1
+		} else {
+			whole[10] ^= 1
+		}
+		got, st, err := readX(t, files, casc.Options{})
+		if err != nil || got != content {
+			t.Errorf("at the end %v: %q, %v", fromEnd, got, err)
+		}
+		var found []string
+		for f, err := range st.Verify(t.Context(), casc.VerifyOptions{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			found = append(found, f.String())
+		}
+		if len(found) != 1 || !strings.HasPrefix(found[0], "damaged: "+f.Archive) {
+			t.Errorf("at the end %v: %q", fromEnd, found)
+		}
+	}
+}

@@ -67,6 +67,9 @@ func (a *remoteArchives) find(ctx context.Context, key []byte) (place, error) {
 	return f.place(), nil
 }
 
+// others returns nothing: file has tried all places.
+func (a *remoteArchives) others([]byte) []place { return nil }
+
 // file opens the file whose encoding key begins with key: loose if it is named, from an
 // archive, or loose. A place that fails is not the end while there is another one: a host may
 // refuse what it does not have, or be down while only the others have it elsewhere.

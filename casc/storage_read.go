@@ -69,13 +69,26 @@ type access struct {
 // users returns the access of users to files.
 func (s *Storage) users() access { return access{s.opts.Blocks, s.opts.FillMissingKeys} }
 
-// open opens an encoded file.
+// open opens an encoded file. If the index has several places, it reads from any that has the
+// file.
 func (s *Storage) open(ctx context.Context, e encoded) (decoded, error) {
 	p, err := s.archives.find(ctx, e.key)
 	if err != nil {
 		return nil, err
 	}
-	return s.openAt(ctx, p, e)
+	others := s.archives.others(e.key)
+	if len(others) == 0 {
+		return s.openAt(ctx, p, e)
+	}
+	e.key = bytes.Clone(e.key) // it is kept
+	f := &forms{}
+	for _, p := range append([]place{p}, others...) {
+		f.all = append(f.all, &form{open: func(ctx context.Context) (decoded, error) { return s.openAt(ctx, p, e) }})
+	}
+	if err := f.openFirst(ctx); err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
 // openAt opens an encoded file at its place.

@@ -329,11 +329,16 @@ func (v *verifier) spans() error {
 	return nil
 }
 
-// isUsed reports whether files are read from the damaged place. A mirror may have an
-// encoded file in several archives, and skips a place that does not fit its archive.
+// isUsed reports whether files are read from the damaged place. There may be others, and those
+// that don't have the file are skipped.
 func (v *verifier) isUsed(f *Finding) bool {
 	p, err := v.s.archives.find(v.ctx, f.EKey)
-	return err != nil || p.file == f.Archive && p.off == f.Off
+	if err != nil {
+		return true
+	}
+	return p.file == f.Archive && p.off == f.Off && !slices.ContainsFunc(v.s.archives.others(f.EKey), func(p place) bool {
+		return v.checkPlace(p, f.EKey) == nil
+	})
 }
 
 func (v *verifier) progress(p Progress) {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"crypto/md5"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -83,6 +85,17 @@ func TestOpenedByWhatLiesThere(t *testing.T) {
 		says(ls(exitSource, dir, "--build=00000000000000000000000000000001"), "--build "+there)
 		says(ls(exitOK, dir, "--build", there), "files")
 		says(ls(exitOK, filepath.Join(dir, "modified.build.info")), "files")
+	})
+	t.Run("stale entry", func(t *testing.T) {
+		dir, _ := reported(t, "r-t2-duplast")
+		out, talk, code := tool(t, "cat", dir, "files/data/dir0/file3.txt")
+		if sum := fmt.Sprintf("%x", md5.Sum([]byte(out))); code != exitOK || !strings.HasPrefix(sum, "144e4a2a") {
+			t.Errorf("cat: %d, the MD5 is %s: %s", code, sum, talk)
+		}
+		out, _, code = tool(t, "verify", dir)
+		if code != exitFailure || strings.Count(out, "\n") != 1 || !strings.HasPrefix(out, "damaged: data.000 at 0x376: ") {
+			t.Errorf("verify: %d, %s", code, out)
+		}
 	})
 	t.Run("case", func(t *testing.T) {
 		for _, name := range []string{"r-t10c", "r-t10f"} {
