@@ -1,6 +1,7 @@
 package versions
 
 import (
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -26,8 +27,9 @@ type Build struct {
 	// Said is when a service said so.
 	Said time.Time
 
-	// bad is why a service's list can't be read where it is about the build.
-	bad error
+	// bad is why a service's list can't be read where it is about the build, and noPlace why what
+	// it says of hosts and paths may not be used: only hosts that the user gave can be asked then.
+	bad, noPlace error
 }
 
 // is tells whether a build has a name: a version, a number, or a key.
@@ -68,17 +70,24 @@ func (b *Build) setKeys(build, cdn, keyRing, product string) (err error) {
 	return nil
 }
 
-// setPaths sets the paths of a build.
-func (b *Build) setPaths(path, configPath string) error {
-	if err := remote.CheckPath(path); err != nil {
-		return err
-	}
-	if configPath != "" {
-		if err := remote.CheckPath(configPath); err != nil {
+// setPlace sets the hosts of a build, and the paths there.
+func (b *Build) setPlace(hosts []string, path, configPath string) error {
+	b.Hosts, b.noPlace = parseHosts(hosts)
+	for _, p := range []struct {
+		to       *string
+		text     string
+		optional bool
+	}{{&b.Path, path, false}, {&b.ConfigPath, configPath, true}} {
+		*p.to = strings.Trim(p.text, "/")
+		err := remote.CheckPath(p.text)
+		switch {
+		case err == nil, p.text == "" && p.optional:
+		case *p.to != "" && remote.CheckPath(*p.to) != nil:
 			return err
+		default: // a server of one's own may have slashes at its ends, or nothing
+			b.noPlace = cmp.Or(b.noPlace, err)
 		}
 	}
-	b.Path, b.ConfigPath = path, configPath
 	return nil
 }
 

@@ -92,8 +92,12 @@ func (c channels) builds(ctx context.Context, p *catalogProduct) (builds []Build
 		}
 		for _, region := range listed.Branches {
 			b, err := d.build()
+			var hosts []string
 			if err == nil {
-				b.Hosts, err = c.hosts(ctx, p, region)
+				hosts, err = c.hosts(ctx, p, region)
+			}
+			if err == nil {
+				err = b.setPlace(hosts, d.Path, d.ProductConfig.CDNPath)
 			}
 			if err != nil {
 				return nil, fmt.Errorf("region %.20q: %w", region, err)
@@ -107,15 +111,12 @@ func (c channels) builds(ctx context.Context, p *catalogProduct) (builds []Build
 
 func (d *definition) build() (Build, error) {
 	b := Build{Version: d.VersionString, ID: strconv.FormatInt(d.VersionNumber, 10), EncryptedBy: d.ArmadilloKey}
-	if err := b.setKeys(d.BuildKey, d.CDNKey, d.KeyRing, d.ProductConfig.Hash); err != nil {
-		return Build{}, err
-	}
-	return b, b.setPaths(d.Path, d.ProductConfig.CDNPath)
+	return b, b.setKeys(d.BuildKey, d.CDNKey, d.KeyRing, d.ProductConfig.Hash)
 }
 
 // hosts returns the hosts of a region, or of the first one if it is not listed: some products
 // have hosts in one region only.
-func (c channels) hosts(ctx context.Context, p *catalogProduct, region string) ([]remote.Host, error) {
+func (c channels) hosts(ctx context.Context, p *catalogProduct, region string) ([]string, error) {
 	if len(p.Regions) == 0 {
 		return nil, fmt.Errorf("product %q has no hosts", p.Variant)
 	}
@@ -134,7 +135,7 @@ func (c channels) hosts(ctx context.Context, p *catalogProduct, region string) (
 	for i, h := range list.Hosts {
 		texts[i] = h.Host
 	}
-	return parseHosts(texts)
+	return texts, nil
 }
 
 // read reads a file that is named by its MD5.

@@ -232,6 +232,10 @@ func (w *wanted) ask(ctx context.Context, hosts []remote.Host, list func(context
 	var bad error
 	for _, b := range all {
 		b.Said = now
+		if b.bad == nil && len(w.hosts) == 0 {
+			b.bad = b.noPlace
+		}
+		b.noPlace = nil
 		switch {
 		case b.bad == nil:
 			good = append(good, b)
@@ -325,6 +329,9 @@ func (w *wanted) load(name string) (b Build, err error) {
 	body, err := w.id(name).Load(w.Cache.Versions())
 	if err == nil {
 		err = json.Unmarshal(body, &b)
+	}
+	if err == nil && len(b.Hosts)+len(w.hosts) == 0 && !w.Offline {
+		err = iofs.ErrNotExist // it was found when hosts were given, and none that is listed can be asked
 	}
 	if errors.Is(err, iofs.ErrNotExist) {
 		err = remote.ErrOffline

@@ -27,7 +27,10 @@ func FuzzTables(f *testing.F) {
 			return
 		}
 		for name, p := range places {
-			if p.bad == nil && (len(p.Hosts) == 0 || remote.CheckPath(p.Path) != nil || strings.Contains(p.Path, "..")) {
+			if p.bad == nil && p.noPlace == nil && (len(p.Hosts) == 0 || p.Path == "") {
+				t.Errorf("%q lies at %+v", name, p)
+			}
+			if p.bad == nil && p.Path != "" && (remote.CheckPath(p.Path) != nil || strings.Contains(p.Path, "..")) {
 				t.Errorf("%q lies at %+v", name, p)
 			}
 			for _, h := range p.Hosts {

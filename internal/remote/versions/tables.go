@@ -1,9 +1,11 @@
 package versions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	iofs "io/fs"
 	"strings"
 
 	"lorefs/internal/remote"
@@ -24,18 +26,35 @@ func tableHosts(region string) []remote.Host {
 	return hosts
 }
 
+// tableFolders are where hosts have the tables. Older servers, and those that were made by hand,
+// have them in the second one.
+var tableFolders = []string{"v2/products/", ""}
+
 // fromTables lists the builds of a product by the tables of all regions.
 func fromTables(ctx context.Context, c *remote.Client, product string) ([]Build, error) {
-	get := func(name string, check func([]byte) error) ([]byte, error) {
-		return c.Get(ctx, "v2/products/"+product+"/"+name, check)
+	var first error
+	for _, dir := range tableFolders {
+		builds, err := tablesIn(ctx, c, dir, product)
+		if err == nil {
+			return builds, nil
+		}
+		first = cmp.Or(first, err)
+		if !errors.Is(err, iofs.ErrNotExist) {
+			break
+		}
 	}
-	var builds []Build
-	_, err := get("versions", func(data []byte) (err error) { builds, err = parseVersions(data, product); return err })
+	return nil, first
+}
+
+// tablesIn lists the builds by the tables in a folder.
+func tablesIn(ctx context.Context, c *remote.Client, dir, product string) (builds []Build, err error) {
+	at := dir + product + "/"
+	_, err = c.Get(ctx, at+"versions", func(data []byte) (err error) { builds, err = parseVersions(data, product); return err })
 	if err != nil {
 		return nil, err
 	}
 	var places map[string]Build
-	_, err = get("cdns", func(data []byte) (err error) { places, err = parseCDNs(data); return err })
+	_, err = c.Get(ctx, at+"cdns", func(data []byte) (err error) { places, err = parseCDNs(data); return err })
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +64,7 @@ func fromTables(ctx context.Context, c *remote.Client, product string) ([]Build,
 		if !ok {
 			place = places[""]
 		}
-		b.Path, b.ConfigPath, b.Hosts = place.Path, place.ConfigPath, place.Hosts
+		b.Path, b.ConfigPath, b.Hosts, b.noPlace = place.Path, place.ConfigPath, place.Hosts, place.noPlace
 		if b.bad == nil {
 			b.bad = place.bad
 		}
@@ -90,19 +109,20 @@ func parseCDNs(data []byte) (map[string]Build, error) {
 				servers = append(servers, "http://"+host+"/")
 			}
 		}
-		if len(servers) == 0 {
-			continue // as if the region were not listed
+		in := func(err error) error {
+			if err != nil {
+				err = fmt.Errorf("region %.20q: %w", row["Name"], err)
+			}
+			return err
 		}
-		if b.Hosts, err = parseHosts(servers); err == nil {
-			err = b.setPaths(row["Path"], row["ConfigPath"])
-		}
-		if err != nil {
-			b.bad = fmt.Errorf("region %.20q: %w", row["Name"], err)
-		}
-		if _, first := places[""]; !first && b.bad == nil {
+		b.bad = in(b.setPlace(servers, row["Path"], row["ConfigPath"]))
+		b.noPlace = in(b.noPlace)
+		if first, ok := places[""]; b.bad == nil && (!ok || first.noPlace != nil && b.noPlace == nil) {
 			places[""] = b
 		}
-		places[row["Name"]] = b
+		if len(servers) > 0 { // or else as if the region were not listed
+			places[row["Name"]] = b
+		}
 	}
 	if len(places) == 0 {
 		return nil, errors.New("the table lists no hosts")

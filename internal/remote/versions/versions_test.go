@@ -380,6 +380,61 @@ func TestBadTables(t *testing.T) {
 	}
 }
 
+// TestGivenHosts checks that hosts which the user gave need nothing of a list that names
+// addresses, names of a network at home, or nothing, and that no such host is asked without them.
+func TestGivenHosts(t *testing.T) {
+	for name, change := range map[string]func(string) string{
+		"addresses": func(c string) string { return strings.ReplaceAll(c, ".example.com", ".0.0.1") },
+		"ports":     func(c string) string { return strings.ReplaceAll(c, ".example.com", ":5100") },
+		"name":      func(c string) string { return strings.ReplaceAll(c, ".example.com", "") },
+		"path":      func(c string) string { return strings.ReplaceAll(c, "tpr/shared", "/tpr/shared/") },
+		"no hosts": func(c string) string {
+			return c[:strings.Index(c, "\n")+1] + "us|tpr/shared|||tpr/configs/data\n"
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServices(t)
+			s.tables.Put("v2/products/prod/cdns", []byte(change(cdnsTable)))
+			s.channels.SetFault(func(remotetest.Request) remotetest.Fault { return remotetest.NotFound })
+			cache, err := mirror.Open(t.TempDir(), mirror.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer cache.Close()
+			want := usBuild
+			want.Hosts = []remote.Host{{URL: "http://127.0.0.1:5100"}}
+			given := s.options(versions.Options{Hosts: []string{"http://127.0.0.1:5100"}, Cache: cache})
+			got, err := versions.Find(t.Context(), given)
+			if err != nil || !reflect.DeepEqual(without(t, got), want) {
+				t.Errorf("%+v, %v", got, err)
+			}
+			for _, build := range []string{"", "1.2.3.41"} { // the second one is in the cache
+				got, err = versions.Find(t.Context(), s.options(versions.Options{Cache: cache, Build: build}))
+				if err == nil && (name != "path" || build == "") {
+					t.Errorf("without hosts: %+v", got)
+				}
+			}
+		})
+	}
+}
+
+// TestOldTables finds a build by tables that lie where older servers have them.
+func TestOldTables(t *testing.T) {
+	s := newServices(t)
+	s.tables.Put("old/versions", []byte(versionsTable))
+	s.tables.Put("old/cdns", []byte(cdnsTable))
+	want := usBuild
+	want.Product = "old"
+	got, err := versions.Find(t.Context(), s.options(versions.Options{Product: "old"}))
+	if err != nil || !reflect.DeepEqual(without(t, got), want) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if tables, channels := s.asked(); tables != 4 || channels != 0 { // both hosts have no new ones
+		t.Errorf("%d and %d requests", tables, channels)
+	}
+}
+
 func TestBadOptions(t *testing.T) {
 	s := newServices(t)
 	for _, o := range []versions.Options{
