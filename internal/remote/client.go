@@ -7,6 +7,7 @@ import (
 	"fmt"
 	iofs "io/fs"
 	"log/slog"
+	"maps"
 	"math"
 	"net"
 	"net/http"
@@ -65,14 +66,27 @@ type Client struct {
 	flights          flight.Group[string, []byte]
 
 	mu sync.Mutex // guards the rest
-	// missing has the paths that no host has, up to maxMissing.
-	missing     map[string]error
+	// failed is what no host gave, up to maxFailed.
+	failed      map[failedObject]failure
 	cached      int64
 	cachedBytes int64
 }
 
-// maxMissing bounds how many missing objects are remembered.
-const maxMissing = 1 << 16
+// maxFailed bounds how many objects are remembered that no host gave.
+const maxFailed = 1 << 16
+
+// failedObject is an object that no host gave or, with a size, a part of it.
+type failedObject struct {
+	path      string
+	off, size int64
+}
+
+// failure is why no host gave an object, and until when that counts. What no host has is nowhere
+// for ever.
+type failure struct {
+	err   error
+	until time.Time
+}
 
 // New returns a client. It asks no host.
 func New(o Options) (*Client, error) {
@@ -101,7 +115,7 @@ func New(o Options) (*Client, error) {
 	return &Client{
 		path: o.Path, configPath: o.ConfigPath, pool: newPool(o.Hosts), cache: o.Cache,
 		http: &http.Client{Transport: o.Transport, CheckRedirect: redirect},
-		once: o.Once, offline: o.Offline, decrypt: o.Decrypt, times: times, log: o.Logger, missing: map[string]error{},
+		once: o.Once, offline: o.Offline, decrypt: o.Decrypt, times: times, log: o.Logger, failed: map[failedObject]failure{},
 	}, nil
 }
 
@@ -304,12 +318,12 @@ func (c *Client) get(ctx context.Context, r request, own bool, kept func() ([]by
 	if c.offline {
 		return nil, fmt.Errorf("remote: %s: %w", r.path, ErrOffline)
 	}
-	if err := c.known(r.path); err != nil {
+	if err := c.known(&r); err != nil {
 		return nil, err
 	}
 	data, err := c.fetch(ctx, r)
 	if err != nil {
-		c.remember(r.path, err)
+		c.remember(&r, err)
 		return nil, err
 	}
 	if c.keeps(own) {
@@ -326,23 +340,45 @@ func (c *Client) hit(data []byte) {
 	c.cachedBytes += int64(len(data))
 }
 
-// known returns the error of an object that no host has.
-func (c *Client) known(path string) error {
+// known returns the error of a request that no host has answered a short time ago.
+func (c *Client) known(r *request) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.missing[path]
+	for _, o := range []failedObject{{path: r.path}, {r.path, r.off, r.size}} {
+		if f := c.failed[o]; f.counts(time.Now()) {
+			return f.err
+		}
+	}
+	return nil
 }
 
-// remember remembers an object that no host has.
-func (c *Client) remember(path string, err error) {
+func (f *failure) counts(now time.Time) bool {
+	return f.err != nil && (f.until.IsZero() || now.Before(f.until))
+}
+
+// remember remembers what no host gave: all of an object that every host refused, and otherwise the
+// part that came wrong.
+func (c *Client) remember(r *request, err error) {
 	e, ok := errors.AsType[*Error](err)
-	if !ok || !errors.Is(e, iofs.ErrNotExist) {
+	gone := errors.Is(err, iofs.ErrNotExist)
+	if !ok || r.once && !gone {
 		return
+	}
+	o, now := failedObject{path: r.path}, time.Now()
+	f := failure{err: err}
+	if !gone {
+		f.until = now.Add(c.times.Failed)
+	}
+	if !e.refused() {
+		o.off, o.size = r.off, r.size
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if len(c.missing) < maxMissing {
-		c.missing[path] = err
+	if len(c.failed) >= maxFailed {
+		maps.DeleteFunc(c.failed, func(_ failedObject, f failure) bool { return !f.counts(now) })
+	}
+	if len(c.failed) < maxFailed {
+		c.failed[o] = f
 	}
 }
 

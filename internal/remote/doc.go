@@ -12,11 +12,17 @@
 // if the MD5 in its name or a function of the caller proves it. Whatever else comes is a failure
 // of the host: a wrong status, bytes that prove wrong, a page of HTML, a body that is too short
 // or does not go on. Then the next host is asked. When all have failed, those that may have the
-// object are asked again, three times with growing pauses.
+// object are asked again, three times with growing pauses. What no host gave then is not asked for
+// again for half a minute, or for ever if it is nowhere.
 //
 // Hosts are asked in the order of the list. A later one is asked when those before it have
 // failed, or have as many requests as they may. A host that failed comes after the others for
 // five minutes. A host that says Retry-After is left alone for that long, at most half a minute.
+//
+// A host that refuses requests because there are too many gets no more of them for that: what it
+// has refused is asked for again as it was, and not in parts, and the tries that were for failures
+// are left for those. From then on its requests have a pace, which it shows by its answers and its
+// refusals. A connection that is cut is treated alike.
 //
 // Lists of hosts have parameters, for which there is no document:
 //

@@ -58,6 +58,31 @@ func (e *Error) Is(target error) bool {
 	return true
 }
 
+// refused reports whether no host has begun to send the object: another part of it would not come
+// either.
+func (e *Error) refused() bool {
+	for _, f := range e.Failures {
+		if _, body := errors.AsType[*bodyError](f.Err); body {
+			return false
+		}
+	}
+	return true
+}
+
+// bodyError is an error of what a host has sent. cut means that the connection ended within it.
+type bodyError struct {
+	err error
+	cut bool
+}
+
+func (e *bodyError) Error() string { return e.err.Error() }
+func (e *bodyError) Unwrap() error { return e.err }
+
+func isCut(err error) bool {
+	e, ok := errors.AsType[*bodyError](err)
+	return ok && e.cut
+}
+
 // statusError is a status that is no answer. after is when the host wants to be asked again.
 type statusError struct {
 	status int
@@ -75,6 +100,25 @@ func (e *statusError) Error() string {
 // Is makes the error match errGone.
 func (e *statusError) Is(target error) bool {
 	return target == errGone && (e.status == http.StatusNotFound || e.status == http.StatusGone)
+}
+
+// isBusy reports whether a host wants to be asked the same later.
+func isBusy(err error) bool {
+	e, ok := errors.AsType[*statusError](err)
+	return ok && (e.status == http.StatusTooManyRequests || e.status/100 == 5 && e.after > 0)
+}
+
+// isSettled reports whether a host would answer the same again.
+func isSettled(err error) bool {
+	e, ok := errors.AsType[*statusError](err)
+	if !ok {
+		return errors.Is(err, errGone)
+	}
+	switch e.status {
+	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
+		return false
+	}
+	return e.status/100 == 4
 }
 
 func retryAfter(err error) time.Duration {

@@ -19,6 +19,8 @@ type Times struct {
 	MaxRetryAfter time.Duration
 	// Bad is how long a host that failed comes after others. Default: 5 minutes.
 	Bad time.Duration
+	// Failed is how long an object that no host gave is not asked for again. Default: 30 s.
+	Failed time.Duration
 }
 
 func (t Times) orDefault() Times {
@@ -33,45 +35,62 @@ func (t Times) orDefault() Times {
 	or(&t.Pause, 250*time.Millisecond)
 	or(&t.MaxRetryAfter, 30*time.Second)
 	or(&t.Bad, 5*time.Minute)
+	or(&t.Failed, 30*time.Second)
 	return t
 }
 
-// retries is how often all hosts are asked again.
-const retries = 3
+const (
+	// retries is how often all hosts are asked again.
+	retries = 3
+	// patience is how many rounds more there are if a host in them wants to be left alone for a
+	// while, or its connection was cut: the request itself is all right, and is made as it was.
+	patience = 6
+)
 
 // attempt is one try to get something from any host.
 type attempt struct {
 	c    *Client
 	r    request
 	last map[*host]error
+	// passing says that a host failed in this round in a way that may soon be over.
+	passing bool
 }
 
 // fetch asks the hosts until one gives what is wanted.
 func (c *Client) fetch(ctx context.Context, r request) ([]byte, error) {
-	a := attempt{c, r, map[*host]error{}}
-	pause := c.times.Pause
-	for round := range 1 + retries {
-		if round > 0 {
-			if err := sleep(ctx, pause/2+rand.N(pause), nil); err != nil {
-				return nil, err
-			}
-			pause *= 2
-		}
+	a := attempt{c: c, r: r, last: map[*host]error{}}
+	pause, left, patient := c.times.Pause, retries, patience
+	if r.once {
+		left = 0
+	}
+	for {
 		data, ok, err := a.round(ctx)
 		if ok || err != nil {
 			return data, err
 		}
-		if r.once || len(a.gone()) == len(c.pool.hosts) {
-			break
+		wait := pause/2 + rand.N(pause)
+		switch {
+		case len(a.settled()) == len(c.pool.hosts):
+			return nil, a.failed()
+		case a.passing && patient > 0:
+			patient--
+		case left > 0:
+			left--
+			pause *= 2
+		default:
+			return nil, a.failed()
+		}
+		if err := sleep(ctx, wait, nil); err != nil {
+			return nil, err
 		}
 	}
-	return nil, a.failed()
 }
 
-// round asks each host once, but not those that don't have it, and reports whether one gave
-// it. The error is why the context has ended.
+// round asks each host once, but not those that have said their last word, and reports whether one
+// gave it. The error is why the context has ended.
 func (a *attempt) round(ctx context.Context) ([]byte, bool, error) {
-	asked := a.gone()
+	asked := a.settled()
+	a.passing = false
 	for {
 		h, err := a.c.pool.acquire(ctx, asked)
 		if h == nil || err != nil {
@@ -95,7 +114,13 @@ func (a *attempt) round(ctx context.Context) ([]byte, bool, error) {
 			return nil, false, f.err
 		}
 		a.last[h] = err
-		if !errors.Is(err, errGone) { // which is no fault of the host
+		a.passing = a.passing || isBusy(err) || isCut(err)
+		switch {
+		case errors.Is(err, errGone): // which is no fault of the host
+			a.c.pool.answered(h)
+		case isBusy(err):
+			a.c.pool.refused(h, began, err, a.c.times)
+		default:
 			a.c.pool.failed(h, err, a.c.times)
 		}
 		a.c.log.Debug("a host failed", "host", h.URL, "path", a.r.path, "error", err)
@@ -110,11 +135,11 @@ func (a *attempt) ask(ctx context.Context, h *host) (data []byte, err error) {
 	return data, err
 }
 
-// gone returns the hosts that say that there is no such object.
-func (a *attempt) gone() map[*host]bool {
+// settled returns the hosts that would say the same again.
+func (a *attempt) settled() map[*host]bool {
 	all := map[*host]bool{}
 	for h, err := range a.last {
-		if errors.Is(err, errGone) {
+		if isSettled(err) {
 			all[h] = true
 		}
 	}

@@ -22,6 +22,7 @@ type host struct {
 	bad, rest time.Time
 	// failed is when it last failed.
 	failed time.Time
+	pace   pace
 	stats  HostStats
 }
 
@@ -116,9 +117,16 @@ func (p *pool) next(asked map[*host]bool) (*host, <-chan struct{}, time.Duration
 			}
 			continue
 		}
-		if p.busy < maxAll && h.busy < h.limit {
+		if rest := h.pace.ready.Sub(now); rest > 0 {
+			if wait == 0 || rest < wait {
+				wait = rest
+			}
+			continue
+		}
+		if p.busy < maxAll && h.busy < h.pace.limit(h.limit) {
 			p.busy++
 			h.busy++
+			h.pace.start(now)
 			h.stats.Requests++
 			return h, nil, 0
 		}
@@ -145,6 +153,25 @@ func (p *pool) worked(h *host, asked time.Time) {
 	if !asked.Before(h.failed) {
 		h.bad = time.Time{}
 	}
+	h.pace.served()
+}
+
+// answered notes that a host has said that it does not have something.
+func (p *pool) answered(h *host) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	h.pace.served()
+}
+
+// refused notes that a host which was asked at a time wants to be left alone for a while.
+func (p *pool) refused(h *host, asked time.Time, err error, t Times) {
+	p.failed(h, err, t)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	rest := h.pace.refused(time.Now(), asked, min(retryAfter(err), t.MaxRetryAfter), t)
+	if rest.After(h.rest) {
+		h.rest = rest
+	}
 }
 
 // failed notes what a host did.
@@ -155,9 +182,6 @@ func (p *pool) failed(h *host, err error, t Times) {
 	h.stats.LastFailure = err.Error()
 	h.failed = time.Now()
 	h.bad = h.failed.Add(t.Bad)
-	if after := retryAfter(err); after > 0 {
-		h.rest = time.Now().Add(min(after, t.MaxRetryAfter))
-	}
 }
 
 func (p *pool) stats() []HostStats {

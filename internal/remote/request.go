@@ -45,7 +45,8 @@ type request struct {
 	most int64
 	// check proves what came. With a *partlyError the rest of it is right.
 	check func([]byte) error
-	// once means that the hosts are asked once each, since there is another way.
+	// once means that the hosts are asked once each, since there is another way. One that is busy
+	// is waited for all the same: the other way would only lead to more requests.
 	once bool
 	// exchange, if it is not nil, makes the request and reads the answer instead.
 	exchange *Exchange
@@ -73,7 +74,11 @@ func (c *Client) ask(ctx context.Context, h *host, r request) (data []byte, n in
 	body := &counted{Reader: resp.Body, watch: watch, time: c.times.Progress}
 	data, err = r.read(resp, body)
 	if err != nil {
-		return nil, body.n, because(ctx, err)
+		err = because(ctx, err)
+		if _, status := errors.AsType[*statusError](err); !status {
+			err = &bodyError{err, body.cut && ctx.Err() == nil}
+		}
+		return nil, body.n, err
 	}
 	page := isHTML(resp, data)
 	if r.name != (Key{}) {
@@ -83,7 +88,7 @@ func (c *Client) ask(ctx context.Context, h *host, r request) (data []byte, n in
 		if page {
 			err = fmt.Errorf("%w: %w", errHTML, err)
 		}
-		return data, body.n, err
+		return data, body.n, &bodyError{err: err}
 	}
 	return data, body.n, nil
 }
@@ -123,6 +128,8 @@ type counted struct {
 	n     int64
 	watch *time.Timer
 	time  time.Duration
+	// cut says that what came ended before its end.
+	cut bool
 }
 
 func (c *counted) Read(p []byte) (int, error) {
@@ -131,6 +138,7 @@ func (c *counted) Read(p []byte) (int, error) {
 	if n > 0 {
 		c.watch.Reset(c.time)
 	}
+	c.cut = c.cut || err != nil && err != io.EOF
 	return n, err
 }
 

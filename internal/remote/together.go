@@ -16,8 +16,9 @@ func (e *partlyError) Unwrap() error { return e.err }
 
 // Together returns files of an archive, in the order of their places, each as a whole. It takes
 // one request for those that the cache does not have and that have no more than gap bytes between
-// them. check proves file i. What no host sent right with the others is nil, also without an
-// error: [Client.Range] asks for it alone, and another host first.
+// them, which is made again as it was if it fails. check proves file i. What no host sent right
+// with the others is nil, also without an error: [Client.Range] asks for it alone, and another host
+// first.
 func (c *Client) Together(ctx context.Context, archive Key, files []File, gap int64, check func(i int, data []byte) error) ([][]byte, error) {
 	t := &together{c: c, archive: archive, files: files, got: make([][]byte, len(files)), check: check}
 	missing, err := t.kept()
@@ -81,16 +82,16 @@ func (t *together) row(missing []int, gap int64) (row []int, size int64) {
 func (t *together) fetch(ctx context.Context, row []int, size int64) error {
 	from := mirror.Object{Path: t.c.path, Kind: mirror.Data, Key: t.archive}
 	off := t.files[row[0]].Off
-	r := request{path: from.String(), name: t.archive, off: off, size: size, once: true}
+	r := request{path: from.String(), name: t.archive, off: off, size: size}
 	r.check = func(data []byte) error { return t.prove(row, off, data) }
 	if t.c.offline {
 		return fmt.Errorf("remote: %s: %w", r.path, ErrOffline)
 	}
-	if err := t.c.known(r.path); err != nil {
+	if err := t.c.known(&r); err != nil {
 		return err
 	}
 	if _, err := t.c.fetch(ctx, r); err != nil {
-		t.c.remember(r.path, err)
+		t.c.remember(&r, err)
 		return err
 	}
 	for _, i := range row {

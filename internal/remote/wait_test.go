@@ -176,7 +176,7 @@ func TestPauses(t *testing.T) {
 					resp.Header.Set("Retry-After", after)
 					return resp, err
 				})
-				if _, err := loose(t.Context(), c, 1); err == nil || len(asked) != 4 {
+				if _, err := loose(t.Context(), c, 1); err == nil || len(asked) != 10 {
 					t.Fatalf("%d requests, %v", len(asked), err)
 				}
 				for i := range 3 {
