@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"lorefs/internal/aes128"
@@ -99,9 +100,58 @@ func openContainer(r io.ReaderAt, size int64, keys []Key) (*container, error) {
 		}
 	}
 	if failed == nil {
+		failed = notEncrypted(r, size)
+	}
+	if failed == nil {
 		failed = badKey(len(keys))
 	}
 	return nil, failed
+}
+
+// CheckKey returns an error unless one of some keys opens r. It reads only the start.
+func CheckKey(r io.ReaderAt, size int64, keys []Key) error {
+	_, err := openContainer(r, size, keys)
+	return err
+}
+
+// notEncrypted returns an error if r is what other programs keep of a data center: what it is
+// when it is decrypted, or inflated as well, with or without the size in front.
+func notEncrypted(r io.ReaderAt, size int64) error {
+	const (
+		wanted  = ": want the game's own file, which is encrypted"
+		sizeLen = 4
+	)
+	var head [sizeLen + startSize]byte
+	n, err := r.ReadAt(head[:], 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("datacenter: reading the start: %w", err)
+	}
+	if n < len(head) {
+		return nil
+	}
+	if isInflated(head[:]) || isInflated(head[sizeLen:]) {
+		return badFile(0, "a data center that is decrypted and inflated"+wanted)
+	}
+	if !validZlibHeader([2]byte(head[sizeLen:])) {
+		return nil
+	}
+	stream := io.NewSectionReader(r, compressionHeaderSize, size-compressionHeaderSize)
+	n, err = inflate.NewDecoder(stream, stream.Size()).Decode(head[:startSize], 0)
+	if n == startSize && isInflated(head[:]) {
+		return badFile(0, "a data center that is decrypted"+wanted)
+	}
+	return nil //nolint:nilerr // what can't be inflated is something else
+}
+
+// startSize is how much of the header shows what it is: the version and the timestamp.
+const startSize = 4 + 8
+
+// isInflated reports whether inflated data of a data center begins with b, by the timestamp that
+// all known ones have.
+func isInflated(b []byte) bool {
+	version := binary.LittleEndian.Uint32(b)
+	return (version == LayoutV3.Version() || version == LayoutV6X64.Version()) &&
+		math.Float64frombits(binary.LittleEndian.Uint64(b[4:])) == -1
 }
 
 func badKey(tried int) error {
