@@ -51,6 +51,9 @@ such a packet with the error and the bytes in hex.`,
 				if _, err := os.Stat(args[0]); err != nil && !origin.IsRemote(args[0]) {
 					return kinds.Unreadable(args[0], err)
 				}
+				if err := session.await(c.Context(), args[0]); err != nil {
+					return err
+				}
 				if isSession(args[0]) {
 					return decodeSession(c, args[0], &session, &f, log)
 				}

@@ -2,20 +2,24 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"math"
+	"os"
 	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
 	"lorefs/internal/app/kinds"
+	"lorefs/internal/app/packetjson"
 	"lorefs/internal/origin"
 	"lorefs/internal/pattern"
 	"lorefs/internal/shown"
@@ -178,6 +182,37 @@ func printLines(ctx context.Context, r *dissect.Recording, want dissect.Selectio
 		}
 	}
 	return out.Flush()
+}
+
+// sessionStart is more than the bytes by which a recorded session is recognized.
+const sessionStart = 64
+
+// await waits with --follow until so much is in a file that it can be recognized: the one of a
+// program that has just begun to record is empty.
+func (f *sessionFlags) await(ctx context.Context, path string) error {
+	for f.follow && !origin.IsRemote(path) && mayBegin(path) {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(followEvery):
+		}
+	}
+	return nil
+}
+
+// mayBegin reports whether a file may become a recorded session: what it holds is neither one
+// yet, nor something else.
+func mayBegin(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() >= sessionStart || isSession(path) {
+		return false
+	}
+	head, err := os.ReadFile(path)
+	if err != nil || packetjson.IsPacket(head) {
+		return false
+	}
+	noText := func(r rune) bool { return unicode.IsControl(r) && !unicode.IsSpace(r) }
+	return len(head) == 0 || bytes.ContainsFunc(head, noText)
 }
 
 // follow prints packets as they are appended, up to the last one that is wanted.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,6 +37,9 @@ func (f *sourceFlags) kindOf(ctx context.Context, path string, log *slog.Logger)
 	}
 	if err == nil {
 		err = f.checkKind(path, k.Name)
+		if err != nil && name == "" && k.Name == kinds.DataCenterName { // which any file is taken for
+			err = cmp.Or(f.explainKey(path, kinds.CheckDataCenter(path, o)), err)
+		}
 	}
 	if err == nil {
 		err = f.settle(path, k.Name)

@@ -12,6 +12,8 @@ import (
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets"
 	"lorefs/internal/jsonout"
+	"lorefs/internal/origin"
+	"lorefs/internal/source"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/dctree"
@@ -73,6 +75,19 @@ func openDataCenter(ctx context.Context, path string, o opening) (archive, error
 		return nil, errors.Join(at(path, err), d.Close())
 	}
 	return d, nil
+}
+
+// CheckDataCenter returns an error unless a file on this machine is a data center that a key opens.
+func CheckDataCenter(path string, o *Options) error {
+	if origin.IsRemote(path) {
+		return nil
+	}
+	f, err := source.Open(path)
+	if err != nil {
+		return Unreadable(path, err)
+	}
+	defer f.Close()
+	return at(path, datacenter.CheckKey(f, f.Size(), o.DataCenter.Keys))
 }
 
 // options returns the options that all uses of the datacenter package share.

@@ -75,6 +75,9 @@ func Find(ctx context.Context, path, name string, o *Options) (*Kind, error) {
 	if err != nil {
 		return nil, Unreadable(path, err)
 	}
+	if name == "" && info.Mode().IsRegular() && info.Size() == 0 {
+		return nil, errorf("%s: %w: the file is empty", path, ErrUnknown)
+	}
 	for _, k := range All() {
 		if name != "" {
 			if k.Name == name {
