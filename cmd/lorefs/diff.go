@@ -21,8 +21,10 @@ type differing struct {
 	asJSON bool
 	// asPatch prints a patch instead.
 	asPatch bool
-	out     *bufio.Writer
-	lines   *jsonout.Lines
+	// all takes folders for all there is.
+	all   bool
+	out   *bufio.Writer
+	lines *jsonout.Lines
 }
 
 func newDiff(log *slog.Logger) *cobra.Command {
@@ -37,6 +39,10 @@ does not compare the order of the names, nor the layout.
 
 The exit code is 0 if nothing differs, 1 if something does, and 2 or more if diff could
 not compare A and B.
+
+A folder without a single sheet of some kind is a part, such as one that lorefs export
+SOURCE DIR sheets/ItemData made. diff does not compare what the folder lacks, and says so.
+--all compares that as well: then it counts as removed.
 
 B can also be the mount of A, or the sheets/ in it. Then diff prints your edits at once, as
 lorefs edits does.
@@ -65,7 +71,7 @@ encoding keys. If these differ, the file was changed, or only encoded anew.`,
 				done, n, err = f.mount(c, args[0], args[1])
 			}
 			if !done {
-				n, err = f.run(c.Context(), args[0], args[1], log)
+				n, err = f.run(c, args[0], args[1], log)
 			}
 			if flushErr := f.out.Flush(); err == nil {
 				err = flushErr
@@ -79,6 +85,7 @@ encoding keys. If these differ, the file was changed, or only encoded anew.`,
 	f.source.addDiffable(c.Flags())
 	addJSON(c, &f.asJSON, objectALine)
 	c.Flags().BoolVar(&f.asPatch, "patch", false, "print a patch for lorefs apply")
+	c.Flags().BoolVar(&f.all, "all", false, "also compare the kinds of sheets that a folder has none of")
 	c.Flags().BoolVar(&f.opts.IgnoreOrder, "ignore-order", false, "ignore another order of siblings")
 	c.Flags().BoolVar(&f.opts.IgnoreKeys, "ignore-keys", false, "ignore key definitions")
 	c.Flags().BoolVar(&f.opts.IgnoreFlags, "ignore-flags", false, "ignore key flags, which novadrop-dc loses")
@@ -103,15 +110,17 @@ func (f *differing) mount(c *cobra.Command, a, b string) (done bool, n int64, er
 }
 
 // run prints the differences and counts them.
-func (f *differing) run(ctx context.Context, a, b string, log *slog.Logger) (n int64, err error) {
-	sides := &sides{flags: &f.source, log: log, paths: [2]string{a, b}, whole: f.asPatch}
+func (f *differing) run(c *cobra.Command, a, b string, log *slog.Logger) (n int64, err error) {
+	ctx := c.Context()
+	sides := &sides{flags: &f.source, log: log, paths: [2]string{a, b}, whole: f.asPatch, all: f.all}
 	defer func() { err = errors.Join(err, sides.close()) }()
 	if err := sides.open(ctx); err != nil {
 		return 0, err
 	}
+	sides.tell(c.ErrOrStderr())
 	left, right := sides.files[0], sides.files[1]
 	if f.asPatch {
-		p, err := patch.Make(ctx, left, right, filepath.Base(a))
+		p, err := patch.MakePart(ctx, left, right, filepath.Base(a), sides.diffed())
 		if err != nil {
 			return 0, err
 		}
@@ -120,6 +129,13 @@ func (f *differing) run(ctx context.Context, a, b string, log *slog.Logger) (n i
 		}
 		_, err = f.out.Write(p.Append(nil))
 		return int64(len(p.Blocks)), err
+	}
+	if f.asJSON {
+		for _, part := range sides.notCompared() {
+			if err := f.lines.Write(part); err != nil {
+				return 0, err
+			}
+		}
 	}
 	n, err = f.compare(ctx, sides)
 	if same, ok := errors.AsType[*diff.SameError](err); ok { // nothing was printed yet
@@ -136,7 +152,9 @@ func (f *differing) run(ctx context.Context, a, b string, log *slog.Logger) (n i
 
 // compare prints and counts the differences.
 func (f *differing) compare(ctx context.Context, s *sides) (n int64, err error) {
-	for d, err := range diff.CompareOthers(ctx, s.files[0], s.files[1], s.same.Places(), f.opts) {
+	opts := f.opts
+	opts.Parts = s.diffed()
+	for d, err := range diff.CompareOthers(ctx, s.files[0], s.files[1], s.same.Places(), opts) {
 		if err != nil {
 			return n, err
 		}

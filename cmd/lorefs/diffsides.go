@@ -24,6 +24,9 @@ type sides struct {
 	paths [2]string
 	// whole is set if folders have to be packed as a whole.
 	whole bool
+	// all is set if what a folder lacks counts as removed.
+	all   bool
+	parts [2]partSide
 	files [2]*datacenter.File
 	// looked return what is in the folders, which are looked through while the other side is opened.
 	looked     [2]func() (*pack.Folder, error)
@@ -40,6 +43,9 @@ type sides struct {
 // has from the other.
 func (s *sides) open(ctx context.Context) error {
 	if err := s.openFiles(ctx); err != nil {
+		return err
+	}
+	if err := s.complete(ctx); err != nil {
 		return err
 	}
 	for i := range s.paths {
@@ -59,7 +65,7 @@ func (s *sides) open(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return s.lack()
 }
 
 // comparedCache is the largest cache for each side. A comparison passes once through most of a

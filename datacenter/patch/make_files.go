@@ -12,11 +12,20 @@ import (
 // Make makes the patch that turns one data center into another one. base is what the header
 // calls the first.
 func Make(ctx context.Context, a, b *datacenter.File, base string) (*Patch, error) {
+	return MakePart(ctx, a, b, base, Parts{})
+}
+
+// Parts tells which of two data centers are parts of others: all sheets of a name that they have none of are left
+// alone.
+type Parts = diff.Parts
+
+// MakePart is Make for data centers that may be parts.
+func MakePart(ctx context.Context, a, b *datacenter.File, base string, parts Parts) (*Patch, error) {
 	m, err := newMaker(ctx, newView(ctx, a, nil), newView(ctx, b, nil))
 	if err != nil {
 		return nil, err
 	}
-	if err := diff.Visit(ctx, a, b, fileVisitor{m}); err != nil {
+	if err := diff.Visit(ctx, a, b, parts, fileVisitor{m}); err != nil {
 		return nil, err
 	}
 	return m.patch(a, base)

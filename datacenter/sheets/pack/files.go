@@ -32,6 +32,8 @@ type sheetFile struct {
 	size int64
 	// broken says why the file can't be read at all.
 	broken *xmltext.SyntaxError
+	// lent is that of a [Loan], nil for a file.
+	lent func() ([]byte, error)
 }
 
 // Look looks through a folder for the sheets that [Pack] would pack.
@@ -67,10 +69,9 @@ func Look(ctx context.Context, fsys iofs.FS) (*Folder, error) {
 	for i := range s.files {
 		s.size += s.files[i].size
 	}
-	slices.SortFunc(s.files, func(a, b sheetFile) int { return spell.Compare(a.path, b.path) })
 	slices.Sort(s.ignored)
-	if len(s.files) > datacenter.MaxRun {
-		return nil, fmt.Errorf("sheets: %s is sheet number %d: %w", s.files[datacenter.MaxRun].path, datacenter.MaxRun+1, datacenter.ErrTooLarge)
+	if err := s.order(); err != nil {
+		return nil, err
 	}
 	return s, nil
 }
@@ -92,6 +93,54 @@ func (s *Folder) Sheets() iter.Seq2[string, int64] {
 			}
 		}
 	}
+}
+
+// Loan is a sheet from elsewhere that a folder is taken to have.
+type Loan struct {
+	// Path is where it would be in the folder.
+	Path string
+	// Size is about how many bytes it has.
+	Size int64
+	// Text returns the sheet.
+	Text func() ([]byte, error)
+}
+
+// Loans yields the sheets of the folder, for another one.
+func (s *Folder) Loans() iter.Seq[Loan] {
+	return func(yield func(Loan) bool) {
+		for i := range s.files {
+			f := &s.files[i]
+			text := func() ([]byte, error) {
+				if f.broken != nil {
+					return nil, f.broken
+				}
+				return f.read(s.fsys, nil)
+			}
+			if !yield(Loan{f.path, f.size, text}) {
+				return
+			}
+		}
+	}
+}
+
+// With returns the folder with sheets that it has no files for.
+func (s *Folder) With(loans []Loan) (*Folder, error) {
+	all := *s
+	all.files = slices.Clone(s.files)
+	for _, l := range loans {
+		all.files = append(all.files, sheetFile{path: l.Path, size: l.Size, lent: l.Text})
+		all.size += l.Size
+	}
+	return &all, all.order()
+}
+
+// order brings the files in the order in which they are packed. There can be too many.
+func (s *Folder) order() error {
+	slices.SortFunc(s.files, func(a, b sheetFile) int { return spell.Compare(a.path, b.path) })
+	if len(s.files) > datacenter.MaxRun {
+		return fmt.Errorf("sheets: %s is sheet number %d: %w", s.files[datacenter.MaxRun].path, datacenter.MaxRun+1, datacenter.ErrTooLarge)
+	}
+	return nil
 }
 
 // without returns the folder without some files.
@@ -201,8 +250,11 @@ func readFile(fsys iofs.FS, name string) (data []byte, err error) {
 	return readRegular(fsys, name, info.Size(), nil)
 }
 
-// read reads a file that is not broken into buf, which it may replace by a larger one.
+// read reads a sheet whose file is not broken: into buf, which it may replace by a larger one, or to memory of its own.
 func (f *sheetFile) read(fsys iofs.FS, buf []byte) (data []byte, err error) {
+	if f.lent != nil {
+		return f.lent()
+	}
 	return readRegular(fsys, f.path, f.size, buf)
 }
 

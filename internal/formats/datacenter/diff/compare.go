@@ -18,7 +18,15 @@ type Options struct {
 	IgnoreKeys, IgnoreFlags bool
 	// IgnoreOrder skips OrderChanged.
 	IgnoreOrder bool
+	// Parts are the sides that are parts: sheets of which they have none of the name are not compared.
+	Parts Parts
 }
+
+// Parts tells of two files which are parts, and not all there is.
+type Parts struct{ A, B bool }
+
+// lack reports whether a part lacks the sheets of a name, of which there are these.
+func (p Parts) lack(xs, ys []child) bool { return p.A && len(xs) == 0 || p.B && len(ys) == 0 }
 
 // Compare yields the differences between a and b, in the order of a walk of a: the flags of
 // a node, its keys, its attributes, and then its children. An error is yielded last: the end

@@ -30,10 +30,10 @@ func (c *comparer) sheets(x, y datacenter.Node) (xs, ys []child, err error) {
 	return c.standIn(xs, ys)
 }
 
-// standIn removes the sheets of which one file lacks all of the name. Where the second file
-// lacks some, those of the first stand in.
+// standIn removes the sheets of which one file lacks all of the name, because they are alike or the file is a part.
+// Where the second file lacks some that are alike, those of the first stand in.
 func (c *comparer) standIn(xs, ys []child) (_, _ []child, err error) {
-	if len(c.alike) == 0 {
+	if len(c.alike) == 0 && c.opts.Parts == (Parts{}) {
 		return xs, ys, nil
 	}
 	var allX, allY []child
@@ -46,6 +46,8 @@ func (c *comparer) standIn(xs, ys []child) (_, _ []child, err error) {
 		}
 		alike := c.alike[name]
 		switch {
+		case len(alike) == 0 && c.opts.Parts.lack(xs, ys):
+			continue
 		case len(alike) == 0:
 		case len(xs)+len(ys) == len(alike):
 			continue

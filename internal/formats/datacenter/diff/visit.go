@@ -31,8 +31,8 @@ type Visitor interface {
 }
 
 // Visit compares a and b as [Compare] does. An error of v is the last that happens.
-func Visit(ctx context.Context, a, b *datacenter.File, v Visitor) error {
-	c := &comparer{ctx: ctx, visitor: v}
+func Visit(ctx context.Context, a, b *datacenter.File, parts Parts, v Visitor) error {
+	c := &comparer{ctx: ctx, opts: Options{Parts: parts}, visitor: v}
 	return c.compare(a, b)
 }
 
