@@ -144,11 +144,8 @@ func (c *counted) Read(p []byte) (int, error) {
 
 // read reads the answer.
 func (r request) read(resp *http.Response, body io.Reader) ([]byte, error) {
-	switch encoding := resp.Header.Get("Content-Encoding"); {
-	case encoding == "", encoding == "identity":
-	case encoding == "aws-chunked": // is how an object was sent to a store, of which some keep the header
-	case resp.StatusCode/100 == 2: // of others only the status counts
-		return nil, fmt.Errorf("the answer is packed with %q", encoding)
+	if coding := codingOf(resp.Header); coding != "" && resp.StatusCode/100 == 2 { // of others only the status counts
+		return nil, fmt.Errorf("the answer is packed with %.40q", coding)
 	}
 	if r.exchange != nil {
 		return r.exchange.Read(resp, body)
@@ -165,6 +162,20 @@ func (r request) read(resp *http.Response, body io.Reader) ([]byte, error) {
 		return readAll(io.LimitReader(body, r.size), r.size, r.size, r.size)
 	}
 	return nil, StatusError(resp, body)
+}
+
+// codingOf returns how an answer is packed, or "" if it is not.
+func codingOf(h http.Header) string {
+	for word := range strings.SplitSeq(strings.Join(h.Values("Content-Encoding"), ","), ",") {
+		switch word = strings.TrimSpace(word); strings.ToLower(word) {
+		case "", "identity":
+		case "aws-chunked": // is how an object was sent to a store, of which some keep the header
+		case "utf-8", "utf8", "binary", "none": // are no codings, but often said by who puts objects into stores
+		default:
+			return word
+		}
+	}
+	return ""
 }
 
 // cut cuts the range out of a whole object, if that is small or not larger than the range.

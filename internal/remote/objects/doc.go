@@ -8,6 +8,9 @@
 //	Last-Modified, no strong ETag   the same
 //	neither, or no ranges           the object is copied as a whole when it is opened
 //
+// A weak ETag that is still the same proves nothing, but another one is a change. So is an ETag that
+// is gone. Only a listing may have one that the server doesn't send.
+//
 // Ranges are read in chunks of 1 MiB. As long as reads follow each other one request asks for
 // more of them each time, up to 16 MiB. Chunks stay in memory, as far as there is room, and in
 // the cache on disk (package mirror). There each has its MD5 behind it, and the name of the

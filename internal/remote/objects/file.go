@@ -253,8 +253,8 @@ func checkSealed(data []byte) error {
 // get asks the server for a range.
 func (f *File) get(ctx context.Context, off, size int64) ([]byte, error) {
 	header := http.Header{"Range": {fmt.Sprintf("bytes=%d-%d", off, off+size-1)}}
-	if f.pin.etag != "" {
-		header.Set("If-Match", `"`+f.pin.etag+`"`)
+	if f.pin.tag.proves() && !f.pin.tag.bare {
+		header.Set("If-Match", `"`+f.pin.tag.value+`"`)
 	}
 	data, err := f.store.client.Exchange(ctx, remote.Exchange{
 		Name: f.Path(), URL: f.store.place.at(f.name), Header: header,

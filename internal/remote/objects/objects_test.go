@@ -200,6 +200,8 @@ func TestPins(t *testing.T) {
 		"weak etag, time":  {data: data, etag: `W/"one"`, modified: testTime},
 		"empty etag, time": {data: data, etag: `""`, modified: testTime},
 		"weak etag":        {data: data, etag: `W/"one"`},
+		"bare etag":        {data: data, etag: `one`},
+		"bare etag, time":  {data: data, etag: `one`, modified: testTime},
 		"nothing":          {data: data},
 		"no ranges":        {data: data, etag: `"one"`, plain: true},
 		"empty":            {etag: `"one"`},
@@ -233,17 +235,57 @@ func TestPins(t *testing.T) {
 	}
 }
 
-// TestStoredCoding reads from a store that keeps how an object was sent to it as its coding.
+// TestStoredCoding reads from a store that keeps how an object was sent to it as its coding, and from
+// servers that name as a coding what is none.
 func TestStoredCoding(t *testing.T) {
+	for coding, plain := range map[string]bool{
+		"aws-chunked": true, "Identity": true, "utf-8": true, "UTF-8": true, "aws-chunked, identity": true,
+		"gzip": false, "aws-chunked,gzip": false, "utf-16": false,
+	} {
+		s := newWeb(t)
+		data := noise(large)
+		s.put("a", object{data: data, etag: `"one"`})
+		s.setFault(func(w http.ResponseWriter, _ *http.Request) bool {
+			w.Header().Set("Content-Encoding", coding)
+			return false
+		})
+		f, err := store(t, s.URL+"/a", objects.Options{}).Open(t.Context(), "")
+		if !plain {
+			if err == nil || !strings.Contains(err.Error(), "packed") {
+				t.Errorf("%s: %v", coding, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", coding, err)
+			continue
+		}
+		if got, err := readAll(f); err != nil || !bytes.Equal(got, data) {
+			t.Errorf("%s: %d bytes, %v", coding, len(got), err)
+		}
+	}
+}
+
+// TestBareETag reads from a server that sends ETags without quotes, and wants them back so.
+func TestBareETag(t *testing.T) {
 	s := newWeb(t)
 	data := noise(large)
-	s.put("a", object{data: data, etag: `"one"`})
-	s.setFault(func(w http.ResponseWriter, _ *http.Request) bool {
-		w.Header().Set("Content-Encoding", "aws-chunked")
-		return false
+	s.put("a", object{data: data, etag: "one"})
+	s.setFault(func(w http.ResponseWriter, r *http.Request) bool {
+		tag := r.Header.Get("If-Match")
+		wrong := tag != "" && tag != "one"
+		if wrong {
+			w.WriteHeader(http.StatusPreconditionFailed)
+		}
+		return wrong
 	})
-	if got, err := readAll(open(t, s.URL+"/a", objects.Options{})); err != nil || !bytes.Equal(got, data) {
+	f := open(t, s.URL+"/a", objects.Options{})
+	if got, err := readAll(f); err != nil || !bytes.Equal(got, data) {
 		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	s.put("a", object{data: data, etag: "two"})
+	if err := f.CheckNow(); !errors.Is(err, source.ErrChanged) {
+		t.Errorf("changed: %v", err)
 	}
 }
 
@@ -405,6 +447,10 @@ func TestChanged(t *testing.T) {
 		"etag":               {object{data: data, etag: `"one"`}, object{data: data, etag: `"two"`}},
 		"etag, not the time": {object{data: data, etag: `"one"`, modified: testTime}, object{data: data, etag: `"two"`, modified: testTime}},
 		"time":               {object{data: data, modified: testTime}, object{data: data, modified: testTime.Add(time.Second)}},
+		"weak etag":          {object{data: data, etag: `W/"one"`, modified: testTime}, object{data: data, etag: `W/"two"`, modified: testTime}},
+		"strong to weak":     {object{data: data, etag: `"one"`, modified: testTime}, object{data: data, etag: `W/"two"`, modified: testTime}},
+		"etag goes":          {object{data: data, etag: `"one"`, modified: testTime}, object{data: data, modified: testTime}},
+		"weak etag goes":     {object{data: data, etag: `W/"one"`, modified: testTime}, object{data: data, modified: testTime}},
 		"length":             {object{data: data, modified: testTime}, object{data: data[1:], modified: testTime}},
 		"length, a lot":      {object{data: data, modified: testTime}, object{data: data[:100], modified: testTime}},
 	} {
@@ -460,6 +506,7 @@ func TestCache(t *testing.T) {
 	data := noise(large)
 	for name, o := range map[string]object{
 		"etag": {data: data, etag: `"one"`}, "time": {data: data, modified: testTime},
+		"weak etag": {data: data, etag: `W/"one"`, modified: testTime},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -484,7 +531,11 @@ func TestCache(t *testing.T) {
 			damage(t, dir)
 			look(4)
 			look(1)
-			o.etag, o.modified = `"two"`, time.Now().UTC().Truncate(time.Second)
+			if strings.HasPrefix(o.etag, "W/") {
+				o.etag = `W/"two"` // in the same second
+			} else {
+				o.etag, o.modified = `"two"`, time.Now().UTC().Truncate(time.Second)
+			}
 			s.put("a", o)
 			look(4)
 		})

@@ -157,7 +157,8 @@ func (s *s3) list(ctx context.Context, prefix string, all bool) iter.Seq2[listed
 				yield(listed{}, o.Err)
 				return
 			}
-			l := listed{strings.TrimPrefix(o.Key, top), pin{o.Size, strongETag(o.ETag), o.LastModified.UTC().Truncate(time.Second)}}
+			// The library has removed the quotes.
+			l := listed{strings.TrimPrefix(o.Key, top), pin{o.Size, parseETag(`"` + o.ETag + `"`), o.LastModified.UTC().Truncate(time.Second), true}}
 			if !yield(l, nil) {
 				return
 			}
