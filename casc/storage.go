@@ -25,6 +25,8 @@ type Options struct {
 	// Product is the program's code, for folders with several. Default: the first active
 	// one.
 	Product string
+	// BuildName is the version, the number or the name of the build, in place of its key.
+	BuildName string
 	// BuildKey and CDNKey name the configurations, for folders without .build.info or with
 	// several builds. Default: those of .build.info, or the only ones there are.
 	BuildKey, CDNKey Key
@@ -200,6 +202,11 @@ func (s *Storage) findBuild(context.Context) error {
 
 // selectBuild takes the build of Options, or the active one.
 func (s *Storage) selectBuild(builds []Build) (err error) {
+	if s.opts.BuildName != "" {
+		if err := s.nameBuild(builds); err != nil {
+			return err
+		}
+	}
 	if !s.opts.BuildKey.IsZero() {
 		i := slices.IndexFunc(builds, func(b Build) bool { return b.BuildKey == s.opts.BuildKey })
 		if s.Build.BuildKey = s.opts.BuildKey; i >= 0 {

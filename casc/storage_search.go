@@ -38,11 +38,95 @@ func listBuilds(builds []FoundBuild) string {
 	return strings.Join(list, "; ")
 }
 
+// NameError reports that no build has a name, or that several have it.
+type NameError struct {
+	Name string
+	// Builds are those with the name or, if there are none, all.
+	Builds []FoundBuild
+	// Several says that they have the name.
+	Several bool
+}
+
+func (e *NameError) Error() string {
+	text, list := "no build is called", "there are"
+	if e.Several {
+		text, list = "several builds are called", "give the key of one"
+	}
+	text = fmt.Sprintf("casc: %s %q", text, e.Name)
+	if len(e.Builds) == 0 {
+		return text
+	}
+	return text + "; " + list + ": " + listBuilds(e.Builds)
+}
+
+// KeyOf returns the key of the build whose name, version or number is given. The error is a
+// [NameError] unless there is one.
+func KeyOf(builds []FoundBuild, name string) (Key, error) {
+	var found []FoundBuild
+	for _, b := range builds {
+		same := func(f FoundBuild) bool { return f.Key == b.Key }
+		if b.isCalled(name) && !slices.ContainsFunc(found, same) {
+			found = append(found, b)
+		}
+	}
+	switch len(found) {
+	case 0:
+		return Key{}, &NameError{Name: name, Builds: builds}
+	case 1:
+		return found[0].Key, nil
+	}
+	return Key{}, &NameError{Name: name, Builds: found, Several: true}
+}
+
+// isCalled reports whether a build has a name, or a number. Its name is a version, whose last part
+// is the number, or is like WOW-12345patch1.2.3_Retail.
+func (b *FoundBuild) isCalled(name string) bool {
+	if name == "" || strings.EqualFold(name, b.Name) {
+		return name != ""
+	}
+	number := b.Name
+	if front, _, ok := strings.Cut(number, "patch"); ok {
+		number = front
+	}
+	return number[strings.LastIndexAny(number, "-.")+1:] == name && strings.Trim(name, "0123456789") == ""
+}
+
+// FoundBuilds returns the builds of a list as [KeyOf] takes them.
+func FoundBuilds(list []Build) (found []FoundBuild) {
+	for i := range list {
+		if b := &list[i]; !b.BuildKey.IsZero() {
+			found = append(found, FoundBuild{b.BuildKey, b.Version, b.Product})
+		}
+	}
+	return found
+}
+
+// nameBuild finds the key of the build that Options name: in the list of builds, or in the
+// configurations of those that the list does not have.
+func (s *Storage) nameBuild(list []Build) (err error) {
+	found := FoundBuilds(list)
+	if s.opts.BuildKey, err = KeyOf(found, s.opts.BuildName); err == nil {
+		return nil
+	}
+	s.objects.configs(func(key Key, c *Config) {
+		if c.Text("encoding") != "" && !slices.ContainsFunc(found, func(f FoundBuild) bool { return f.Key == key }) {
+			found = append(found, foundBuild(key, c))
+		}
+	}, func(error) {}) // one that can't be read has no name
+	s.opts.BuildKey, err = KeyOf(found, s.opts.BuildName)
+	return err
+}
+
 // searchConfigs looks for the configurations if no .build.info names them.
 func (s *Storage) searchConfigs() error {
 	s.Build = Build{BuildKey: s.opts.BuildKey, CDNKey: s.opts.CDNKey}
 	found, cdns := s.walkConfigs()
 	var err error
+	if s.opts.BuildName != "" {
+		if s.Build.BuildKey, err = KeyOf(found, s.opts.BuildName); err != nil {
+			return err
+		}
+	}
 	if s.Build.BuildKey.IsZero() {
 		if s.Build.BuildKey, err = s.chooseBuild(found); err != nil {
 			return err
@@ -81,13 +165,17 @@ func (s *Storage) walkConfigs() (builds []FoundBuild, cdns []Key) {
 	s.objects.configs(func(key Key, c *Config) {
 		switch {
 		case c.Text("encoding") != "":
-			builds = append(builds, FoundBuild{Key: key, Name: c.Text("build-name"), Product: c.Text("build-uid")})
+			builds = append(builds, foundBuild(key, c))
 		case c.Text("archives") != "" || c.Text("archive-group") != "":
 			cdns = append(cdns, key)
 			s.cdns = append(s.cdns, c)
 		}
 	}, s.addFault)
 	return builds, cdns
+}
+
+func foundBuild(key Key, c *Config) FoundBuild {
+	return FoundBuild{Key: key, Name: c.Text("build-name"), Product: c.Text("build-uid")}
 }
 
 // checkProduct checks that the build is of the product that was asked for, if only its

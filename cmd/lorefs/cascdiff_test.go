@@ -14,6 +14,9 @@ import (
 	"lorefs/internal/formats/casc/casctest/write"
 )
 
+// olderVersion and newerVersion are the versions of two builds.
+const olderVersion, newerVersion = "1.0.0.41", "1.0.0.42"
+
 // twoBuilds makes one storage for each of two builds with roots made by root, and one with
 // both, of which the newer one is active.
 func twoBuilds(ts *testscript.TestScript, root func(g *casctest.Game, files []casc.File)) (old, now, both write.Files) {
@@ -28,15 +31,16 @@ func twoBuilds(ts *testscript.TestScript, root func(g *casctest.Game, files []ca
 	before := []casc.File{same, gone, changed, again}
 	changed, again = add("texts/Changed.txt", "after", 'N'), add("Texts/again.txt", "again and again and again", 'Z')
 	after := []casc.File{same, changed, again, add("Texts/100%.txt", "new", 'N')}
-	build := func(files []casc.File) write.Files {
+	build := func(version string, files []casc.File) write.Files {
 		one := casctest.New()
+		one.Version = version
 		one.Stored = slices.Clone(g.Stored)
 		root(one, files)
 		made, err := one.Install()
 		ts.Check(err)
 		return made
 	}
-	old, now = build(before), build(after)
+	old, now = build(olderVersion, before), build(newerVersion, after)
 
 	// Both roots have to be in the archives of both builds.
 	root(g, before)
@@ -44,15 +48,16 @@ func twoBuilds(ts *testscript.TestScript, root func(g *casctest.Game, files []ca
 	g.Config = nil
 	root(g, after)
 	latest := g.Config
-	ofBoth := func(config []string) write.Files {
+	ofBoth := func(version string, config []string) write.Files {
 		one := casctest.New()
+		one.Version = version
 		one.Stored, one.Config = slices.Clone(g.Stored), slices.Clone(config)
 		made, err := one.Install()
 		ts.Check(err)
 		return made
 	}
-	both = ofBoth(config)
-	maps.Copy(both, ofBoth(latest))
+	both = ofBoth(olderVersion, config)
+	maps.Copy(both, ofBoth(newerVersion, latest))
 	return old, now, both
 }
 

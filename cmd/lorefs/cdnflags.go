@@ -14,26 +14,44 @@ type cdnFlags struct {
 	region       string
 	hosts        []string
 	versionHosts []string
-	offline      bool
-	cacheDir     string
-	cacheLimit   byteSize
 	// wholeFiles says that the command reads all of each file. It has no flag.
 	wholeFiles bool
+}
+
+// remoteFlags are the flags for all that comes from other machines: a source of any kind, or a
+// folder beside it. So every command that opens a source has them.
+type remoteFlags struct {
+	endpoint   string
+	offline    bool
+	cacheDir   string
+	cacheLimit byteSize
 }
 
 // defaultCacheLimit is that of the cache of what is fetched.
 const defaultCacheLimit = 10 << 30
 
-func (f *cdnFlags) table() []option {
+func (f *remoteFlags) table() []option {
 	f.cacheLimit = defaultCacheLimit
+	return []option{
+		{name: "endpoint", value: &f.endpoint, help: "`URL` of the object store of s3: sources (default: $AWS_ENDPOINT_URL, or that of AWS)"},
+		{name: "offline", value: &f.offline, help: "read only what was fetched before, and ask no host"},
+		{name: "cache-dir", path: true, value: &f.cacheDir, help: "`folder` for what is fetched from other machines (default: lorefs/cdn in your cache folder)"},
+		{name: "cache-limit", value: &f.cacheLimit, help: "how large the folder of what is fetched may become"},
+	}
+}
+
+// set sets the options that the flags stand for.
+func (f *remoteFlags) set(o *kinds.Options) {
+	o.Remote.Endpoint = f.endpoint
+	o.CASC.CDN.Offline, o.CASC.CDN.CacheDir, o.CASC.CDN.CacheLimit = f.offline, f.cacheDir, int64(f.cacheLimit)
+}
+
+func (f *cdnFlags) table() []option {
 	only := []string{kinds.CASCName}
 	return []option{
 		{name: "region", kinds: only, value: &f.region, help: "`region` of cdn:PRODUCT, such as eu (default: us)"},
 		{name: "host", kinds: only, value: &f.hosts, help: "`URL` of a host that has what cdn:PRODUCT needs, in place of the listed ones; may be given again"},
 		{name: "version-host", kinds: only, value: &f.versionHosts, help: "`URL` of a host that says which builds of cdn:PRODUCT there are; may be given again"},
-		{name: "offline", kinds: only, value: &f.offline, help: "read only what was fetched before, and ask no host"},
-		{name: "cache-dir", path: true, value: &f.cacheDir, help: "`folder` for what is fetched from other machines (default: lorefs/cdn in your cache folder)"},
-		{name: "cache-limit", value: &f.cacheLimit, help: "how large the folder of what is fetched may become"},
 	}
 }
 
@@ -47,8 +65,7 @@ func (f *cdnFlags) parse(s *optionSet) (o kinds.CDNOptions, err error) {
 		}
 	}
 	return kinds.CDNOptions{
-		Region: f.region, Hosts: f.hosts, VersionHosts: f.versionHosts, Offline: f.offline,
-		CacheDir: f.cacheDir, CacheLimit: int64(f.cacheLimit), WholeFiles: f.wholeFiles,
+		Region: f.region, Hosts: f.hosts, VersionHosts: f.versionHosts, WholeFiles: f.wholeFiles,
 	}, nil
 }
 
@@ -74,19 +91,7 @@ func (f *cascFlags) checkPlace(path string, s *optionSet) error {
 			return usageErrorf("--%s goes with cdn:PRODUCT: %s is another place", name, origin.Shown(path))
 		}
 	}
-	if !origin.IsRemote(path) && s.given("offline") {
-		return usageErrorf("--offline goes with sources that are on servers: %s is a path", path)
-	}
-	if isVersion(f.build) {
-		return usageErrorf("%s %q: want a key of 32 hex digits for a storage that is not cdn:PRODUCT", s.spelled("build"), f.build)
-	}
 	return nil
-}
-
-// isVersion reports whether a build is named by its version or number.
-func isVersion(build string) bool {
-	const most = 31 // a key has 32 digits
-	return build != "" && len(build) <= most && strings.Trim(build, "0123456789.") == ""
 }
 
 // productKeySuffix is that of files with the key of a product.

@@ -186,20 +186,8 @@ func isOffered(name string) bool { return !strings.ContainsAny(name, "\n\r\t") }
 // flagsOf returns the flags of a source that a command line has so far.
 func flagsOf(c *cobra.Command) *sourceFlags {
 	var f sourceFlags
-	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	f.add(flags)
-	c.Flags().Visit(func(given *pflag.Flag) {
-		if flags.Lookup(given.Name) == nil {
-			return
-		}
-		values := []string{given.Value.String()}
-		if list, ok := given.Value.(pflag.SliceValue); ok {
-			values = list.GetSlice()
-		}
-		for _, v := range values {
-			_ = flags.Set(given.Name, v) // which the command has taken, too
-		}
-	})
+	f.add(pflag.NewFlagSet("", pflag.ContinueOnError))
+	f.takeGiven(c.Flags())
 	return &f
 }
 

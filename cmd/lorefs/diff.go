@@ -51,14 +51,11 @@ lorefs edits does.
 version of A. A patch is text: read it, edit it, and keep it beside your mod.
 
 diff also compares two CASC storages, or with --build OLD,NEW two builds in one storage A.
-It prints which files were added, removed or changed. It compares the content keys in the
+If each has a CDN configuration of its own, --cdn OLD,NEW says which. diff prints which files were added, removed or changed. It compares the content keys in the
 roots and reads no file, so you need not install the files. A root without content keys has
 encoding keys. If these differ, the file was changed, or only encoded anew.`,
 		Args: func(c *cobra.Command, args []string) error {
-			if len(args) == 1 && f.builds() != nil {
-				return nil
-			}
-			return exactArgs("A", "B")(c, args)
+			return exactArgs("A", "B")(c, append(args, args...)[:max(len(args), 2*min(len(args), 1))])
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if f.asPatch && (f.asJSON || f.opts != diff.Options{}) {

@@ -85,7 +85,7 @@ if that is less, is free.`,
 				return err
 			}
 			f.name = args[0]
-			f.source.casc.wholeFiles = true
+			f.source.casc.wholeFiles, f.source.casc.unhidden = true, true
 			f.source.sizesLater = !f.dryRun
 			f.source.readWhole = f.source.sizesLater && len(args) == 2
 			s, err := openShown(ctx, args[0], &f.source, log)
@@ -93,6 +93,9 @@ if that is less, is free.`,
 				return err
 			}
 			defer s.Close()
+			if err := f.parseIgnored(); err != nil { // settings count now
+				return err
+			}
 			if err := f.checkFormat(c, s, len(args) > 2); err != nil {
 				return err
 			}
@@ -130,7 +133,7 @@ func (f *exporting) parseIgnored() (err error) {
 		return err
 	}
 	if f.source.casc.missing == missingHide {
-		f.source.casc.missing, f.files.ignored[treecopy.Missing] = missingShow, true
+		f.files.ignored[treecopy.Missing] = true
 	}
 	return nil
 }

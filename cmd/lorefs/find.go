@@ -31,6 +31,37 @@ type finding struct {
 	zeros, asJSON bool
 }
 
+// missingFlag is --missing of find. Without a value it finds only what can't be read.
+type missingFlag struct {
+	only *bool
+	how  *string
+}
+
+// missingOnly is the value of a --missing without one.
+const missingOnly = "only"
+
+// Set implements [pflag.Value].
+func (f missingFlag) Set(text string) error {
+	if *f.only = text == missingOnly; *f.only {
+		text = missingShow
+	}
+	*f.how = text // which is checked with the others
+	return nil
+}
+
+func (f missingFlag) String() string {
+	switch {
+	case f.how == nil:
+		return ""
+	case *f.only:
+		return missingOnly
+	}
+	return *f.how
+}
+
+// Type returns the word for the value in help texts.
+func (f missingFlag) Type() string { return "what" }
+
 func newFind(log *slog.Logger) *cobra.Command {
 	var f finding
 	c := &cobra.Command{
@@ -57,9 +88,6 @@ lorefs verify finds that.`,
 			return atMostArgs(2)(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if f.missing {
-				f.source.casc.missing = missingShow
-			}
 			if f.zeros && f.asJSON {
 				return usageErrorf("--print0 goes without --json")
 			}
@@ -94,8 +122,11 @@ lorefs verify finds that.`,
 func (f *finding) addSource(flags *pflag.FlagSet) {
 	table := f.source.table()
 	i := slices.IndexFunc(table, func(o option) bool { return o.name == "missing" })
-	table[i].value, table[i].help = &f.missing, "find only what can't be read in a CASC storage"
+	table[i].value = missingFlag{&f.missing, &f.source.casc.missing}
+	table[i].words = []string{missingHide, missingShow, missingOnly}
+	table[i].help = "find only what can't be read in a CASC storage; with =show also that, with =hide (default) only what can"
 	f.source.addTo(flags, table)
+	flags.Lookup("missing").NoOptDefVal = missingOnly
 }
 
 // search is a find as it runs.

@@ -30,7 +30,7 @@ archive and offset. info also reads the file, and says why if that fails.`,
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				f.casc.missing = missingShow // so that it can say of a file that it is not installed
+				f.casc.unhidden = true // so that it can say of a file that it is not installed
 			}
 			s, err := openShown(c.Context(), args[0], &f, log)
 			if err != nil {

@@ -106,6 +106,26 @@ func (s *optionSet) addTo(flags *pflag.FlagSet, table []option) {
 	s.known = append(s.known, table...)
 }
 
+// takeGiven takes what another command line sets, as far as the options are the same.
+func (s *optionSet) takeGiven(from *pflag.FlagSet) {
+	from.Visit(func(given *pflag.Flag) {
+		if s.flags.Lookup(given.Name) == nil {
+			return
+		}
+		for _, v := range valuesOf(given) {
+			_ = s.flags.Set(given.Name, v) // which the command has taken, too
+		}
+	})
+}
+
+// valuesOf returns the values of a flag, as the command line has them.
+func valuesOf(f *pflag.Flag) []string {
+	if list, ok := f.Value.(pflag.SliceValue); ok {
+		return list.GetSlice()
+	}
+	return []string{f.Value.String()}
+}
+
 // given reports whether the command line sets an option to something but its default.
 func (s *optionSet) given(name string) bool {
 	if s.flags == nil {

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets/pack"
@@ -33,6 +34,8 @@ type packing struct {
 	asJSON   bool
 	quality  int
 	write    writing
+	// remote is for --like and --template.
+	remote remoteFlags
 	optionSet
 }
 
@@ -43,7 +46,7 @@ var packedWords = append([]string{kindAuto, kinds.DataCenterName, kinds.WorldNam
 func (f *packing) table() []option {
 	f.kind, f.layout = kindAuto, datacenter.LayoutAuto.String()
 	only := []string{kinds.DataCenterName}
-	return append([]option{
+	return slices.Concat([]option{
 		{name: "kind", typed: true, words: packedWords, value: &f.kind, help: "what to pack: " + orList(packedWords)},
 		{name: "layout", kinds: only, typed: true, words: layoutWords, value: &f.layout, help: "`layout` to write: v3, v6-x86 or v6-x64 (auto: v6-x64)"},
 		{name: "key", kinds: only, with: "iv", value: &f.key, help: "`key` to encrypt with, 32 hex digits (default: the first published one)"},
@@ -52,7 +55,7 @@ func (f *packing) table() []option {
 		{name: "template", kinds: only, typed: true, value: &f.template, help: "a data center `file` for types and keys of sheets without a schema"},
 		{name: "strict", kinds: only, typed: true, value: &f.strict, help: "refuse sheets that the schemas do not know or fit"},
 		{name: "quality", kinds: []string{kinds.WorldName}, value: &f.quality, help: helpQuality},
-	}, f.write.table()...)
+	}, f.write.table(), f.remote.table())
 }
 
 func newPack(log *slog.Logger) *cobra.Command {
@@ -146,6 +149,15 @@ func (f *packing) checkPacked(dir, kind, what string) error {
 // once. The default size would nearly double the memory for packing.
 const knownCache = 64 << 20
 
+// known returns the flags of a data center that is only asked for types and keys.
+func (f *packing) known() *sourceFlags {
+	k := &sourceFlags{}
+	k.addDataCenter(pflag.NewFlagSet("", pflag.ContinueOnError))
+	k.takeGiven(f.flags)
+	k.cacheSize = knownCache
+	return k.reading()
+}
+
 // sheets packs sheets into a data center.
 func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, opts pack.Options, log *slog.Logger) error {
 	if err := notAmong(dir, to); err != nil {
@@ -163,7 +175,7 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 		if known.path == "" {
 			continue
 		}
-		t, err := openSource(ctx, known.path, &sourceFlags{kind: kinds.DataCenterName, layout: "auto", cacheSize: knownCache, key: f.key, iv: f.iv}, log, silence{}.set)
+		t, err := openSource(ctx, known.path, f.known(), log, silence{}.set)
 		if err != nil {
 			return err
 		}

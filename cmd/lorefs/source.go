@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"os"
 	"slices"
 	"time"
@@ -17,19 +16,29 @@ import (
 )
 
 // kindOf returns the kind of a source, which --kind can override, and takes the settings for
-// it. It returns an error for flags that are for other kinds.
+// it. It returns an error for flags that are for other kinds, and then also the kind.
 func (f *sourceFlags) kindOf(ctx context.Context, path string, log *slog.Logger) (*kinds.Kind, error) {
 	name := f.kind
 	if name == kindAuto || f.onlyDataCenters() {
 		name = ""
+	}
+	if err := f.check(); err != nil { // before a host is asked
+		return nil, err
+	}
+	if err := checkOrigin(path, name); err != nil {
+		return nil, err
+	}
+	// A host may have to be asked for the kind. Whether, how and by which cache, settings can say.
+	if err := f.settle(path, ""); err != nil {
+		return nil, err
 	}
 	o, err := f.parse()
 	if err != nil {
 		return nil, err
 	}
 	o.Logger = log
-	if err := checkOrigin(path, name); err != nil {
-		return nil, err
+	if f.onlyDataCenters() && f.remote.offline { // then only the name of the kind can tell
+		name = f.kind
 	}
 	k, err := kinds.Find(ctx, path, name, o)
 	if err == nil && f.onlyDataCenters() && k.Name != f.kind {
@@ -47,8 +56,11 @@ func (f *sourceFlags) kindOf(ctx context.Context, path string, log *slog.Logger)
 	if err == nil && k.Name == kinds.CASCName {
 		err = f.casc.checkPlace(path, &f.optionSet)
 	}
+	if err == nil && f.given("offline") && !origin.IsRemote(path) && !origin.IsRemote(f.world) {
+		err = usageErrorf("--offline goes with sources that are on servers: %s is a path", path)
+	}
 	if err != nil {
-		return nil, err
+		return k, err
 	}
 	if info, err := os.Stat(path); !origin.IsRemote(path) && err == nil && info.IsDir() && f.packets.definitions != "" {
 		if f.given("definitions") {
@@ -74,22 +86,34 @@ func checkOrigin(path, kind string) error {
 	return nil
 }
 
-// openSource opens a source of any kind. show is called with the progress of the first pass
-// over it.
-func openSource(ctx context.Context, path string, f *sourceFlags, log *slog.Logger, show func(done, total int64)) (*kinds.Source, error) {
-	if err := f.check(); err != nil {
-		return nil, err
-	}
+// reach returns the kind of a source, and the options of the command line and the settings for
+// it. All that open sources do it with these. The kind is returned also if only the options are wrong.
+func (f *sourceFlags) reach(ctx context.Context, path string, log *slog.Logger, show func(done, total int64)) (*kinds.Kind, *kinds.Options, error) {
 	k, err := f.kindOf(ctx, path, log)
 	if err != nil {
-		return nil, err
+		return k, nil, err
 	}
 	o, err := f.options(log, show)
 	if err != nil {
-		return nil, err
+		return k, nil, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(f.from)) {
-		log.Info("a setting counts", "flag", "--"+name, "from", f.from[name])
+	for _, option := range f.known {
+		switch from := f.from[option.name]; {
+		case from != "":
+			log.Info("a setting counts", "flag", "--"+option.name, "from", from)
+		case f.flags.Changed(option.name):
+			log.Debug("an option counts", "flag", "--"+option.name)
+		}
+	}
+	return k, o, nil
+}
+
+// openSource opens a source of any kind. show is called with the progress of the first pass
+// over it.
+func openSource(ctx context.Context, path string, f *sourceFlags, log *slog.Logger, show func(done, total int64)) (*kinds.Source, error) {
+	k, o, err := f.reach(ctx, path, log, show)
+	if err != nil {
+		return nil, err
 	}
 	began := time.Now()
 	s, err := k.Open(ctx, path, o)

@@ -43,7 +43,7 @@ type sourceFlags struct {
 	layout    string
 	cacheSize byteSize
 	noCache   bool
-	endpoint  string
+	remote    remoteFlags
 	world     string
 	packets   packetFlags
 	casc      cascFlags
@@ -75,15 +75,22 @@ func (f *sourceFlags) addDataCenter(flags *pflag.FlagSet) {
 	f.kind = kinds.DataCenterName
 }
 
-// addDiffable adds the flags for diff: of a data center, and of the names of a CASC storage.
+// addDiffable adds the flags for diff: of a data center, and of a CASC storage of which no file is
+// read.
 func (f *sourceFlags) addDiffable(flags *pflag.FlagSet) {
+	f.kind = kindAuto
 	about := slices.DeleteFunc(f.casc.table(), func(o option) bool {
-		return !slices.Contains([]string{"product", "build", "cdn", "locale", "listfile"}, o.name)
+		return slices.Contains(ofContents, o.name)
 	})
 	f.addTo(flags, slices.Concat(f.dataCenterTable(), about))
-	flags.Lookup("build").Usage = "`key` of the build configuration of both CASC storages or, as OLD,NEW, of two builds of one"
-	f.kind = kinds.DataCenterName
+	for _, name := range []string{"build", "cdn"} {
+		flag := flags.Lookup(name)
+		flag.Usage = strings.Replace(flag.Usage, " (default:", "; OLD,NEW for two builds (default:", 1)
+	}
 }
+
+// ofContents are the options that say which contents of a CASC storage can be read.
+var ofContents = []string{"missing", "fill-missing-keys"}
 
 // addEditable adds the flags for commands that are about edits.
 func (f *sourceFlags) addEditable(flags *pflag.FlagSet) { f.addTo(flags, f.editableTable()) }
@@ -108,19 +115,18 @@ func (f *sourceFlags) editableTable() []option {
 	)
 }
 
-// dataCenterTable returns the options of a data center. Those for memory and the index are
-// for all kinds.
+// dataCenterTable returns the options of a data center. Those for memory, the index and other
+// machines are for all kinds.
 func (f *sourceFlags) dataCenterTable() []option {
 	f.cacheSize, f.layout = defaultCacheSize, datacenter.LayoutAuto.String()
 	only := []string{kinds.DataCenterName}
-	return []option{
+	return append([]option{
 		{name: "key", kinds: only, with: "iv", value: &f.key, help: "data center `key`, 32 hex digits (default: the published ones)"},
 		{name: "iv", kinds: only, with: "key", value: &f.iv, help: "data center `IV`, 32 hex digits (default: the published ones)"},
 		{name: "layout", kinds: only, typed: true, words: layoutWords, value: &f.layout, help: "data center `layout`: " + orList(layoutWords)},
 		{name: "cache-size", value: &f.cacheSize, help: "memory for inflated data"},
-		{name: "endpoint", value: &f.endpoint, help: "`URL` of the object store of s3: sources (default: $AWS_ENDPOINT_URL, or that of AWS)"},
 		{name: "no-cache", value: &f.noCache, help: "neither read nor write the index that makes the next start quick"},
-	}
+	}, f.remote.table()...)
 }
 
 // parse returns the options that the flags set, without the file of --keys, so it finds
@@ -132,7 +138,6 @@ func (f *sourceFlags) parse() (*kinds.Options, error) {
 	}
 	o := &kinds.Options{CacheSize: int64(f.cacheSize), NoIndex: f.noCache, CacheBase: f.cacheBase}
 	o.DataCenter.World, o.DataCenter.Whole, o.DataCenter.Once = f.world, f.readWhole, f.readOnce
-	o.Remote.Endpoint = f.endpoint
 	o.DataCenter.SizesLater = f.sizesLater
 	layout, err := parseLayout(f.layout)
 	if err != nil {
@@ -148,6 +153,7 @@ func (f *sourceFlags) parse() (*kinds.Options, error) {
 	if o.CASC, err = f.casc.parse(&f.optionSet); err != nil {
 		return nil, err
 	}
+	f.remote.set(o)
 	o.DataCenter.Keys, err = dataCenterKeys(&f.optionSet, f.key, f.iv)
 	return o, err
 }
@@ -302,6 +308,11 @@ type cascFlags struct {
 	keys      string
 	listFiles []string
 	missing   string
+	// side is 1 or 2 for one of two builds, which --build and --cdn name with a comma between
+	// them; else it is 0.
+	side int
+	// unhidden shows what is not installed, whatever missing says. It has no flag.
+	unhidden bool
 	// fill has zeros for blocks whose key is not known.
 	fill bool
 	cdnFlags
@@ -318,8 +329,8 @@ func (f *cascFlags) table() []option {
 	only := []string{kinds.CASCName}
 	return slices.Concat([]option{
 		{name: "product", kinds: only, value: &f.product, help: "`product` of a CASC storage with several, such as wow (default: the first active one)"},
-		{name: "build", kinds: only, value: &f.build, help: "`key` of the build configuration of a CASC storage with several, 32 hex digits, or with cdn: also its version or number (default: that of .build.info, the only one, or the latest)"},
-		{name: "cdn", kinds: only, value: &f.cdn, help: "`key` of the CDN configuration of a CASC storage, as --build"},
+		{name: "build", kinds: only, value: &f.build, help: "`build` of a CASC storage with several: its version, its number or the key of its configuration (default: that of .build.info, the only one, or the latest)"},
+		{name: "cdn", kinds: only, value: &f.cdn, help: "`key` of the CDN configuration of a CASC storage, 32 hex digits (default: that of the build)"},
 		{name: "locale", kinds: only, words: casc.LocaleNames(), value: &f.locale, help: "`language` of a CASC storage, such as enUS: leave out files for others, but take enUS for what enGB has not, and ptBR for ptPT (default: all)"},
 		{name: "keys", kinds: only, path: true, value: &f.keys, help: "`file` of encryption keys of a CASC storage, of lines NAME KEY, or NAME.ak for a product that is all encrypted"},
 		{name: "listfile", kinds: only, path: true, value: &f.listFiles, help: "`file` of names for a CASC storage, of lines ID;NAME or NAME; may be given again"},
@@ -330,36 +341,53 @@ func (f *cascFlags) table() []option {
 
 // parse returns the options that the flags set, without --keys.
 func (f *cascFlags) parse(s *optionSet) (o kinds.CASCOptions, err error) {
-	o.Storage.Product, o.ListFiles, o.ShowMissing = f.product, f.listFiles, f.missing == missingShow
+	o.Storage.Product, o.ListFiles, o.ShowMissing = f.product, f.listFiles, f.unhidden || f.missing == missingShow
 	o.Storage.FillMissingKeys = f.fill
 	if f.locale != "" {
 		if o.Storage.Locale, err = casc.ParseLocale(f.locale); err != nil {
 			return o, usageErrorf("%s %q is unknown: want one such as enUS", s.spelled("locale"), f.locale)
 		}
 	}
-	for _, k := range []struct {
-		name, text string
-		key        *casc.Key
-	}{{"build", f.build, &o.Storage.BuildKey}, {"cdn", f.cdn, &o.Storage.CDNKey}} {
-		if k.text == "" {
-			continue
-		}
-		if k.name == "build" && isVersion(k.text) {
-			continue
-		}
-		if *k.key, err = casc.ParseKey(k.text); err != nil {
-			return o, usageErrorf("%s %q: want a key of 32 hex digits", s.spelled(k.name), k.text)
-		}
-	}
 	if o.CDN, err = f.cdnFlags.parse(s); err != nil {
 		return o, err
 	}
-	o.CDN.Build, o.CDN.CDN = f.build, f.cdn
+	if o.CDN.Build, o.CDN.CDN, err = f.configurations(s); err != nil {
+		return o, err
+	}
+	if o.Storage.BuildKey, err = casc.ParseKey(o.CDN.Build); err != nil {
+		o.Storage.BuildName = o.CDN.Build
+	}
+	if o.CDN.CDN != "" {
+		if o.Storage.CDNKey, err = casc.ParseKey(o.CDN.CDN); err != nil {
+			return o, usageErrorf("%s %q: want a key of 32 hex digits", s.spelled("cdn"), o.CDN.CDN)
+		}
+	}
 	switch f.missing {
 	case "", missingHide, missingShow:
 		return o, nil
 	}
 	return o, usageErrorf("%s %q is unknown: want hide or show", s.spelled("missing"), f.missing)
+}
+
+// configurations returns what --build and --cdn say or, of two builds, what they say of the one
+// that is meant.
+func (f *cascFlags) configurations(s *optionSet) (build, cdn string, err error) {
+	texts := []string{f.build, f.cdn}
+	for i, name := range []string{"build", "cdn"} {
+		old, now, two := strings.Cut(texts[i], ",")
+		switch {
+		case !two:
+		case f.side == 0:
+			return "", "", usageErrorf("%s %q: only lorefs diff takes two", s.spelled(name), texts[i])
+		case old == "", now == "", strings.Contains(now, ","):
+			return "", "", usageErrorf("%s %q: want one, or OLD,NEW", s.spelled(name), texts[i])
+		case f.side == 1:
+			texts[i] = old
+		default:
+			texts[i] = now
+		}
+	}
+	return texts[0], texts[1], nil
 }
 
 // keyRing reads the file of --keys. It returns nil if there is none.

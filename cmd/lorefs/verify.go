@@ -68,22 +68,16 @@ func (v *verifying) to(c *cobra.Command) {
 }
 
 func (v *verifying) run(c *cobra.Command, path string, f *sourceFlags, log *slog.Logger) error {
-	if err := f.check(); err != nil {
-		return err
-	}
-	k, err := f.kindOf(c.Context(), path, log)
-	if err != nil {
-		return err
-	}
 	opts := kinds.VerifyOptions{Strict: v.strict}
 	if v.since != "" {
+		var err error
 		if opts.Since, err = casc.ParsePlace(v.since); err != nil {
 			return usageErrorf("--since %q: want ARCHIVE:OFFSET, as verify tells when it is interrupted", v.since)
 		}
 	}
 	p := newProgress("checking")
 	defer p.finish()
-	o, err := f.options(log, p.set)
+	k, o, err := f.reach(c.Context(), path, log, p.set)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"slices"
 	"time"
 
 	"lorefs/casc"
@@ -74,7 +75,7 @@ func (c *cdn) mirrored(ctx context.Context, s *server, o opening) (b casc.Build,
 		return b, errorf("%s: no file is there, and below it neither %s, with the path of a file in each line, nor .build.info: if it is a mirror of a CASC storage, --build and --cdn have to say which configurations to read",
 			s.Origin().Shown(), objects.IndexName)
 	}
-	return c.onlyBuild(ctx, s, b)
+	return c.onlyBuild(ctx, s, o, b)
 }
 
 // buildInfo reads the list of builds of a mirror.
@@ -100,15 +101,16 @@ func (s *server) buildInfo(ctx context.Context) ([]casc.Build, error) {
 
 // pickBuild returns the build of a list that options name, or the active one.
 func pickBuild(all []casc.Build, opts *casc.Options) (b casc.Build, err error) {
-	if opts.BuildKey.IsZero() {
-		b, err = casc.SelectBuild(all, opts.Product)
-	} else {
-		b.BuildKey = opts.BuildKey
-		for _, one := range all {
-			if one.BuildKey == opts.BuildKey {
-				b = one
-			}
+	b.BuildKey = opts.BuildKey
+	if opts.BuildName != "" {
+		if b.BuildKey, err = casc.KeyOf(casc.FoundBuilds(all), opts.BuildName); err != nil {
+			return b, err
 		}
+	}
+	if b.BuildKey.IsZero() {
+		b, err = casc.SelectBuild(all, opts.Product)
+	} else if i := slices.IndexFunc(all, func(one casc.Build) bool { return one.BuildKey == b.BuildKey }); i >= 0 {
+		b = all[i]
 	}
 	if !opts.CDNKey.IsZero() {
 		b.CDNKey = opts.CDNKey
@@ -121,7 +123,8 @@ func pickBuild(all []casc.Build, opts *casc.Options) (b casc.Build, err error) {
 
 // onlyBuild looks for the only configurations of a mirror that an object store lists. Those
 // that b has already are not looked for.
-func (c *cdn) onlyBuild(ctx context.Context, s *server, b casc.Build) (casc.Build, error) {
+func (c *cdn) onlyBuild(ctx context.Context, s *server, o opening, b casc.Build) (casc.Build, error) {
+	var named []casc.FoundBuild
 	builds, cdns, count := []casc.Key{}, []casc.Key{}, 0
 	for name, err := range s.Below(ctx, "config/") {
 		if err != nil {
@@ -143,8 +146,15 @@ func (c *cdn) onlyBuild(ctx context.Context, s *server, b casc.Build) (casc.Buil
 		case err != nil: // it is none of these two
 		case len(config.Words("encoding")) > 0:
 			builds = append(builds, key)
+			named = append(named, casc.FoundBuild{Key: key, Name: config.Text("build-name"), Product: config.Text("build-uid")})
 		case len(config.Words("archives")) > 0:
 			cdns = append(cdns, key)
+		}
+	}
+	if opts := &o.CASC.Storage; opts.BuildName != "" {
+		var err error
+		if b.BuildKey, err = casc.KeyOf(named, opts.BuildName); err != nil {
+			return b, errorf("%s: %w", s.Origin().Shown(), err)
 		}
 	}
 	for _, want := range []struct {

@@ -3,6 +3,7 @@
 package write
 
 import (
+	"cmp"
 	"crypto/md5"
 	"fmt"
 	"os"
@@ -59,6 +60,8 @@ type Builder struct {
 	Config []string
 	// Tags are the tags in .build.info.
 	Tags string
+	// Version is that of the build; the default is 1.0.0.1.
+	Version string
 	// PackNamed puts what the build configuration names into the archives of a CDN. It lies
 	// loose otherwise.
 	PackNamed bool
@@ -122,11 +125,13 @@ func (b *Builder) Ref(name string, s Stored) {
 // Root adds the root to the build configuration.
 func (b *Builder) Root(s Stored) { b.Config = append(b.Config, line("root", s.CKey)) }
 
+func (b *Builder) version() string { return cmp.Or(b.Version, "1.0.0.1") }
+
 // finish adds the encoding file and returns the build configuration.
 func (b *Builder) finish() ([]byte, error) {
 	spec, chunks := encodingChunks(Encoding(slices.Clone(b.Stored)))
 	b.Ref("encoding", b.AddChunks(spec, blte.WriteOptions{}, chunks...))
-	text := "# Build Configuration\n\n" + strings.Join(b.Config, "\n") + "\nbuild-name = 1.0.0.1\n"
+	text := "# Build Configuration\n\n" + strings.Join(b.Config, "\n") + "\nbuild-name = " + b.version() + "\n"
 	return []byte(text), b.err
 }
 
@@ -172,7 +177,7 @@ func (b *Builder) Install() (Files, error) {
 		ring = f.config("Data", []byte(b.KeyRing)).String()
 	}
 	f[".build.info"] = []byte("Branch!STRING:0|Active!DEC:1|Build Key!HEX:16|CDN Key!HEX:16|Tags!STRING:0|Version!STRING:0|KeyRing!HEX:16|Product!STRING:0\n" +
-		"eu|1|" + f.config("Data", cfg).String() + "|" + f.config("Data", []byte("archives = \n")).String() + "|" + b.Tags + "|1.0.0.1|" + ring + "|" + b.Product + "\n")
+		"eu|1|" + f.config("Data", cfg).String() + "|" + f.config("Data", []byte("archives = \n")).String() + "|" + b.Tags + "|" + b.version() + "|" + ring + "|" + b.Product + "\n")
 	places, archives := b.layOut()
 	for i, a := range archives {
 		f[fmt.Sprintf("Data/data/data.%03d", i)] = a
