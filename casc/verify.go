@@ -48,8 +48,9 @@ type Finding struct {
 	Kind FindingKind
 	// File is the file of the root, by its name or else as its ID. Damage is first reported
 	// at its place, without File, and then again for each file that can't be read from
-	// another encoded form.
+	// another encoded form. Row is its entry in the root.
 	File string
+	Row  *File
 	// EKey is the encoding key, or its first ShortKeySize bytes if it comes from a local
 	// index.
 	EKey []byte
@@ -138,7 +139,7 @@ const verifyBatch = 256
 // An error means that checking could not go on, because of ctx.
 func (s *Storage) Verify(ctx context.Context, opts VerifyOptions) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
-		v := &verifier{s: s, ctx: ctx, opts: opts, damaged: map[ShortKey]string{}, noKey: map[ShortKey]string{}, yield: func(f Finding) bool { return yield(f, nil) }}
+		v := &verifier{s: s, ctx: ctx, opts: opts, damaged: map[ShortKey]Finding{}, noKey: map[ShortKey]Finding{}, yield: func(f Finding) bool { return yield(f, nil) }}
 		for _, check := range []func() error{v.tables, v.pages, v.manifests, v.spans, v.files} {
 			err := check()
 			if err != nil && ctx.Err() != nil {
@@ -162,8 +163,8 @@ type verifier struct {
 	// keys are the content keys of encoded files. encoding is that of the encoding file.
 	keys     contentKeys
 	encoding Ref
-	// damaged and noKey are the bad encoded files, with what is wrong.
-	damaged, noKey map[ShortKey]string
+	// damaged and noKey are the bad encoded files, with what was found.
+	damaged, noKey map[ShortKey]Finding
 	// checked counts the files of the root that were looked at.
 	checked int
 }
@@ -312,9 +313,9 @@ func (v *verifier) spans() error {
 			}
 			switch {
 			case found[i].Kind == FindingDamaged && v.isUsed(&found[i]):
-				v.damaged[batch[i].key.Short()] = found[i].What
+				v.damaged[batch[i].key.Short()] = found[i]
 			case found[i].Kind == FindingNoKey:
-				v.noKey[batch[i].key.Short()] = found[i].What
+				v.noKey[batch[i].key.Short()] = found[i]
 			}
 			if err := v.report(found[i]); err != nil {
 				return err

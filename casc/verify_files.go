@@ -66,14 +66,12 @@ func (v *verifier) nameDamaged() error {
 }
 
 func (v *verifier) file(f *File) error {
-	found := Finding{File: f.label()}
 	r, err := v.readFrom(f)
 	if err != nil {
-		found.Kind, found.What = v.kindOf(err), err.Error()
-		return v.report(found)
+		return v.report(Finding{Kind: v.kindOf(err), File: f.label(), Row: f, What: err.Error()})
 	}
-	var bad bool
-	if found.EKey, found.Kind, found.What, bad = v.stateOfAll(r); bad {
+	if found, bad := v.stateOfAll(r); bad {
+		found.File, found.Row = f.label(), f
 		return v.report(found)
 	}
 	return v.isEncoded(f)
@@ -96,7 +94,7 @@ func (v *verifier) isEncoded(f *File) error {
 			continue // damage was reported already
 		}
 		return v.report(Finding{
-			Kind: FindingMissing, File: f.label(), EKey: s.EKey[:s.KeySize],
+			Kind: FindingMissing, File: f.label(), Row: f, EKey: s.EKey[:s.KeySize],
 			What: fmt.Sprintf("content key %v is not in the encoding file; the file is read by the encoding key that the root has", s.CKey),
 		})
 	}
@@ -111,17 +109,17 @@ type reading struct {
 }
 
 // stateOfAll returns what keeps a file from being read.
-func (v *verifier) stateOfAll(r reading) (key []byte, kind FindingKind, what string, bad bool) {
+func (v *verifier) stateOfAll(r reading) (found Finding, bad bool) {
 	for _, k := range r.keys {
-		oneKind, oneWhat, oneBad := v.stateOf(k)
+		one, oneBad := v.stateOf(k)
 		switch {
 		case r.forms && !oneBad:
-			return nil, 0, "", false
+			return Finding{}, false
 		case oneBad && !bad:
-			key, kind, what, bad = k, oneKind, oneWhat, true
+			found, bad = one, true
 		}
 	}
-	return key, kind, what, bad
+	return found, bad
 }
 
 // readFrom returns the encoded files of a file, all of them local.
@@ -176,23 +174,27 @@ func (v *verifier) isHere(key []byte) error {
 	return nil
 }
 
-// stateOf returns the result of checking an encoded file.
-func (v *verifier) stateOf(key []byte) (kind FindingKind, what string, bad bool) {
-	if what, bad := v.damaged[ShortKey(key)]; bad {
-		return FindingDamaged, what, true
+// stateOf returns what was found in an encoded file.
+func (v *verifier) stateOf(key []byte) (found Finding, bad bool) {
+	if found, bad := v.damaged[ShortKey(key)]; bad {
+		return found, true
 	}
-	if what, bad := v.noKey[ShortKey(key)]; bad {
-		return FindingNoKey, what, true
+	if found, bad := v.noKey[ShortKey(key)]; bad {
+		return found, true
 	}
 	if v.opts.Since == (Place{}) {
-		return 0, "", false
+		return Finding{}, false
 	}
 	// This run may not have read it.
 	info, err := v.s.statEncoded(v.ctx, key, 0)
 	if err != nil || info.State != StateNoKey {
-		return 0, "", false
+		return Finding{}, false
 	}
-	return FindingNoKey, (&blte.KeyError{Name: info.Key}).Error(), true
+	found = Finding{Kind: FindingNoKey, EKey: key, What: (&blte.KeyError{Name: info.Key}).Error()}
+	if p, err := v.s.archives.find(v.ctx, key); err == nil {
+		found.Archive, found.Off = p.file, p.off
+	}
+	return found, true
 }
 
 // label returns the name of a file for people.

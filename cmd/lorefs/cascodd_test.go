@@ -77,7 +77,7 @@ func oddFixtures() map[string]func(t *testing.T) oddStorage {
 				"movies/x.avi": "09a5890e87b564af52567e257af34494",
 			},
 		},
-		"m-noenc": {names: numbered("f%d.txt", 6), findings: []string{"missing: f2.txt: content key e6813be6874658a7e3f3ade0bf00edbc is not in the encoding file; "}},
+		"m-noenc": {names: numbered("f%d.txt", 6), findings: []string{"missing: files/f2.txt: content key e6813be6874658a7e3f3ade0bf00edbc is not in the encoding file; "}},
 		"m-twoforms": {
 			names: []string{"one.txt", "two.txt"}, findings: []string{"damaged: data.000 at 0x1fe: encoding key "},
 			sums: map[string]string{"one.txt": "bcf7a50445d2b3c4de5c01e2e823a734", "two.txt": "0ac0edbded5d95edbbdf7c5e80b9a3ab"},
@@ -89,7 +89,7 @@ func oddFixtures() map[string]func(t *testing.T) oddStorage {
 				"long/" + strings.Repeat("L", 221) + "%~x2325d8e89494fa63", "pct%2520x.txt", "same.txt", "same.txt%~2", "space in name /x .txt ", "tab\tname.txt",
 				"trail./x", "umlaut/größe Ä.txt",
 			},
-			findings: []string{"missing: nokey.txt: content key abababababababababababababababab "},
+			findings: []string{"missing: files/nokey.txt: content key abababababababababababababababab "},
 		},
 	}
 	odd := map[string]func(t *testing.T) oddStorage{}
@@ -177,7 +177,7 @@ func oddBuilt() map[string]func(t *testing.T) oddStorage {
 			g.Ref("vfs-root", g.Add(write.TVFSOf(write.TVFSCKeys|write.TVFSPatches, files)))
 		}),
 		"tvfs with a file that the encoding file lacks": build(oddStorage{
-			names: lore, findings: []string{"missing: lore/f3.txt: content key 09000000000000000000000000000000 is not in the encoding file; "},
+			names: lore, findings: []string{"missing: files/lore/f3.txt: content key 09000000000000000000000000000000 is not in the encoding file; "},
 		}, func(g *casctest.Game, files []casc.File) {
 			files[3].Spans[0].CKey = casc.Key{9}
 			g.Ref("vfs-root", g.Add(write.TVFS(files)))

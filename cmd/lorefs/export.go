@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"path"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -167,6 +168,9 @@ func (f *exporting) copy(ctx context.Context, c *cobra.Command, s *kinds.Source,
 		if e, err = s.Find(ctx, s.Kind.Exports); err != nil {
 			return err
 		}
+	}
+	if f.files.from = e.Path; e.Kind != nodes.Dir {
+		f.files.from = path.Dir(e.Path)
 	}
 	if !f.links {
 		if err := f.withoutLinks(s, e.Path); err != nil {

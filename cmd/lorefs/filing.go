@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"path"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,6 +32,8 @@ type filing struct {
 	readable func(context.Context, nodes.ID) error
 	// rows is that of the source, or nil.
 	rows func(context.Context, []nodes.ID) ([][]int, error)
+	// from is the directory of the source that the paths of what is written are below.
+	from string
 	// workers is how many files are written at once; 0 for as many as there are cores.
 	workers int
 	// files is the number of files, or -1 if it is unknown.
@@ -114,18 +117,24 @@ func (f *filing) run(c *cobra.Command, s *kinds.Source, to string, write func(tr
 	o := f.options()
 	o.Replacing = output.MayReplace
 	o.Progress = func(files, _ int64) { p.set(files, f.files) }
-	o.Failed = func(path string, why treecopy.Reason, err error) error {
+	o.Failed = func(name string, why treecopy.Reason, err error) error {
 		if f.ignored[why] {
 			return nil
 		}
-		if why == treecopy.Present {
+		if why == treecopy.Present { // of which the path in the folder matters
 			if present++; present > mostPresent {
 				return nil
 			}
 			err = errors.New("exists already")
+		} else {
+			name = path.Join(f.from, name)
 		}
 		p.finish()
-		shown.Fprintf(c.ErrOrStderr(), "lorefs: %s: %s\n", path, errorText(err))
+		text := errorText(err)
+		if !strings.HasPrefix(text, name+": ") {
+			text = name + ": " + text
+		}
+		shown.Fprintf(c.ErrOrStderr(), "lorefs: %s\n", text)
 		return nil
 	}
 	r, err := write(o)

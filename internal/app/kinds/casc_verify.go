@@ -11,12 +11,14 @@ import (
 	"lorefs/casc"
 	"lorefs/internal/jsonout"
 	"lorefs/internal/origin"
+	"lorefs/nodes/casctree"
 )
 
 // cascFinding is a finding in a CASC storage as a JSON object. Fields that don't apply are
 // empty or zero.
 type cascFinding struct {
-	Kind    string `json:"kind"`
+	Kind string `json:"kind"`
+	// File is the path in a mount.
 	File    string `json:"file"`
 	EKey    string `json:"ekey"`
 	Archive string `json:"archive"`
@@ -54,6 +56,9 @@ func verifyCASC(ctx context.Context, path string, o opening, v VerifyOptions) it
 			if err != nil {
 				yield(brokenCASC(path, err))
 				return
+			}
+			if f.Row != nil {
+				f.File = casctree.PathOf(c.storage.Kind(ctx), f.Row)
 			}
 			if !yield(cascFound(f), nil) {
 				return
