@@ -243,7 +243,7 @@ func configKeys(t *testing.T, mirror write.Files) (build, cdn string) {
 }
 
 // TestMountedURL reads a mount of a web server long after it was opened, and looks for the
-// password where every user of the machine can see it: in the arguments of the process that
+// password where others can see it: in the arguments and the environment of the process that
 // serves the mount, and in the table of mounts.
 func TestMountedURL(t *testing.T) {
 	t.Parallel()
@@ -267,7 +267,8 @@ func TestMountedURL(t *testing.T) {
 			t.Fatal(err)
 		}
 		var seen []byte
-		for _, path := range []string{fmt.Sprintf("/proc/%d/cmdline", status.PID), "/proc/mounts"} {
+		of := fmt.Sprintf("/proc/%d/", status.PID)
+		for _, path := range []string{of + "cmdline", of + "environ", "/proc/mounts"} {
 			text, err := os.ReadFile(path)
 			if err != nil {
 				t.Error(err)

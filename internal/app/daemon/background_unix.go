@@ -10,16 +10,19 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 )
 
 const (
-	// backgroundEnv marks the process that is to serve in the background, and has its arguments,
-	// as a JSON array. Those that all users see are for people.
+	// backgroundEnv marks the process that is to serve in the background.
 	backgroundEnv = "LOREFS_BACKGROUND"
-	// parentFD is that process's pipe to its parent.
+	// parentFD is that process's pipe to its parent, and argsFD one from which it reads its
+	// arguments, as a JSON array. Those that the system shows are for people: there may be
+	// passwords in these.
 	parentFD = 3
+	argsFD   = 4
 	// tellEvery is the shortest time between two reports of progress.
 	tellEvery = 100 * time.Millisecond
 )
@@ -33,13 +36,21 @@ type message struct {
 }
 
 // Args returns the arguments of the program.
-func Args() []string {
+func Args() []string { return realArgs() }
+
+// realArgs reads them once.
+var realArgs = sync.OnceValue(func() []string {
+	if os.Getenv(backgroundEnv) == "" {
+		return os.Args
+	}
+	pipe := os.NewFile(argsFD, "arguments")
+	defer pipe.Close()
 	var args []string
-	if err := json.Unmarshal([]byte(os.Getenv(backgroundEnv)), &args); err != nil || len(args) == 0 {
+	if err := json.NewDecoder(pipe).Decode(&args); err != nil || len(args) == 0 {
 		return os.Args
 	}
 	return args
-}
+})
 
 // Start runs this program anew, with the same arguments, in a session of its own. seen are the
 // arguments that other users see, which lists of processes have as long as it runs. It returns
@@ -47,27 +58,30 @@ func Args() []string {
 // child shares our stderr, gets the signals that we get, and show is called with its
 // progress.
 func Start(seen []string, show func(done, total int64), signals ...os.Signal) error {
-	args, err := json.Marshal(Args())
-	if err != nil {
-		return err
-	}
 	r, w, err := os.Pipe()
 	if err != nil {
 		return err
 	}
 	defer r.Close()
+	argsOut, argsIn, err := os.Pipe()
+	if err != nil {
+		return errors.Join(err, w.Close())
+	}
+	defer argsIn.Close()
 	exe, err := os.Executable()
 	if err != nil {
 		return err
 	}
 	child := &exec.Cmd{
-		Path: exe, Args: seen, Env: append(os.Environ(), backgroundEnv+"="+string(args)),
-		Stderr: os.Stderr, ExtraFiles: []*os.File{w},
+		Path: exe, Args: seen, Env: append(os.Environ(), backgroundEnv+"=1"),
+		Stderr: os.Stderr, ExtraFiles: []*os.File{w, argsOut},
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
 	}
-	if err := errors.Join(child.Start(), w.Close()); err != nil {
+	if err := errors.Join(child.Start(), w.Close(), argsOut.Close()); err != nil {
 		return fmt.Errorf("starting the background process: %w", err)
 	}
+	// If it dies before it has read them, follow tells.
+	_ = errors.Join(json.NewEncoder(argsIn).Encode(Args()), argsIn.Close())
 	// The terminal's keys don't reach the child.
 	got := make(chan os.Signal, 4)
 	signal.Notify(got, signals...)
