@@ -59,7 +59,8 @@ func (m *mounting) serve(ctx context.Context) error {
 	defer mount.Close()
 	c, err := mount.Listen()
 	if err != nil {
-		m.log.Warn("lorefs status will not find this mount", "err", err)
+		m.log.Warn("status and unmount will not find this mount, and umount(8) ends it: "+
+			"set XDG_STATE_HOME to a folder of yours, or unset it", "err", err)
 	}
 	if err := m.parent.Ready(m.logFile); err != nil {
 		// The user has given up waiting.

@@ -88,7 +88,11 @@ func Listen(dir string, notes Notes, handle Handler, log *slog.Logger) (*Control
 	if err := notes.write(path); err != nil {
 		return nil, err
 	}
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	var l *net.UnixListener
+	err = socketName(path, func(name string) (err error) {
+		l, err = net.ListenUnix("unix", &net.UnixAddr{Name: name, Net: "unix"})
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}

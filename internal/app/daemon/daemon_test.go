@@ -118,6 +118,35 @@ func TestTalk(t *testing.T) {
 	}
 }
 
+// TestLongPath checks that a mount can be asked whose state folder has a path that is too long
+// for a socket.
+func TestLongPath(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("elsewhere it is refused")
+	}
+	for _, n := range []int{60, 80, 100, 200} {
+		state := filepath.Join(t.TempDir(), strings.Repeat("x", n))
+		t.Setenv("XDG_STATE_HOME", state)
+		name, err := daemon.Name(t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := daemon.Listen(name, daemon.Notes{}, saying("here"), slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, _, err := asked(t, name, daemon.Status); err != nil || a.Text != "here" {
+			t.Errorf("%d: %q, %v", n, a.Text, err)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, _, err := asked(t, name, daemon.Status); !errors.Is(err, daemon.ErrNone) {
+			t.Errorf("%d, after the end: %v", n, err)
+		}
+	}
+}
+
 // TestTalkAtTheEnd checks that whoever reaches a mount gets an answer, even if it ends at that
 // moment.
 func TestTalkAtTheEnd(t *testing.T) {

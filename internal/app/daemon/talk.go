@@ -29,7 +29,11 @@ func Talk(dir string, r Request) (*Line, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNone, err)
 	}
-	conn, err := net.DialTimeout("unix", path, talkTimeout)
+	var conn net.Conn
+	err = socketName(path, func(name string) (err error) {
+		conn, err = net.DialTimeout("unix", name, talkTimeout)
+		return err
+	})
 	if errors.Is(err, iofs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED) {
 		return nil, ErrNone
 	}
