@@ -37,7 +37,9 @@ func isCommand(name string) bool {
 
 // runMountHelper mounts, with the flags and exit codes of a mount helper.
 func runMountHelper(ctx context.Context, argv []string) int {
-	c := newMountHelper(newLogging().log)
+	log := newLogging().log
+	logOthers(log)
+	c := newMountHelper(log)
 	c.SetArgs(argv[1:])
 	switch code := runCommand(ctx, c); code {
 	case exitOK:

@@ -74,8 +74,16 @@ func (l *logging) begin() error {
 		level = slog.LevelDebug
 	}
 	l.level.Set(level)
+	logOthers(l.log)
 	quiet.Store(l.quiet)
 	return nil
+}
+
+// logOthers has packages that are not ours log like all others, and only what helps to find mistakes:
+// net/http prints what a server has sent unasked. What matters of that is an error as well.
+func logOthers(log *slog.Logger) {
+	slog.SetLogLoggerLevel(slog.LevelDebug)
+	slog.SetDefault(log)
 }
 
 // logHandler writes for people as long as they look, like all other messages, and otherwise

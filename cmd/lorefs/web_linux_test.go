@@ -141,6 +141,46 @@ func outputOf(args []string) string {
 	return string(out)
 }
 
+// TestUnaskedAnswer reads from a server that goes on sending after its answer: that is in the log, as
+// all that only helps to find mistakes, and nowhere else.
+func TestUnaskedAnswer(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	runTool(t, dir, "lorefs", "sample", "s")
+	setOld(t, dir)
+	files := http.FileServer(http.Dir(filepath.Join(dir, "s")))
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := httptest.NewRecorder()
+		files.ServeHTTP(answer, r)
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		result := answer.Result()
+		result.ContentLength = int64(answer.Body.Len())
+		var out bytes.Buffer
+		_ = result.Write(&out) // into memory
+		out.WriteString("\x1b[31mGARBAGE")
+		_, _ = conn.Write(out.Bytes()) // a client that leaves is no fault of the server
+	}))
+	t.Cleanup(s.Close)
+	name := s.URL + "/DataCenter_Final_Sample.dat"
+	for _, level := range []string{"error", "warn", "info", "debug"} {
+		var out bytes.Buffer
+		c := exec.CommandContext(t.Context(), "lorefs", "cat", "--log-level", level, "--cache-dir", t.TempDir(), name, "datacenter.json")
+		c.Stderr = &out
+		if err := c.Run(); err != nil {
+			t.Fatalf("%v: %s", err, &out)
+		}
+		logged := strings.Contains(out.String(), `level=DEBUG msg="Unsolicited response`)
+		if logged != (level == "debug") || strings.Count(out.String(), "Unsolicited") != strings.Count(out.String(), "level=DEBUG msg=\"Unsolicited") {
+			t.Errorf("--log-level %s: %s", level, &out)
+		}
+	}
+}
+
 // TestLocalNames opens files that are called as sources elsewhere are.
 func TestLocalNames(t *testing.T) {
 	t.Parallel()
