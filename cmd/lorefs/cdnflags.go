@@ -35,7 +35,7 @@ func (f *remoteFlags) table() []option {
 	return []option{
 		{name: "endpoint", value: &f.endpoint, help: "`URL` of the object store of s3: sources (default: $AWS_ENDPOINT_URL, or that of AWS)"},
 		{name: "offline", value: &f.offline, help: "read only what was fetched before, and ask no host"},
-		{name: "cache-dir", path: true, value: &f.cacheDir, help: "`folder` for what is fetched from other machines (default: lorefs/cdn in your cache folder)"},
+		{name: "cache-dir", path: true, made: true, value: &f.cacheDir, help: "`folder` for what is fetched from other machines (default: lorefs/cdn in your cache folder)"},
 		{name: "cache-limit", value: &f.cacheLimit, help: "how large the folder of what is fetched may become"},
 	}
 }

@@ -27,6 +27,8 @@ type codecFlags struct {
 	code   uint16
 	padded bool
 	strict bool
+	// remote is for a recorded session, which may be on another machine.
+	remote remoteFlags
 }
 
 func (f *codecFlags) add(flags *pflag.FlagSet) {
@@ -43,6 +45,9 @@ func (f *codecFlags) codec(c *cobra.Command, writing bool) (*packetjson.Codec, e
 	}
 	if f.def != "" {
 		f.ignoreFolder()
+	}
+	if err := f.checkPaths(); err != nil {
+		return nil, err
 	}
 	read, err := f.parse(&f.optionSet)
 	if err != nil {

@@ -81,6 +81,7 @@ such a packet with the error and the bytes in hex.`,
 		},
 	}
 	f.add(c.Flags())
+	f.addTo(c.Flags(), f.remote.table())
 	session.add(c)
 	c.Flags().BoolVar(&f.strict, "strict", false, "refuse what no server or client writes, though it can be read")
 	return c

@@ -124,8 +124,12 @@ func decodeSession(c *cobra.Command, path string, f *sessionFlags, codec *codecF
 	if err := codec.settle(path, kinds.PacketsName); err != nil {
 		return err
 	}
+	if err := codec.checkPaths(); err != nil {
+		return err
+	}
 	debug.SetGCPercent(decodeGarbage)
 	o := kinds.Options{Logger: log}
+	codec.remote.set(&o)
 	if o.Packets, err = codec.parse(&codec.optionSet); err != nil {
 		return err
 	}

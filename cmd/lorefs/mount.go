@@ -61,7 +61,7 @@ func (f *mountFlags) table() []option {
 		{name: "uid", value: &f.uid, help: "`number` of the user whom all files belong to (default: yours); for --allow-other"},
 		{name: "gid", value: &f.gid, help: "`number` of the group that all files belong to (default: yours)"},
 		{name: "umask", value: &f.umask, help: "permissions that no file has, an octal `mode` (default: 022)"},
-		{name: "log-file", path: true, value: &f.logFile, help: "append errors of the mount to this `file`"},
+		{name: "log-file", path: true, made: true, value: &f.logFile, help: "append errors of the mount to this `file`"},
 	}
 }
 

@@ -29,6 +29,8 @@ type option struct {
 	with string
 	// path says that the value is a path. In the file of settings it is relative to that.
 	path bool
+	// made says that what is at the path need not be there yet.
+	made bool
 	// words are all the values that it may have; nil for any.
 	words []string
 	// value points to the value, which is the default at first.

@@ -311,7 +311,7 @@ func TestOfflineAsksNobody(t *testing.T) { //nolint:paralleltest // it sets vari
 	t.Setenv("LOREFS_VERSION_HOST", server.URL)
 	t.Setenv("LOREFS_HOST", server.URL)
 	config := filepath.Join(dir, "config", "lorefs", "config.toml")
-	for _, c := range commandsOfSources {
+	for _, c := range append(commandsOfSources, reached{args: []string{"decode", "SOURCE"}}) {
 		if c.args[0] == "mount" {
 			continue // which would go on
 		}

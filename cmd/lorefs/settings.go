@@ -14,6 +14,7 @@ import (
 	"github.com/adrg/xdg"
 	"github.com/spf13/pflag"
 
+	"lorefs/internal/app/kinds"
 	"lorefs/internal/nearest"
 	"lorefs/internal/origin"
 )
@@ -310,6 +311,26 @@ func (s *optionSet) settle(path, kind string) error {
 		}
 		for name := range place {
 			higher[name] = true
+		}
+	}
+	return nil
+}
+
+// checkPaths returns an error if a setting names something that is not there. Without the name of
+// the setting, a path that no command line has tells nothing.
+func (s *optionSet) checkPaths() error {
+	for _, o := range s.known {
+		from := s.from[o.name]
+		if from == "" || !o.path || o.made {
+			continue
+		}
+		for _, path := range valuesOf(s.flags.Lookup(o.name)) {
+			if path == "" || origin.IsRemote(path) {
+				continue
+			}
+			if _, err := os.Stat(path); err != nil {
+				return fmt.Errorf("%s: %w", from, kinds.Unreadable(path, err))
+			}
 		}
 	}
 	return nil

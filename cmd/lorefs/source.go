@@ -93,6 +93,9 @@ func (f *sourceFlags) reach(ctx context.Context, path string, log *slog.Logger, 
 	if err != nil {
 		return k, nil, err
 	}
+	if err := f.checkPaths(); err != nil {
+		return k, nil, err
+	}
 	o, err := f.options(log, show)
 	if err != nil {
 		return k, nil, err
