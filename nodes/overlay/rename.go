@@ -2,6 +2,7 @@ package overlay
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"lorefs/nodes"
@@ -67,13 +68,22 @@ func (t *Tree) rename(ctx context.Context, from, to *place) error {
 		return t.toScratch(ctx, from, to)
 	case !to.Exists():
 		if err := t.mayBeFile(to); err != nil {
-			return err
+			return notThere(err)
 		}
 	}
 	if from.source() != 0 {
 		return t.move(ctx, from, to)
 	}
 	return t.ontoSource(ctx, from, to)
+}
+
+// notThere returns the error for a name that a node can't be renamed to. Were it only invalid,
+// mv(1) would take it that a directory is moved into itself.
+func notThere(err error) error {
+	if errors.Is(err, nodes.ErrInvalid) {
+		return nodes.Mark(err, nodes.ErrNotPermitted)
+	}
+	return err
 }
 
 // errInItself is the error for a directory that would be moved into itself.
@@ -115,7 +125,7 @@ func (t *Tree) isIn(dir, other nodes.ID) bool {
 func moving(from, to *place) Move {
 	m := Move{ID: from.source(), To: Place{Dir: to.in, Name: to.Name, ID: to.of.ID}, Text: from.text(), Other: to.text()}
 	if from.file != nil {
-		m.Undecided, m.Note = from.file.undecided, from.file.note
+		m.Note = from.file.note
 	}
 	return m
 }
@@ -206,7 +216,7 @@ func (t *Tree) toScratch(ctx context.Context, from, to *place) error {
 		what = to.of.Dir
 	}
 	if err := to.mayBe(what); err != nil {
-		return err
+		return notThere(err)
 	}
 	f := from.file
 	if from.of.ID != 0 && (f == nil || f.of != 0) {
@@ -236,7 +246,7 @@ func (t *Tree) toScratch(ctx context.Context, from, to *place) error {
 			f.hides = of
 		}
 	}
-	f.pending, f.fresh, f.undecided = false, false, false
+	f.pending, f.fresh = false, false
 	t.put(f, to.dir, to.Name)
 	return nil
 }
@@ -277,7 +287,7 @@ func (t *Tree) ontoSource(ctx context.Context, from, to *place) error {
 		hidden = 0
 	}
 	at, said := t.times.Own(f.id)
-	of, err := t.src.Put(ctx, Place{to.in, to.Name, to.of.ID}, f.Bytes(), From{File: f.id, Renamed: true, Hidden: hidden, Note: f.note})
+	of, err := t.src.Put(ctx, Place{to.in, to.Name, to.of.ID}, f.Bytes(), From{f.id, true, hidden, f.note})
 	if err != nil {
 		if t.valued == nil && !isNotPermitted(err) {
 			t.refuse(ctx, f, to, err)

@@ -287,6 +287,12 @@ func (e *edits) leaveName(name string) *folderState {
 	return old
 }
 
+// notThere is the error for a sheet that can't be moved to a place. Were it only invalid, mv(1)
+// would take it that a directory is moved into itself.
+func notThere(why string) error {
+	return nodes.Mark(fmt.Errorf("%w: %s", nodes.ErrInvalid, why), nodes.ErrNotPermitted)
+}
+
 // Move implements [overlay.Source]. A sheet can get the number of another one of its folder,
 // or of none.
 func (e *edits) Move(ctx context.Context, m overlay.Move) error {
@@ -301,10 +307,10 @@ func (e *edits) Move(ctx context.Context, m overlay.Move) error {
 	case a.kind == folder && !m.Exchange:
 		return e.moveFolder(m.ID, a.folder, in, m.To.Name)
 	case a.kind != sheet || classOf(in, m.To.Name) != sheetFile:
-		return fmt.Errorf("%w: only sheets of one folder can take the names of others, or what is no sheet", nodes.ErrInvalid)
+		return notThere("only sheets of one folder can take the names of others, or what is no sheet")
 	}
 	if of := e.src.FamilyOf(a.sheet).File; of != in {
-		return fmt.Errorf("%w: a sheet of %s is none of %s", nodes.ErrInvalid, of, in)
+		return notThere(fmt.Sprintf("a sheet of %s is none of %s", of, in))
 	}
 	target, err := e.target(in, m.To.Name)
 	if err != nil {
