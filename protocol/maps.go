@@ -12,6 +12,9 @@ import (
 	"lorefs/internal/shown"
 )
 
+// codeBits is how many bits the code of a packet has.
+const codeBits = 16
+
 // maxMap bounds the size of a map, and of the lists in JSON. The largest public map has 114
 // KiB.
 const maxMap = 8 << 20
@@ -128,9 +131,13 @@ func (m *Map) readJSON(text string, wrong, warnings *diagnostics) {
 }
 
 func (m *Map) add(num int, name, number string, wrong, warnings *diagnostics) {
-	n64, err := strconv.ParseUint(number, 10, 32)
+	bits := 32
+	if m.Kind == "protocol" || m.Kind == "maps" || m.Kind == "opcodes" {
+		bits = codeBits
+	}
+	n64, err := strconv.ParseUint(number, 10, bits)
 	if err != nil || !isName(name) {
-		wrong.addf(m.File, num, "want a name and a number below 2^32, got %s and %s", shown.Quote(name), shown.Quote(number))
+		wrong.addf(m.File, num, "want a name and a number below 2^%d, got %s and %s", bits, shown.Quote(name), shown.Quote(number))
 		return
 	}
 	n, before := uint32(n64), m.numbers[name]

@@ -90,6 +90,23 @@ func TestMaps(t *testing.T) {
 	}
 }
 
+// TestMapsCodes checks that a map of packets has no code that a packet can't have.
+func TestMapsCodes(t *testing.T) {
+	for file, wrong := range map[string]int{"protocol.1.map": 1, "maps.json": 1, "sysmsg.1.map": 0} {
+		text := "S_A 65535\nS_B 65536\n"
+		if file == "maps.json" {
+			text = `{"S_A": 65535, "S_B": 65536}`
+		}
+		m, err := protocol.ParseMap(file, []byte(text))
+		if err != nil || len(m.Wrong) != wrong || m.Len() != 2-wrong {
+			t.Errorf("%s: %d names, %v, %v", file, m.Len(), m.Wrong, err)
+		}
+		if wrong > 0 && !strings.Contains(m.Wrong[0].Text, "below 2^16") {
+			t.Errorf("%s: %v", file, m.Wrong)
+		}
+	}
+}
+
 // TestMapsWithWrongLines checks that a bad line is reported and costs no other line. Seven
 // maps in public histories have such lines, some left by a merge.
 func TestMapsWithWrongLines(t *testing.T) {
