@@ -81,7 +81,7 @@ func (x *Reader) declaration() error {
 		case name == "version" && string(value) != "1.0":
 			return x.Errorf(at, "XML %s: want 1.0", value)
 		case name == "encoding" && !x.isEncoding(string(value)):
-			return x.Errorf(at, "encoding %s, but the file is %s", shown.Quote(value), x.encoding)
+			return x.Errorf(at, "encoding %s, but the file is read as %s: convert it to UTF-8, such as by iconv(1)", shown.Quote(value), x.encoding)
 		}
 	}
 	x.skipSpace()

@@ -132,10 +132,11 @@ func New(file string, data []byte) (*Reader, error) {
 	if x.encoding == "utf-16" && len(data)%2 != 0 {
 		return nil, x.Errorf(len(x.Data), "the file ends within a character: UTF-16 has two bytes for each")
 	}
-	if off, what, bad := badCharacter(x.Data); bad {
-		return nil, x.Errorf(off, "%s", what)
+	off, what, bad := badCharacter(x.Data)
+	if err := x.declaration(); err != nil || !bad {
+		return x, err // which encoding it is says more than what is wrong with it
 	}
-	return x, x.declaration()
+	return nil, x.Errorf(off, "%s", what)
 }
 
 // Errorf returns a [SyntaxError] at an offset.
