@@ -31,12 +31,9 @@ type packing struct {
 	like     string
 	template string
 	strict   bool
-	// all takes the folder for all there is, and lent is how many sheets of --like are packed with it.
-	all     bool
-	lent    int
-	asJSON  bool
-	quality int
-	write   writing
+	asJSON   bool
+	quality  int
+	write    writing
 	// remote is for --like and --template.
 	remote remoteFlags
 	optionSet
@@ -54,9 +51,8 @@ func (f *packing) table() []option {
 		{name: "layout", kinds: only, typed: true, words: layoutWords, value: &f.layout, help: "`layout` to write: v3, v6-x86 or v6-x64 (auto: v6-x64)"},
 		{name: "key", kinds: only, with: "iv", value: &f.key, help: "`key` to encrypt with, 32 hex digits (default: the first published one)"},
 		{name: "iv", kinds: only, with: "key", value: &f.iv, help: "`IV` to encrypt with, 32 hex digits (default: the first published one)"},
-		{name: "like", kinds: only, typed: true, value: &f.like, help: "a data center `file` whose types and keys precede those of the schemas, and which has the sheets that DIR lacks"},
+		{name: "like", kinds: only, typed: true, value: &f.like, help: "a data center `file` whose types and keys precede those of the schemas"},
 		{name: "template", kinds: only, typed: true, value: &f.template, help: "a data center `file` for types and keys of sheets without a schema"},
-		{name: "all", kinds: only, typed: true, value: &f.all, help: "pack what is in DIR and nothing else, though it is a part"},
 		{name: "strict", kinds: only, typed: true, value: &f.strict, help: "refuse sheets that the schemas do not know or fit"},
 		{name: "quality", kinds: []string{kinds.WorldName}, value: &f.quality, help: helpQuality},
 	}, f.write.table(), f.remote.table())
@@ -80,10 +76,6 @@ each place, and also what does not matter for types, such as the order of elemen
 --strict refuses such sheets, and sheets without a schema. --like FILE.dat takes types and
 keys from this data center first, and only then from schemas. Give it the file that the
 sheets came from.
-
-If DIR holds only some kinds of sheets, as after lorefs export FILE.dat DIR sheets/ItemData,
---like FILE.dat also gives the others. Without --like, pack refuses such a part. --all packs
-what is in DIR, and nothing else.
 
 If DIR holds zones or areas, pack writes their .zgd and .apd files to the folder OUT. They
 can be JSON, as lorefs export writes it, or files of the original server: .idx with .geo,
@@ -176,7 +168,6 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 		return err
 	}
 	defer claimed.Close() // nothing was written to it
-	var base *kinds.DataCenter
 	for _, known := range []struct {
 		path string
 		to   *func(sheet string) (*xsd.Schema, error)
@@ -194,12 +185,6 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 			return err
 		}
 		*known.to = d.Schemas(ctx)
-		if known.path == f.like {
-			base = d
-		}
-	}
-	if err := f.complete(ctx, c, dir, to, base, &opts); err != nil {
-		return err
 	}
 	p := newSaving()
 	r, err := kinds.PackSheets(ctx, dir, to, f.write.Options, opts, p.show)
@@ -230,8 +215,6 @@ type packedSheets struct {
 	Sheets     int   `json:"sheets"`
 	Nodes      int64 `json:"nodes"`
 	Attributes int64 `json:"attributes"`
-	// Lent is how many of the sheets are those of --like.
-	Lent int `json:"lent"`
 	// Inferred are the kinds of sheets without a schema, and Misfits the names that the schemas
 	// do not know or do not fit.
 	Inferred []string `json:"inferred"`
@@ -245,7 +228,7 @@ func (f *packing) printJSON(c *cobra.Command, to string, r *pack.Report) error {
 	}
 	p := packedSheets{
 		writtenFile: writtenFile{to, info.Size()}, Sheets: r.Sheets, Nodes: r.Nodes, Attributes: r.Attributes,
-		Lent: f.lent, Inferred: asList(r.Inferred), Misfits: []string{},
+		Inferred: asList(r.Inferred), Misfits: []string{},
 	}
 	for _, m := range r.Misfits {
 		p.Misfits = append(p.Misfits, m.String())
@@ -349,9 +332,17 @@ func aSheet(fsys iofs.FS) string {
 	return ""
 }
 
-// sayDoubts prints values whose types are uncertain.
+// sayDoubts prints sheets that are probably copies, and values whose types are uncertain.
 func (f *packing) sayDoubts(c *cobra.Command, r *pack.Report) {
 	w := c.ErrOrStderr()
+	const mostStrays = 10
+	for i, p := range r.Strays {
+		if i == mostStrays {
+			shown.Fprintf(w, "lorefs: and %d more such sheets\n", len(r.Strays)-i)
+			break
+		}
+		shown.Fprintf(w, "lorefs: %v\n", p)
+	}
 	if n := len(r.Inferred); n > 0 {
 		shown.Fprintf(w, "lorefs: no schema for %d kinds of sheets, such as %s: their types are those that the values suit, and nodes have no keys\n", n, r.Inferred[0])
 	}

@@ -53,6 +53,8 @@ type Report struct {
 	Misfits []Misfit
 	// Ignored are the sorted files that are neither sheets nor schemas by their names.
 	Ignored []string
+	// Strays are the files that were packed and are probably copies of others.
+	Strays []Problem
 }
 
 // novadropRevision is novadrop-dc's default revision.
@@ -68,7 +70,8 @@ var ErrMisfits = errors.New("the schemas do not fit the sheets")
 var ErrOmitted = errors.New("omitted sheets have an unknown place")
 
 // Pack makes a data center of all sheets below a folder: files named ?*-?*.xml, in the
-// order of their paths. The name of a sheet is that of its root element. Files and folders
+// order of their paths, and by number where those are not padded. novadrop-dc packs such
+// sheets in the order of their paths: 1, 10, 2. The name of a sheet is that of its root element. Files and folders
 // whose names begin with a dot belong to editors, and are ignored. A file with the name of
 // a sheet or schema that is no regular file is an error.
 //
@@ -120,7 +123,7 @@ func lay(ctx context.Context, fsys iofs.FS, opts *Options, hold bool) (Report, *
 		}
 	}
 	src = src.without(opts.Omit)
-	report.Ignored = src.ignored
+	report.Ignored, report.Strays = src.ignored, src.strays()
 	report.Sheets = len(src.files)
 	bar := &progress{call: opts.Progress, total: 2 * src.size}
 	survey, err := surveySheets(ctx, src, opts, bar)

@@ -2,6 +2,7 @@ package pack_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	iofs "io/fs"
 	"os"
@@ -284,5 +285,53 @@ func TestPackGivesTheSameBytes(t *testing.T) {
 		} else if !bytes.Equal(first, out.Bytes()) {
 			t.Fatal("other bytes")
 		}
+	}
+}
+
+// TestUnpaddedNumbers checks that sheets are packed in the order of their numbers, however those are
+// written, and others in the order of their paths.
+func TestUnpaddedNumbers(t *testing.T) {
+	files := fstest.MapFS{}
+	want := []string{"A/A-0.xml", "A/A-1.xml", "A/A-02.xml", "A/A-2.xml", "A/A-10.xml", "A/A-11.xml", "A/A-1x.xml", "A/A-99999999999999999999.xml", "B/A-00000.xml", "a-b.xml"}
+	for _, name := range want {
+		files[name] = &fstest.MapFile{Data: []byte("<A/>")}
+	}
+	looked, err := pack.Look(t.Context(), files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for name := range looked.Sheets() {
+		got = append(got, name)
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the order is %q, want %q", got, want)
+	}
+}
+
+// TestStrays checks that files are named that are probably copies of sheets.
+func TestStrays(t *testing.T) {
+	files := fstest.MapFS{}
+	for _, name := range []string{"A/A-00000.xml", "A/A-00000 - Copy.xml", "A/A-00001.xml", "B/B-00000.xml", "backup/A-00000.xml"} {
+		files[name] = &fstest.MapFile{Data: []byte("<A/>")}
+	}
+	var found []string
+	err := pack.Validate(t.Context(), files, func(p pack.Problem) error {
+		if p.Line == 0 {
+			found = append(found, p.File)
+		}
+		return nil
+	})
+	_, report, openErr := pack.Open(t.Context(), files, pack.Options{})
+	if err := errors.Join(err, openErr); err != nil {
+		t.Fatal(err)
+	}
+	var packed []string
+	for _, p := range report.Strays {
+		packed = append(packed, p.File)
+	}
+	want := []string{"A/A-00000 - Copy.xml", "backup/A-00000.xml"}
+	if !slices.Equal(found, want) || !slices.Equal(packed, want) {
+		t.Errorf("validate names %q and pack %q, want %q", found, packed, want)
 	}
 }

@@ -40,26 +40,26 @@ func (p Problem) String() string {
 }
 
 // Validate checks each sheet below a folder against the schema beside it, on all
-// processors, and calls report for each problem, in the order of the files. It accepts the
-// same files as Pack. If report fails, Validate ends with its error. Other errors come from
+// processors, and calls report for each problem, in the order of the files, behind those of
+// files that are probably copies. It accepts the same files as Pack. If report fails, Validate ends with its error. Other errors come from
 // ctx or from reading.
 func Validate(ctx context.Context, fsys iofs.FS, report func(Problem) error) error {
-	folder, err := Look(ctx, fsys)
+	src, err := Look(ctx, fsys)
 	if err != nil {
 		return err
 	}
-	return folder.Validate(ctx, report)
-}
-
-// Validate is [Validate] for a folder that was looked through.
-func (s *Folder) Validate(ctx context.Context, report func(Problem) error) error {
-	schemas := newSchemaFiles(s.fsys)
+	for _, p := range src.strays() {
+		if err := report(p); err != nil {
+			return err
+		}
+	}
+	schemas := newSchemaFiles(fsys)
 	g, inner := errgroup.WithContext(ctx)
 	inOrder, jobs := make(chan *checking, sheetsAhead), make(chan *checking)
 	g.Go(func() error {
 		defer close(inOrder)
 		defer close(jobs)
-		for _, f := range s.files {
+		for _, f := range src.files {
 			job := &checking{file: f, found: make(chan []finding, findingsAhead)}
 			for _, to := range []chan *checking{inOrder, jobs} {
 				select {
@@ -71,9 +71,9 @@ func (s *Folder) Validate(ctx context.Context, report func(Problem) error) error
 		}
 		return nil
 	})
-	for range min(runtime.GOMAXPROCS(0), len(s.files)) {
+	for range min(runtime.GOMAXPROCS(0), len(src.files)) {
 		g.Go(func() error {
-			v := newValidator(inner, s, schemas)
+			v := newValidator(inner, src, schemas)
 			for job := range jobs {
 				v.job = job
 				job.err = v.file(job.file)
@@ -86,7 +86,7 @@ func (s *Folder) Validate(ctx context.Context, report func(Problem) error) error
 		})
 	}
 	g.Go(func() error {
-		c := newCensus(s, report)
+		c := newCensus(src, report)
 		for job := range inOrder {
 			if err := c.sheet(inner, job); err != nil {
 				return err

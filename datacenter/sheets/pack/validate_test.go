@@ -113,11 +113,11 @@ func TestValidate(t *testing.T) {
 func TestValidateWithoutSchema(t *testing.T) {
 	got := problems(t, map[string]string{
 		"a/S-0.xml": "<S/>", "a/S-1.xml": "\n<S/>", "a/T.xsd": novadropSchema,
-		"b/S-0.xml": "<S/>", "b/S-1.xml": "<S", "b/S.xsd": "<a/>", "b/S-2.xml": "<S/>",
+		"b/S-2.xml": "<S/>", "b/S-3.xml": "<S", "b/S.xsd": "<a/>", "b/S-4.xml": "<S/>",
 	})
 	want := []string{
 		`a/S-0.xml:1:2: the schema S.xsd is not beside the sheet`, `a/S-1.xml:2:2: the schema S.xsd is not beside the sheet`,
-		`b/S.xsd:1:2: the element "a": want xsd:schema (refused)`, `b/S-1.xml:1:3: the file ends in the start tag of "S" (refused)`,
+		`b/S.xsd:1:2: the element "a": want xsd:schema (refused)`, `b/S-3.xml:1:3: the file ends in the start tag of "S" (refused)`,
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
