@@ -81,26 +81,35 @@ const maxKeyLine = 1 << 16
 //
 //	NAME KEY [anything]
 //	[anything,]NAME,KEY[,anything]     or with semicolons
+//	[0xNAME] = "KEY"
 //	key-NAME = KEY                     a key ring configuration
 //
-// in hex. Names are written as lists print them, but in the last form their bytes stand as
-// in files. Empty lines, lines that begin with # or //, and a first line of column titles
-// are skipped. Any other line is an error, and so is a name with two keys in one list.
-func (k KeyRing) Parse(r io.Reader) error {
+// in hex, with or without 0x. Names are written as lists print them, but in the last form their
+// bytes stand as in files. Empty lines, lines that begin with # or //, and a first line of column
+// titles are skipped. bad is called for each other line without a key. A list without any key is an
+// error, and so is a name with two keys.
+func (k KeyRing) Parse(r io.Reader, bad func(line int, err error)) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxKeyLine)
 	seen := KeyRing{}
+	var first error
 	for n := 1; lines.Scan(); n++ {
+		if n == 1 && isUTF16(lines.Bytes()) {
+			return errors.New("blte: key list: the text is UTF-16: want UTF-8")
+		}
 		line := strings.TrimSpace(strings.TrimPrefix(lines.Text(), "\ufeff"))
 		if line == "" || line[0] == '#' || strings.HasPrefix(line, "//") {
 			continue
 		}
 		name, key, err := parseKeyLine(line)
 		if err != nil {
-			if n == 1 && errors.Is(err, errNoName) {
-				continue
+			if first == nil {
+				first = fmt.Errorf("line %d: %w", n, err)
 			}
-			return fmt.Errorf("blte: key list, line %d: %w", n, err)
+			if n > 1 || !errors.Is(err, errNoName) {
+				bad(n, err)
+			}
+			continue
 		}
 		if old, ok := seen[name]; ok && old != key {
 			return fmt.Errorf("blte: key list, line %d: key %v was another before", n, name)
@@ -108,10 +117,20 @@ func (k KeyRing) Parse(r io.Reader) error {
 		seen[name] = key
 		k[name] = key
 	}
-	if err := lines.Err(); err != nil {
+	switch err := lines.Err(); {
+	case err != nil:
 		return fmt.Errorf("blte: key list: %w", err)
+	case len(seen) > 0:
+		return nil
+	case first != nil:
+		return fmt.Errorf("blte: key list: no line has a key: %w", first)
 	}
-	return nil
+	return errors.New("blte: key list: it is empty")
+}
+
+// isUTF16 reports whether a text begins with the byte order mark of UTF-16.
+func isUTF16(text []byte) bool {
+	return bytes.HasPrefix(text, []byte{0xFF, 0xFE}) || bytes.HasPrefix(text, []byte{0xFE, 0xFF})
 }
 
 var (
@@ -121,10 +140,10 @@ var (
 
 func parseKeyLine(line string) (KeyName, EncryptionKey, error) {
 	fields := strings.FieldsFunc(line, func(r rune) bool {
-		return r == ' ' || r == '\t' || r == ',' || r == ';' || r == '=' || r == '"'
+		return strings.ContainsRune(" \t,;=\"[]", r)
 	})
 	for i, f := range fields {
-		hexName, ring := strings.CutPrefix(f, "key-")
+		hexName, ring := strings.CutPrefix(strings.TrimPrefix(f, "0x"), "key-")
 		name, ok := parseKeyName(hexName, ring)
 		if !ok {
 			continue
@@ -132,7 +151,7 @@ func parseKeyLine(line string) (KeyName, EncryptionKey, error) {
 		if i+1 == len(fields) {
 			return name, EncryptionKey{}, errNoHex
 		}
-		raw, err := hex.DecodeString(fields[i+1])
+		raw, err := hex.DecodeString(strings.TrimPrefix(fields[i+1], "0x"))
 		if err != nil || len(raw) != len(EncryptionKey{}) {
 			return name, EncryptionKey{}, errNoHex
 		}
@@ -158,10 +177,10 @@ func parseKeyName(s string, ring bool) (KeyName, bool) {
 	return KeyName(n), true
 }
 
-// ParseKeys reads a list of keys as KeyRing.Parse does.
+// ParseKeys reads a list of keys as KeyRing.Parse does. It reports no bad lines.
 func ParseKeys(list []byte) (KeyRing, error) {
 	k := KeyRing{}
-	if err := k.Parse(bytes.NewReader(list)); err != nil {
+	if err := k.Parse(bytes.NewReader(list), func(int, error) {}); err != nil {
 		return nil, err
 	}
 	return k, nil

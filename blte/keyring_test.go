@@ -24,6 +24,9 @@ func TestParseKeys(t *testing.T) {
 		"Lookup;Key\n" + name + ";" + key + "\n",
 		"ID,Lookup,Key\n15," + name + "," + key + ",x\n",
 		`"` + name + `","` + key + `"`,
+		"0x" + name + " 0x" + key,
+		"[0x" + name + `] = "` + key + `",`,
+		"Lookup\n" + name + " " + key + "\nnothing here\n" + name[:8] + " ????\n",
 		"# KeyRing\nkey-3ecb6a12785050fa = bdc51862abed79b2de48c8e7e66c6200\n",
 		name + " " + key + "\n" + name + " " + key,
 	} {
@@ -36,11 +39,13 @@ func TestParseKeys(t *testing.T) {
 func TestParseKeysRefuses(t *testing.T) {
 	const name, key = "FA505078126ACB3E", "BDC51862ABED79B2DE48C8E7E66C6200"
 	for list, want := range map[string]string{
-		name:                                "blte: key list, line 1: no key of 32 hex digits follows the name",
-		name + " " + key[:31]:               "blte: key list, line 1: no key of 32 hex digits follows the name",
-		name + " " + key + "00":             "blte: key list, line 1: no key of 32 hex digits follows the name",
-		"# ok\nname " + key:                 "blte: key list, line 2: no key name of 16 hex digits",
-		name + " " + key + "\nnothing here": "blte: key list, line 2: no key name of 16 hex digits",
+		name:                    "blte: key list: no line has a key: line 1: no key of 32 hex digits follows the name",
+		name + " " + key[:31]:   "blte: key list: no line has a key: line 1: no key of 32 hex digits follows the name",
+		name + " " + key + "00": "blte: key list: no line has a key: line 1: no key of 32 hex digits follows the name",
+		"# ok\nname " + key:     "blte: key list: no line has a key: line 2: no key name of 16 hex digits",
+		"Lookup;Key\n":          "blte: key list: no line has a key: line 1: no key name of 16 hex digits",
+		"# nothing\n":           "blte: key list: it is empty",
+		"\xff\xfeF\x00":         "blte: key list: the text is UTF-16: want UTF-8",
 		name + " " + key + "\n" + name + " " + strings.Repeat("0", 32): "blte: key list, line 2: key FA505078126ACB3E was another before",
 		strings.Repeat("x", 1<<17):                                     "blte: key list: bufio.Scanner: token too long",
 	} {

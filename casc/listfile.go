@@ -53,7 +53,7 @@ type ListLine struct {
 
 // ListLines yields the lines of r, which have the form ID;NAME or NAME. Empty lines, lines
 // that begin with #, and a title on the first line are skipped. bad is called for each line
-// with a bad ID. An error comes last.
+// with a bad ID. An error, such as that of a text that is no UTF-8 but UTF-16, comes last.
 func ListLines(r io.Reader, bad func(line int, err error)) iter.Seq2[ListLine, error] {
 	return func(yield func(ListLine, error) bool) {
 		off, lines := int64(0), 0
@@ -68,6 +68,10 @@ func ListLines(r io.Reader, bad func(line int, err error)) iter.Seq2[ListLine, e
 		for at := off; in.Scan(); at = off {
 			lines++
 			text := in.Bytes()
+			if at == 0 && (bytes.HasPrefix(text, []byte{0xFF, 0xFE}) || bytes.HasPrefix(text, []byte{0xFE, 0xFF})) {
+				yield(ListLine{}, listFile.bad(0, "the text is UTF-16: want UTF-8"))
+				return
+			}
 			if at == 0 {
 				text = bytes.TrimPrefix(text, mark)
 			}

@@ -246,7 +246,7 @@ func (s *Storage) readKeyRing(ctx context.Context) error {
 	var faults []error
 	for _, name := range c.Names() {
 		if strings.HasPrefix(name, "key-") {
-			if err := s.keys.Parse(strings.NewReader(name + " = " + c.Text(name))); err != nil {
+			if err := s.keys.Parse(strings.NewReader(name+" = "+c.Text(name)), func(int, error) {}); err != nil {
 				faults = append(faults, fmt.Errorf("%s: %w", name, err))
 			}
 		}

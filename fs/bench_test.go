@@ -154,7 +154,7 @@ func BenchmarkCASC(b *testing.B) {
 		}
 		b.Cleanup(func() { st.Close() })
 		list := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(l.List)), nil }
-		tree, err := casctree.New(b.Context(), st, casctree.Options{ListFiles: []func() (io.ReadCloser, error){list}})
+		tree, err := casctree.New(b.Context(), st, casctree.Options{ListFiles: []casctree.ListFile{{Name: "list.csv", Open: list}}})
 		if err != nil {
 			b.Fatal(err)
 		}

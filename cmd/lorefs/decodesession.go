@@ -147,6 +147,9 @@ func decodeSession(c *cobra.Command, path string, f *sessionFlags, codec *codecF
 	if !ok {
 		return fmt.Errorf("%s: not a recorded session", path)
 	}
+	if o.Packets.Definitions == "" && !quiet.Load() {
+		shown.Fprintf(c.ErrOrStderr(), "lorefs: packets have numbers in place of names: --definitions takes names and fields from a folder\n")
+	}
 	out := bufio.NewWriter(c.OutOrStdout())
 	if f.follow {
 		return follow(c.Context(), r, want, out)

@@ -97,16 +97,18 @@ if that is less, is free.`,
 			if err := f.parseIgnored(); err != nil { // settings count now
 				return err
 			}
+			from := s.Kind.Exports
+			if len(args) > 2 {
+				from = args[2]
+			}
+			tellNames(c.ErrOrStderr(), s, from)
 			if err := f.checkFormat(c, s, len(args) > 2); err != nil {
 				return err
 			}
-			switch {
-			case f.format == formatJSON:
+			if f.format == formatJSON {
 				return f.sheetsAsJSON(ctx, c, s, args[1])
-			case len(args) > 2:
-				return f.run(ctx, c, s, args[2], args[1])
 			}
-			return f.run(ctx, c, s, s.Kind.Exports, args[1])
+			return f.run(ctx, c, s, from, args[1])
 		},
 	}
 	only := []string{kinds.DataCenterName}

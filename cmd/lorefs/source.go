@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/origin"
+	"lorefs/internal/shown"
 )
 
 // kindOf returns the kind of a source, which --kind can override, and takes the settings for
@@ -152,6 +154,17 @@ func dataCenterOf(s *kinds.Source) (*kinds.DataCenter, error) {
 
 func wantsDataCenter(k *kinds.Kind) error {
 	return usageErrorf("this needs a data center, not a source of the kind %s", k.Name)
+}
+
+// tellNames says on w, once and unless quiet, if names are sought at paths of a source that has
+// numbers in place of names.
+func tellNames(w io.Writer, s *kinds.Source, paths ...string) {
+	for _, name := range paths {
+		if hint := s.NamesHint(name); hint != "" && !quiet.Load() {
+			shown.Fprintf(w, "lorefs: %s\n", hint)
+			return
+		}
+	}
 }
 
 // complete returns an error if names below a path are missing. The log has said which.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
 	"log/slog"
 	"os"
 	"slices"
@@ -171,7 +173,7 @@ func (f *sourceFlags) options(log *slog.Logger, show func(done, total int64)) (*
 		return nil, err
 	}
 	o.Logger, o.Progress = log, show
-	if o.CASC.Storage.Keys, err = f.casc.keyRing(&f.optionSet); err != nil {
+	if o.CASC.Storage.Keys, err = f.casc.keyRing(&f.optionSet, log); err != nil {
 		return o, err
 	}
 	o.CASC.CDN.ProductKeys, err = f.casc.productKeys()
@@ -390,8 +392,9 @@ func (f *cascFlags) configurations(s *optionSet) (build, cdn string, err error) 
 	return texts[0], texts[1], nil
 }
 
-// keyRing reads the file of --keys. It returns nil if there is none.
-func (f *cascFlags) keyRing(s *optionSet) (blte.KeyRing, error) {
+// keyRing reads the file of --keys. It returns nil if there is none. Lines without a key are told of,
+// as other lists have them too.
+func (f *cascFlags) keyRing(s *optionSet, log *slog.Logger) (blte.KeyRing, error) {
 	if f.keys == "" || isProductKey(f.keys) {
 		return nil, nil
 	}
@@ -399,9 +402,17 @@ func (f *cascFlags) keyRing(s *optionSet) (blte.KeyRing, error) {
 	if err != nil {
 		return nil, kinds.Unreadable(f.keys, err)
 	}
-	keys, err := blte.ParseKeys(text)
-	if err != nil {
+	keys := blte.KeyRing{}
+	bad, first := 0, error(nil)
+	if err := keys.Parse(bytes.NewReader(text), func(line int, err error) {
+		if bad++; bad == 1 {
+			first = fmt.Errorf("line %d: %w", line, err)
+		}
+	}); err != nil {
 		return nil, usageErrorf("%s %s: %w", s.spelled("keys"), f.keys, err)
+	}
+	if bad > 0 {
+		log.Warn("lines of the list of keys are left out", "file", f.keys, "lines", bad, "err", first)
 	}
 	return keys, nil
 }

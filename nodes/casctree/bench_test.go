@@ -96,7 +96,7 @@ func TestOpenProcess(t *testing.T) {
 	storage := time.Since(start)
 	tree, err := casctree.New(context.Background(), st, casctree.Options{
 		Index:     dirStore(filepath.Join(dir, "store")),
-		ListFiles: []func() (io.ReadCloser, error){func() (io.ReadCloser, error) { return os.Open(filepath.Join(dir, "list.csv")) }},
+		ListFiles: []casctree.ListFile{{Name: "list.csv", Open: func() (io.ReadCloser, error) { return os.Open(filepath.Join(dir, "list.csv")) }}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -151,7 +151,7 @@ func BenchmarkNames(b *testing.B) {
 	if err := l.Files.Write(dir); err != nil {
 		b.Fatal(err)
 	}
-	opts := casctree.Options{ListFiles: []func() (io.ReadCloser, error){listFile(l.List)}, Index: newStore()}
+	opts := casctree.Options{ListFiles: []casctree.ListFile{listFile(l.List)}, Index: newStore()}
 	names := listNames(b, dir, opts)
 	for b.Loop() {
 		listNames(b, dir, opts)

@@ -67,6 +67,12 @@ func New(ctx context.Context, st *casc.Storage, opts Options) (*Tree, error) {
 // and what could not be read when the tree was made.
 func (t *Tree) Problems() []error { return t.problems }
 
+// RootKind returns the kind of the root, as [casc.Storage.Kind] does.
+func (t *Tree) RootKind() string { return t.table.kind }
+
+// Named returns how many files of the root are shown by their names, and how many are not.
+func (t *Tree) Named() (named, unnamed int) { return t.table.named, t.table.unnamed }
+
 // listTop makes the entries of the root.
 func (t *Tree) listTop() {
 	t.top = []nodes.Entry{

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"maps"
 	"strings"
 	"testing"
@@ -293,7 +292,7 @@ func TestLocales(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := casctree.Options{ListFiles: []func() (io.ReadCloser, error){listFile("7;dir\\hello.txt")}}
+	list := casctree.Options{ListFiles: []casctree.ListFile{listFile("7;dir\\hello.txt")}}
 	for locale, want := range map[casc.Locale]map[string]string{
 		0:               {"files/dir/hello.txt": "Hallo", "files/dir/hello.txt%~2": "Hello", "unnamed/0012/00123456.dat": "Hello"},
 		casc.LocaleEnUS: {"files/dir/hello.txt": "Hello", "unnamed/0012/00123456.dat": "Hello"},

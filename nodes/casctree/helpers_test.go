@@ -21,8 +21,8 @@ import (
 )
 
 // listFile is a list file in memory.
-func listFile(text string) func() (io.ReadCloser, error) {
-	return func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }
+func listFile(text string) casctree.ListFile {
+	return casctree.ListFile{Name: "list.csv", Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }}
 }
 
 // store is an IndexStore in memory that counts.
@@ -85,7 +85,7 @@ func openBoth(tb testing.TB, fsys iofs.FS, sopts casc.Options, opts casctree.Opt
 func makeGame(tb testing.TB, root, form string) (*casctest.Game, write.Files, casc.Options, casctree.Options) {
 	tb.Helper()
 	g, files := casctest.Make(tb, root, form)
-	opts := casctree.Options{ListFiles: []func() (io.ReadCloser, error){listFile(g.List())}}
+	opts := casctree.Options{ListFiles: []casctree.ListFile{listFile(g.List())}}
 	return g, files, casc.Options{Keys: bltetest.Keys()}, opts
 }
 

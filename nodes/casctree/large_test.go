@@ -2,7 +2,6 @@ package casctree_test
 
 import (
 	"bytes"
-	"io"
 	"testing"
 
 	"lorefs/casc"
@@ -25,7 +24,7 @@ func TestLarge(t *testing.T) {
 		t.Fatal(err)
 	}
 	fsys, s := casctest.FS(l.Files), newStore()
-	opts := casctree.Options{Index: s, ListFiles: []func() (io.ReadCloser, error){listFile(l.List)}}
+	opts := casctree.Options{Index: s, ListFiles: []casctree.ListFile{listFile(l.List)}}
 	first := open(t, fsys, casc.Options{}, opts)
 	second := open(t, fsys, casc.Options{}, opts)
 	if s.saves != 1 || s.hits != 1 {
@@ -76,7 +75,7 @@ func TestStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	fsys, s := casctest.FS(l.Files), newStore()
-	opts := casctree.Options{Index: s, ListFiles: []func() (io.ReadCloser, error){listFile(l.List)}}
+	opts := casctree.Options{Index: s, ListFiles: []casctree.ListFile{listFile(l.List)}}
 	open(t, fsys, casc.Options{}, opts)
 	for key, data := range s.data {
 		for i := 0; i < len(data); i += max(1, len(data)/50) {

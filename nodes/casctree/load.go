@@ -70,9 +70,9 @@ func (l *loader) key(ctx context.Context) (key [32]byte, err error) {
 	for _, word := range []any{l.st.Build.BuildKey, l.st.Locale(), l.st.PreferredLocale(), len(l.opts.ListFiles)} {
 		fmt.Fprintf(h, "%v\n", word)
 	}
-	for i, open := range l.opts.ListFiles {
+	for _, list := range l.opts.ListFiles {
 		sum := sha256.New()
-		if err := readList(ctx, i, open, func(r io.Reader) error {
+		if err := list.read(ctx, func(r io.Reader) error {
 			_, err := io.CopyBuffer(sum, r, make([]byte, 1<<20))
 			return err
 		}); err != nil {
@@ -83,14 +83,14 @@ func (l *loader) key(ctx context.Context) (key [32]byte, err error) {
 	return [32]byte(h.Sum(nil)), nil
 }
 
-// readList opens a list file and calls read. i is its place in Options.ListFiles.
-func readList(ctx context.Context, i int, open func() (io.ReadCloser, error), read func(io.Reader) error) error {
-	f, err := open()
+// read opens a list file and calls read.
+func (l *ListFile) read(ctx context.Context, read func(io.Reader) error) error {
+	f, err := l.Open()
 	if err == nil {
 		err = cmp.Or(read(reader{ctx, f}), f.Close())
 	}
 	if err != nil {
-		err = fmt.Errorf("list file %d: %w", i+1, err)
+		err = fmt.Errorf("list file %s: %w", l.Name, err)
 	}
 	return err
 }
@@ -146,26 +146,36 @@ func (l *loader) addRoot(ctx context.Context, b *builder) error {
 		b.kind = l.st.Kind(ctx) // also of a root without files
 	}
 	b.sortWaiting()
-	for i, open := range l.opts.ListFiles {
-		if err := readList(ctx, i, open, func(r io.Reader) error { return b.nameFrom(ctx, casc.ListLines(r, l.badLines(i))) }); err != nil {
+	for _, list := range l.opts.ListFiles {
+		if err := list.read(ctx, func(r io.Reader) error { return l.nameFrom(ctx, b, list.Name, r) }); err != nil {
 			return err
 		}
 	}
 	return b.nameRest()
 }
 
+// nameFrom names the files that a list has. A list of another form may have lines that are all
+// taken for names, so that it names nothing is told.
+func (l *loader) nameFrom(ctx context.Context, b *builder, name string, list io.Reader) error {
+	lines, found, err := b.nameFrom(ctx, casc.ListLines(list, l.badLines(name)))
+	if err == nil && found == 0 && b.isWaiting() {
+		l.opts.Logger.Warn("a list file names nothing of this build: want lines ID;NAME or NAME", slog.String("file", name), slog.Int("lines", lines))
+	}
+	return err
+}
+
 // maxBadLines is how many bad lines of a list file are reported.
 const maxBadLines = 10
 
-// badLines reports the lines of list file i that are left out.
-func (l *loader) badLines(i int) func(line int, err error) {
+// badLines reports the lines of a list file that are left out.
+func (l *loader) badLines(file string) func(line int, err error) {
 	n := 0
 	return func(line int, err error) {
 		if n++; n <= maxBadLines {
-			l.opts.Logger.Warn("a line of a list file is left out", slog.Int("file", i+1), slog.Int("line", line), slog.Any("err", err))
+			l.opts.Logger.Warn("a line of a list file is left out", slog.String("file", file), slog.Int("line", line), slog.Any("err", err))
 		}
 		if n == maxBadLines {
-			l.opts.Logger.Warn("more bad lines of the list file are not reported", slog.Int("file", i+1))
+			l.opts.Logger.Warn("more bad lines of the list file are not reported", slog.String("file", file))
 		}
 	}
 }

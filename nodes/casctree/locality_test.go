@@ -2,7 +2,6 @@ package casctree_test
 
 import (
 	"context"
-	"io"
 	"sync/atomic"
 	"testing"
 
@@ -34,7 +33,7 @@ func TestSearches(t *testing.T) {
 	}
 	var blocks counted
 	tree := open(t, casctest.FS(l.Files), casc.Options{Blocks: &blocks},
-		casctree.Options{ListFiles: []func() (io.ReadCloser, error){listFile(l.List)}})
+		casctree.Options{ListFiles: []casctree.ListFile{listFile(l.List)}})
 	opened := blocks.asked.Load()
 	for range 2 {
 		for w, err := range nodes.Walk(t.Context(), tree, nodes.Root) {

@@ -16,10 +16,10 @@ import (
 type Options struct {
 	// Missing also lists known files that are not local.
 	Missing bool
-	// ListFiles open lists of names, of lines ID;NAME or NAME, for roots without names. The
+	// ListFiles are lists of names, of lines ID;NAME or NAME, for roots without names. The
 	// first list that has a name counts. Each is opened once to compute its hash, and again
 	// if the table must be made.
-	ListFiles []func() (io.ReadCloser, error)
+	ListFiles []ListFile
 	// Index keeps the table of names, so that the next New reads neither root nor list
 	// files. Default: the table is made anew each time.
 	Index casc.IndexStore
@@ -33,6 +33,13 @@ type Options struct {
 	RefreshEvery time.Duration
 	// Logger gets the errors of files that can't be read. Default: none.
 	Logger *slog.Logger
+}
+
+// ListFile is a list of names.
+type ListFile struct {
+	// Name is what messages call it.
+	Name string
+	Open func() (io.ReadCloser, error)
 }
 
 const (

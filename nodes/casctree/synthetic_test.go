@@ -46,7 +46,7 @@ func (s *synthetic) tree(t testing.TB, sopts casc.Options, opts casctree.Options
 	}
 	sopts.Keys = keys
 	if text := s.Beside["listfile.csv"]; text != nil {
-		opts.ListFiles = []func() (io.ReadCloser, error){listFile(string(text))}
+		opts.ListFiles = []casctree.ListFile{listFile(string(text))}
 	}
 	return open(t, casctest.FS(s.Store), sopts, opts)
 }

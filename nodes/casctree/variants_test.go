@@ -2,7 +2,6 @@ package casctree_test
 
 import (
 	"fmt"
-	"io"
 	"iter"
 	"maps"
 	"slices"
@@ -42,7 +41,7 @@ func TestVariants(t *testing.T) {
 			t.Fatal(err)
 		}
 		list := "7;Chars/Undead.m2\n"
-		tree, st := openBoth(t, casctest.FS(install), casc.Options{}, casctree.Options{ListFiles: []func() (io.ReadCloser, error){listFile(list)}})
+		tree, st := openBoth(t, casctest.FS(install), casc.Options{}, casctree.Options{ListFiles: []casctree.ListFile{listFile(list)}})
 		want := []casc.ContentFlags{plain, audio}
 		for _, flags := range order {
 			if flags != plain && flags != audio {
@@ -177,7 +176,7 @@ func TestLocaleFallback(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			tree, st := openBoth(t, casctest.FS(install), casc.Options{Locale: c.locale, Names: names}, casctree.Options{ListFiles: []func() (io.ReadCloser, error){listFile(list)}})
+			tree, st := openBoth(t, casctest.FS(install), casc.Options{Locale: c.locale, Names: names}, casctree.Options{ListFiles: []casctree.ListFile{listFile(list)}})
 			if n := len(listed(t, tree, "files")); n != len(c.want) {
 				t.Errorf("%v: %d files, want %d", c.locale, n, len(c.want))
 			}
@@ -249,7 +248,7 @@ func TestStandInOfMissing(t *testing.T) {
 	} {
 		slices.Sort(want)
 		tree := open(t, casctest.FS(install), casc.Options{Locale: casc.LocaleEnGB}, casctree.Options{
-			Missing: missing, ListFiles: []func() (io.ReadCloser, error){listFile("0;both\n1;british\n2;us\n3;neither\n")},
+			Missing: missing, ListFiles: []casctree.ListFile{listFile("0;both\n1;british\n2;us\n3;neither\n")},
 		})
 		var got []string
 		dir, err := lookup(t.Context(), tree, "files")

@@ -74,13 +74,17 @@ func (b *builder) sortWaiting() {
 	b.hashes.sort()
 }
 
+// isWaiting reports whether there are files that a list can name.
+func (b *builder) isWaiting() bool { return len(b.ids.files)+len(b.hashes.files) > 0 }
+
 // nameFrom names the files that a list has and no list before it had. The first line for a
-// file counts.
-func (b *builder) nameFrom(ctx context.Context, lines iter.Seq2[casc.ListLine, error]) error {
-	for line, err := range lines {
+// file counts. It returns how many lines there are, and how many are for files of the root.
+func (b *builder) nameFrom(ctx context.Context, list iter.Seq2[casc.ListLine, error]) (lines, found int, err error) {
+	for line, err := range list {
 		if err != nil {
-			return err
+			return lines, found, err
 		}
+		lines++
 		var files []awaited
 		switch {
 		case line.HasID:
@@ -91,6 +95,7 @@ func (b *builder) nameFrom(ctx context.Context, lines iter.Seq2[casc.ListLine, e
 		if len(files) == 0 {
 			continue
 		}
+		found++
 		name := cleanName(line.Name)
 		for i := 0; i < len(files) && len(name) > 0; i++ {
 			x := b.files.at(int(files[i].file))
@@ -99,11 +104,11 @@ func (b *builder) nameFrom(ctx context.Context, lines iter.Seq2[casc.ListLine, e
 			}
 			x.state &^= stateWaiting
 			if err := b.show(x, name); err != nil {
-				return err
+				return lines, found, err
 			}
 		}
 	}
-	return ctx.Err()
+	return lines, found, ctx.Err()
 }
 
 // nameRest gives the files that still wait their numbers for names.

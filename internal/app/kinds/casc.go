@@ -30,6 +30,8 @@ type cascStorage struct {
 	storage *casc.Storage
 	// tree is nil if the storage is only verified.
 	tree *casctree.Tree
+	// lists is how many lists of names it was opened with.
+	lists int
 	// index is nil if no index is kept, or the storage is only verified.
 	index *indexStore
 }
@@ -149,6 +151,7 @@ func (c *cascStorage) makeTree(ctx context.Context, o opening) error {
 	if err != nil {
 		return err
 	}
+	c.lists = len(lists)
 	opts := casctree.Options{
 		Missing: o.CASC.ShowMissing, ListFiles: lists, Blocks: o.blocks.View(), ModTime: c.since, Logger: o.Logger,
 	}

@@ -38,6 +38,9 @@ type cascDescription struct {
 
 	SourceSize  int64     `json:"source_size"`
 	SourceMtime time.Time `json:"source_mtime"`
+
+	// hint is what people are told of missing names.
+	hint []string
 }
 
 // Describe returns the content of casc.json, which is computed from all files.
@@ -51,7 +54,7 @@ func (c *cascStorage) Describe() (Description, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := cascDescription{SourceSize: c.tree.Usage().Bytes, SourceMtime: c.since.UTC()}
+	d := cascDescription{SourceSize: c.tree.Usage().Bytes, SourceMtime: c.since.UTC(), hint: c.namesHint()}
 	if err := json.Unmarshal(text, &d); err != nil {
 		return nil, fmt.Errorf("casc.json: %w", err)
 	}
@@ -79,9 +82,8 @@ func (d cascDescription) Print(w io.Writer) error {
 	text("locale", d.Locale)
 	shown.Fprintf(t, "named\t%d\n", d.Named)
 	shown.Fprintf(t, "unnamed\t%d\n", d.Unnamed)
-	if d.Root == "wow" && d.Named < d.Unnamed {
-		text("", "the storage has numbers in place of names: --listfile takes names from a list,")
-		text("", "such as that of https://github.com/wowdev/wow-listfile")
+	for _, line := range d.hint {
+		text("", line)
 	}
 	if d.NotLocal != nil && d.EncryptedWithoutKey != nil {
 		shown.Fprintf(t, "not local\t%d\n", *d.NotLocal)

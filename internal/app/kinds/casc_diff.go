@@ -75,7 +75,11 @@ func diffBuilds(ctx context.Context, old, now Build, yield func(BuildDifference)
 	}
 	from, to := sides[0].storage, sides[1].storage
 	kinds := map[bool]string{false: to.Kind(ctx), true: from.Kind(ctx)} // of the root that has a file
-	for d, err := range cascdiff.Compare(ctx, from, to, cascdiff.Options{Lists: lists}) {
+	var opts cascdiff.Options
+	for _, list := range lists {
+		opts.Lists = append(opts.Lists, list.Open)
+	}
+	for d, err := range cascdiff.Compare(ctx, from, to, opts) {
 		if err != nil && !known(err) {
 			err = &Error{Err: err} // it says which build
 		}

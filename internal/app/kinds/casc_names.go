@@ -2,21 +2,25 @@ package kinds
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"os"
+	"path"
 	"strings"
 
 	"lorefs/casc"
+	"lorefs/internal/shown"
+	"lorefs/nodes/casctree"
 )
 
 // lists returns functions that open the list files. It returns an error at once if one of
 // them does not exist.
-func (o *CASCOptions) lists() (lists []func() (io.ReadCloser, error), err error) {
+func (o *CASCOptions) lists() (lists []casctree.ListFile, err error) {
 	for _, name := range o.ListFiles {
 		if _, err := os.Stat(name); err != nil {
 			return nil, Unreadable(name, err)
 		}
-		lists = append(lists, func() (io.ReadCloser, error) { return os.Open(name) })
+		lists = append(lists, casctree.ListFile{Name: name, Open: func() (io.ReadCloser, error) { return os.Open(name) }})
 	}
 	return lists, nil
 }
@@ -46,6 +50,32 @@ func (o *CASCOptions) names() (names *casc.ListFile, err error) {
 		err = &Error{Option: "listfile", Err: err}
 	}
 	return names, err
+}
+
+// namesHint returns the lines of what to tell somebody who looks for names in a storage that has
+// few. It returns nothing for others.
+func (c *cascStorage) namesHint() (lines []string) {
+	named, unnamed := c.tree.Named()
+	switch {
+	case c.tree.RootKind() != "wow" || named >= unnamed:
+		return nil
+	case c.lists == 0:
+		return []string{
+			"the storage has numbers in place of names: --listfile takes names from a list,",
+			"such as that of https://github.com/wowdev/wow-listfile",
+		}
+	}
+	return []string{fmt.Sprintf("the storage has numbers in place of names: --listfile names %d of its %s", named, shown.Plural(named+unnamed, "file"))}
+}
+
+// NamesHint returns what to tell somebody who looks for names at a path, if the source has numbers
+// in place of names; nothing otherwise.
+func (s *Source) NamesHint(name string) string {
+	c, ok := s.archive.(*cascStorage)
+	if top, _, _ := strings.Cut(strings.Trim(path.Clean(name), "/"), "/"); !ok || top != "" && top != "." && !strings.EqualFold(top, "files") {
+		return ""
+	}
+	return strings.Join(c.namesHint(), " ")
 }
 
 // withoutMark skips a byte order mark. The list files are read as one text, and only its
