@@ -76,11 +76,12 @@ type Writer interface {
 	// Truncate cuts or extends the content.
 	Truncate(ctx context.Context, size int64) error
 	// Flush is called for each close(2) of a handle; there may be several before the last.
-	// It returns [ErrInvalid] if the content is not valid for the file. A file that was
-	// emptied and not written since is left alone until Release, because shells flush a
-	// file in between. After Flush the content survives the end of the process.
+	// It returns [ErrInvalid] if the content is not valid for the file. It does not return
+	// that for a file that was emptied, or made, and not written since, because shells flush
+	// a file in between. After Flush the content survives the end of the process.
 	Flush(ctx context.Context) error
-	// Sync is fsync(2): Flush, and then Mutable.Sync.
+	// Sync is fsync(2): Flush, and then Mutable.Sync. It returns [ErrInvalid] for an empty
+	// file, too.
 	Sync(ctx context.Context) error
 	// Release ends the Writer, and flushes what has not been flushed. No program receives
 	// its error any more, so the caller has to tell the user.

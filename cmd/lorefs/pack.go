@@ -31,9 +31,12 @@ type packing struct {
 	like     string
 	template string
 	strict   bool
-	asJSON   bool
-	quality  int
-	write    writing
+	// all takes the folder for all there is, and lent is how many sheets of --like are packed with it.
+	all     bool
+	lent    int
+	asJSON  bool
+	quality int
+	write   writing
 	// remote is for --like and --template.
 	remote remoteFlags
 	optionSet
@@ -51,8 +54,9 @@ func (f *packing) table() []option {
 		{name: "layout", kinds: only, typed: true, words: layoutWords, value: &f.layout, help: "`layout` to write: v3, v6-x86 or v6-x64 (auto: v6-x64)"},
 		{name: "key", kinds: only, with: "iv", value: &f.key, help: "`key` to encrypt with, 32 hex digits (default: the first published one)"},
 		{name: "iv", kinds: only, with: "key", value: &f.iv, help: "`IV` to encrypt with, 32 hex digits (default: the first published one)"},
-		{name: "like", kinds: only, typed: true, value: &f.like, help: "a data center `file` whose types and keys precede those of the schemas"},
+		{name: "like", kinds: only, typed: true, value: &f.like, help: "a data center `file` whose types and keys precede those of the schemas, and which has the sheets that DIR lacks"},
 		{name: "template", kinds: only, typed: true, value: &f.template, help: "a data center `file` for types and keys of sheets without a schema"},
+		{name: "all", kinds: only, typed: true, value: &f.all, help: "pack what is in DIR and nothing else, though it is a part"},
 		{name: "strict", kinds: only, typed: true, value: &f.strict, help: "refuse sheets that the schemas do not know or fit"},
 		{name: "quality", kinds: []string{kinds.WorldName}, value: &f.quality, help: helpQuality},
 	}, f.write.table(), f.remote.table())
@@ -76,6 +80,10 @@ each place, and also what does not matter for types, such as the order of elemen
 --strict refuses such sheets, and sheets without a schema. --like FILE.dat takes types and
 keys from this data center first, and only then from schemas. Give it the file that the
 sheets came from.
+
+If DIR holds only some kinds of sheets, as after lorefs export FILE.dat DIR sheets/ItemData,
+--like FILE.dat also gives the others. Without --like, pack refuses such a part. --all packs
+what is in DIR, and nothing else.
 
 If DIR holds zones or areas, pack writes their .zgd and .apd files to the folder OUT. They
 can be JSON, as lorefs export writes it, or files of the original server: .idx with .geo,
@@ -168,6 +176,7 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 		return err
 	}
 	defer claimed.Close() // nothing was written to it
+	var base *kinds.DataCenter
 	for _, known := range []struct {
 		path string
 		to   *func(sheet string) (*xsd.Schema, error)
@@ -185,6 +194,12 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 			return err
 		}
 		*known.to = d.Schemas(ctx)
+		if known.path == f.like {
+			base = d
+		}
+	}
+	if err := f.complete(ctx, c, dir, to, base, &opts); err != nil {
+		return err
 	}
 	p := newSaving()
 	r, err := kinds.PackSheets(ctx, dir, to, f.write.Options, opts, p.show)
@@ -215,6 +230,8 @@ type packedSheets struct {
 	Sheets     int   `json:"sheets"`
 	Nodes      int64 `json:"nodes"`
 	Attributes int64 `json:"attributes"`
+	// Lent is how many of the sheets are those of --like.
+	Lent int `json:"lent"`
 	// Inferred are the kinds of sheets without a schema, and Misfits the names that the schemas
 	// do not know or do not fit.
 	Inferred []string `json:"inferred"`
@@ -228,7 +245,7 @@ func (f *packing) printJSON(c *cobra.Command, to string, r *pack.Report) error {
 	}
 	p := packedSheets{
 		writtenFile: writtenFile{to, info.Size()}, Sheets: r.Sheets, Nodes: r.Nodes, Attributes: r.Attributes,
-		Inferred: asList(r.Inferred), Misfits: []string{},
+		Lent: f.lent, Inferred: asList(r.Inferred), Misfits: []string{},
 	}
 	for _, m := range r.Misfits {
 		p.Misfits = append(p.Misfits, m.String())

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"errors"
 	"log/slog"
 
 	"github.com/spf13/cobra"
 
 	"lorefs/datacenter/sheets/pack"
+	"lorefs/internal/app/kinds"
+	"lorefs/internal/shown"
 )
 
 func newValidate(_ *slog.Logger) *cobra.Command {
@@ -17,15 +20,22 @@ func newValidate(_ *slog.Logger) *cobra.Command {
 folder, with file, line and column. It exits with 1 if there is any. novadrop-dc refuses
 all of these; pack accepts most of them, and those that it refuses are marked. pack
 --strict refuses the others as well, by name and count, except for the order of elements
-and for attributes whose types the sheet states itself.`,
+and for attributes whose types the sheet states itself.
+
+DIR may be a part of the sheets of a data center, as lorefs export SOURCE DIR sheets/ItemData
+makes it. validate says so then, and checks what is there.`,
 		Args: exactArgs("DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
 			if err := isFolder(args[0]); err != nil {
 				return err
 			}
+			folder, err := lookForSheets(c, args[0])
+			if err != nil {
+				return err
+			}
 			v.to(c)
-			err := pack.Validate(ctx, pack.Dir(args[0]), func(p pack.Problem) error {
+			err = folder.Validate(ctx, func(p pack.Problem) error {
 				more, err := v.found(jsonProblem{p.File, p.Line, p.Column, p.What, p.Refused}, p)
 				if err == nil && !more {
 					err = errEnough
@@ -38,6 +48,24 @@ and for attributes whose types the sheet states itself.`,
 	addJSON(c, &v.asJSON, objectALine)
 	c.Flags().IntVar(&v.limit, "limit", 0, "stop after so many findings (default: never)")
 	return c
+}
+
+// lookForSheets looks through a folder of sheets, and tells if that is a part.
+func lookForSheets(c *cobra.Command, dir string) (*pack.Folder, error) {
+	folder, err := kinds.LookForSheets(c.Context(), dir)
+	if err != nil {
+		return nil, err
+	}
+	mark, err := kinds.MarkOf(dir)
+	if err != nil {
+		return nil, err
+	}
+	err = kinds.CheckWhole(dir, folder, mark)
+	if part, is := errors.AsType[*kinds.PartError](err); is {
+		shown.Fprintf(c.ErrOrStderr(), "lorefs: %s: the others are not checked\n", part)
+		err = nil
+	}
+	return folder, err
 }
 
 // jsonProblem is a problem as --json prints it.

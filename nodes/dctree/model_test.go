@@ -37,7 +37,9 @@ type item struct {
 	data                string
 	dirty, cut, refused bool
 	typ                 datacenter.Type
-	writers             int
+	// undecided says that the file became an attribute without a text, and is still open.
+	undecided bool
+	writers   int
 }
 
 func (n *item) shown() string {
@@ -53,7 +55,7 @@ func (n *item) shown() string {
 // show makes v the value, in place of what was written.
 func (n *item) show(v datacenter.Value) {
 	n.bare = v.Type() == datacenter.String && !strings.HasSuffix(n.data, "\n")
-	n.val, n.attr, n.typ = v, true, 0
+	n.val, n.attr, n.typ, n.undecided = v, true, 0, false
 	n.dirty, n.cut, n.refused = false, false, false
 }
 
@@ -165,12 +167,20 @@ func (n *item) typeAt(plain string) datacenter.Type {
 	if f := n.attribute(plain); f != nil && f.attr {
 		return f.val.Type()
 	}
+	return n.typeOfNew(plain)
+}
+
+// typeOfNew is typeAt for an attribute that is not there.
+func (n *item) typeOfNew(plain string) datacenter.Type {
 	return cmp.Or(n.types[plain], modelTypes[n.typePath()+"/"+plain])
 }
 
 // wants returns the type that the text of a file has to have.
 func (n *item) wants() datacenter.Type {
 	plain, _, _, _ := nameAt(n.name)
+	if n.undecided && plain != "__value__" {
+		return cmp.Or(n.typ, n.parent.typeOfNew(plain))
+	}
 	return cmp.Or(n.typ, n.parent.typeAt(plain))
 }
 
@@ -239,18 +249,54 @@ func (n *item) flush() error {
 		return nodes.ErrInvalid
 	case n.dirty && !n.cut:
 		return n.commit()
+	case n.dirty, n.isNew():
+		n.putEmpty()
 	}
 	return nil
 }
 
+// isNew reports whether the file becomes an attribute when it is closed without a text.
+func (n *item) isNew() bool {
+	return !n.attr && !n.removed && !isScratchName(n.name) && n.data == ""
+}
+
+// putEmpty makes an empty text the value, if it can be. More may be written to it.
+func (n *item) putEmpty() {
+	plain, _, _, _ := nameAt(n.name)
+	if n.removed || isScratchName(n.name) {
+		return
+	}
+	v, err := valueFor(n.wants(), plain, "")
+	if err != nil {
+		return
+	}
+	undecided, typ := n.undecided || !n.attr && n.parent.hidden[plain] == nil, n.typ
+	delete(n.parent.hidden, plain)
+	n.data = ""
+	n.show(v)
+	if undecided {
+		n.undecided, n.typ = true, typ
+	}
+}
+
 func (n *item) release() error {
 	n.writers--
+	if n.writers > 0 {
+		return nil
+	}
+	err := n.last()
+	if n.undecided {
+		n.undecided, n.typ = false, 0
+	}
+	return err
+}
+
+func (n *item) last() error {
 	switch {
-	case n.writers > 0:
 	case n.dirty && n.refused:
 		n.revert()
 		return nodes.ErrInvalid
-	case n.dirty, !n.attr && !n.removed && !isScratchName(n.name) && n.data == "":
+	case n.dirty, n.isNew():
 		return n.commit()
 	}
 	return nil
@@ -265,7 +311,7 @@ func (n *item) unlink() {
 	}
 	n.forgo()
 	delete(n.parent.kids, n.name)
-	n.attr, n.dirty, n.cut, n.refused, n.removed = false, false, false, false, true
+	n.attr, n.dirty, n.cut, n.refused, n.undecided, n.removed = false, false, false, false, false, true
 }
 
 // forgo removes the attribute that a scratch file hides.
@@ -378,7 +424,7 @@ func (n *item) moveAside(to *item, name string, at *item) {
 		plain, _, _, _ := nameAt(n.name)
 		n.typ = n.val.Type()
 		n.parent.hidden[plain] = n
-		n.attr = false
+		n.attr, n.undecided = false, false
 	}
 	delete(n.parent.kids, n.name)
 	to.put(n, name)

@@ -109,7 +109,7 @@ func (e *edits) moveAttribute(ctx context.Context, m overlay.Move) error {
 	}
 	own := noteOf(m.Note)
 	if own == 0 {
-		if own, err = e.typeAt(was.node, was.name); err != nil {
+		if own, err = e.typeFor(was, m.Undecided); err != nil {
 			return err
 		}
 	}

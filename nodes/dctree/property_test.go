@@ -261,7 +261,7 @@ func (m *machine) setType(t *rapid.T) {
 	f := rapid.SampledFrom(files).Draw(t, "file")
 	typ := rapid.SampledFrom([]datacenter.Type{datacenter.Int, datacenter.Float, datacenter.Bool, datacenter.String}).Draw(t, "type")
 	err := m.e.SetXattr(context.Background(), f.id, "user.lorefs.type", []byte(typ.String()))
-	if !f.attr || f.dirty {
+	if !f.attr || f.dirty || f.undecided {
 		must(t, err)
 		f.typ = typ
 		return

@@ -115,7 +115,7 @@ func (e *edits) Put(ctx context.Context, to overlay.Place, text []byte, from ove
 func (e *edits) valueAt(k attributeKey, text []byte, from overlay.From) (v datacenter.Value, err error) {
 	t := noteOf(from.Note)
 	if t == 0 || from.Renamed {
-		at, err := e.typeAt(k.node, k.name)
+		at, err := e.typeFor(k, from.Undecided)
 		if err != nil {
 			return v, err
 		}

@@ -49,6 +49,20 @@ func (e *edits) typeAt(dir edit.Number, name string) (datacenter.Type, error) {
 	if d, ok := e.draft.Attribute(dir, name); ok {
 		return e.storedType(&d)
 	}
+	return e.typeOfNew(dir, name)
+}
+
+// typeFor is typeAt for a text that is put. An attribute that is new, and only has an empty
+// string because a shell closes what it then writes, doesn't have to be a string.
+func (e *edits) typeFor(k attributeKey, undecided bool) (datacenter.Type, error) {
+	if undecided && k.name != textName {
+		return e.typeOfNew(k.node, k.name)
+	}
+	return e.typeAt(k.node, k.name)
+}
+
+// typeOfNew is typeAt for a place that has no attribute.
+func (e *edits) typeOfNew(dir edit.Number, name string) (datacenter.Type, error) {
 	if t := e.typeBefore(attributeKey{dir, name}); t != 0 {
 		return t, nil
 	}
@@ -78,7 +92,7 @@ func (e *edits) Refuse(to overlay.Place, begin []byte, from overlay.From) error 
 	if t == 0 {
 		k, _, err := e.keyAt(to)
 		if err == nil {
-			t, err = e.typeAt(k.node, k.name)
+			t, err = e.typeFor(k, from.Undecided)
 		}
 		if err != nil {
 			return err

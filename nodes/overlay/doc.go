@@ -98,9 +98,31 @@
 //
 // A file has a text from the first write on. The text begins with what the file shows, unless
 // the write leaves nothing of that. Every reader sees the text, but it is not saved before
-// Flush, which puts it into the source; then the file shows the source's content again. A text
-// that was emptied and not written to since is not put before the last Writer is released,
-// because shells close a file between emptying and writing it.
+// Flush, which puts it into the source; then the file shows the source's content again.
+//
+//	         written                 Flush, Sync: Put
+//	open ──────────────> written ──────────────────────> open, and durable
+//	  │                   ^   │ emptied                      ^
+//	  │           written │   v                              │
+//	  └────────────────> emptied ────────────────────────────┘
+//	    emptied, or new   ^ │ │      Flush, Sync: Put
+//	                      └─┘ │
+//	     Flush, Sync: no such │ the last Release: Put fails
+//	     text can be put      v
+//	                     refused, or what it was before
+//
+// A close that leaves the file emptied looks the same from a program that is done with it and
+// from a shell, which closes one of two descriptors before it writes to the other. (dash, bash,
+// zsh, fish, ksh, mksh, yash, tcsh and busybox all do that.) So an emptied file is put, since the
+// program counts on it, but nothing is lost if a text follows:
+//
+//   - If the source has no empty text there, then Flush returns no error, and the file stays
+//     emptied. Only Sync, which must not promise what isn't true, and the last Release report it.
+//   - A new file that was put empty is undecided until something is written or its last Writer is
+//     released: the source may still choose what it is. Otherwise 42 that a shell writes to a new
+//     attribute would be a string.
+//
+// Release puts and syncs what was written after the last Flush, as through a mapping.
 //
 // # Locks
 //

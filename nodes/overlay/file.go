@@ -20,6 +20,9 @@ type file struct {
 	// makes it when this one is closed.
 	of             nodes.ID
 	pending, fresh bool
+	// undecided says that the file is new and was put without a text, and its writers may write
+	// one.
+	undecided bool
 	// dir and name are the place of a file that is pending or has no of. cursor is its position
 	// among the scratch files of the directory.
 	dir    nodes.ID
@@ -64,6 +67,9 @@ func (f *file) place() Place {
 	}
 	return Place{Dir: f.dir, Name: f.name, ID: f.of}
 }
+
+// from returns where the text of the file comes from.
+func (f *file) from() From { return From{File: f.id, Note: f.note, Undecided: f.undecided} }
 
 // fileOf returns what the overlay knows of a node beyond the source, or nil.
 func (t *Tree) fileOf(id nodes.ID) *file {
@@ -187,7 +193,7 @@ func (t *Tree) becomes(f *file, of nodes.ID) {
 		t.take(f)
 		t.lost(f.of) // another file has its place
 	}
-	f.of, f.hides, f.pending, f.fresh, f.note = of, 0, false, false, nil
+	f.of, f.hides, f.pending, f.fresh, f.undecided, f.note = of, 0, false, false, false, nil
 	f.Tried(nil)
 	f.Drop()
 	t.count(f)

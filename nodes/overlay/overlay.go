@@ -212,7 +212,7 @@ func (t *Tree) SetNote(ctx context.Context, id nodes.ID, note any) error {
 	if f == nil {
 		f = sourceFile(id, id)
 	}
-	if f.isSource() && !f.Dirty() {
+	if f.isSource() && !f.Dirty() && !f.undecided {
 		return t.putAnew(ctx, f, note)
 	}
 	t.mu.Lock()

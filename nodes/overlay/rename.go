@@ -125,7 +125,7 @@ func (t *Tree) isIn(dir, other nodes.ID) bool {
 func moving(from, to *place) Move {
 	m := Move{ID: from.source(), To: Place{Dir: to.in, Name: to.Name, ID: to.of.ID}, Text: from.text(), Other: to.text()}
 	if from.file != nil {
-		m.Note = from.file.note
+		m.Undecided, m.Note = from.file.undecided, from.file.note
 	}
 	return m
 }
@@ -246,7 +246,7 @@ func (t *Tree) toScratch(ctx context.Context, from, to *place) error {
 			f.hides = of
 		}
 	}
-	f.pending, f.fresh = false, false
+	f.pending, f.fresh, f.undecided = false, false, false
 	t.put(f, to.dir, to.Name)
 	return nil
 }
@@ -287,7 +287,7 @@ func (t *Tree) ontoSource(ctx context.Context, from, to *place) error {
 		hidden = 0
 	}
 	at, said := t.times.Own(f.id)
-	of, err := t.src.Put(ctx, Place{to.in, to.Name, to.of.ID}, f.Bytes(), From{f.id, true, hidden, f.note})
+	of, err := t.src.Put(ctx, Place{to.in, to.Name, to.of.ID}, f.Bytes(), From{File: f.id, Renamed: true, Hidden: hidden, Note: f.note})
 	if err != nil {
 		if t.valued == nil && !isNotPermitted(err) {
 			t.refuse(ctx, f, to, err)

@@ -70,6 +70,9 @@ type From struct {
 	// Hidden, if not 0, is removed together with the edit. It is what File was before it was
 	// renamed to a scratch file, and would have no name after the edit.
 	Hidden nodes.ID
+	// Undecided says that those who made File are writing it still, and that it was put without
+	// a text so far. It can become what it would have become if it had not been put.
+	Undecided bool
 	// Note is the note of File, see [Valued].
 	Note any
 }
@@ -83,8 +86,9 @@ type Move struct {
 	// Text and Other are what readers of ID and To see while these are written to. They are nil
 	// if readers see the source's content. Only a Valued source uses them.
 	Text, Other []byte
-	// Note is the note of ID.
-	Note any
+	// Undecided and Note are those of From, for ID.
+	Undecided bool
+	Note      any
 }
 
 // Valued is a Source whose files are single values. A value is written at once and as a whole,

@@ -25,7 +25,7 @@ type state uint8
 
 const (
 	clean state = iota
-	// cut texts were emptied and not written to since; more is expected. A text that was cut to
+	// cut texts were emptied and not written to since, so more may follow. A text that was cut to
 	// another length counts as written, since that length is what its writer wants.
 	cut
 	written

@@ -112,7 +112,7 @@ func (w *writer) refuse(p []byte, off int64) error {
 		return nil
 	}
 	begin := slices.Concat(f.Bytes()[:off], p)
-	err := t.valued.Refuse(f.place(), begin, From{File: f.id, Note: f.note})
+	err := t.valued.Refuse(f.place(), begin, f.from())
 	if err != nil {
 		t.mu.Lock()
 		defer t.mu.Unlock()
@@ -141,27 +141,40 @@ func (w *writer) Truncate(ctx context.Context, size int64) error {
 	return nil
 }
 
-// Flush implements [nodes.Writer].
+// Flush implements [nodes.Writer]. It says nothing of an empty text that the source refuses,
+// because it can't know whether more follows.
 func (w *writer) Flush(ctx context.Context) error {
-	committed, err := w.flush(ctx)
-	if committed && err == nil {
-		err = w.t.src.Sync()
+	put, waits, err := w.put(ctx)
+	switch {
+	case waits && errors.Is(err, nodes.ErrInvalid):
+		return nil
+	case put && err == nil:
+		return w.t.src.Sync()
 	}
 	return err
 }
 
-func (w *writer) flush(ctx context.Context) (committed bool, err error) {
+// put puts a text that the source does not have. waits reports whether it is an empty text that
+// waits for more.
+func (w *writer) put(ctx context.Context) (put, waits bool, err error) {
 	w.t.editing.Lock()
 	defer w.t.editing.Unlock()
-	switch w.f.state {
-	case refused:
-		return false, w.revert()
-	case written:
-		return true, w.commit(ctx)
-	case clean, cut:
+	switch f := w.f; {
+	case f.state == refused:
+		return false, false, w.revert()
+	case f.state == written:
+		return true, false, w.commit(ctx)
+	case f.state == cut, w.t.mayBeEmpty(f):
+		put, err := w.t.putEmpty(ctx, f)
+		return put, true, err
+	case (f.pending || f.fresh) && f.Size() == 0:
+		return false, true, errNoText
 	}
-	return false, nil
+	return false, false, nil
 }
+
+// errNoText is what Sync returns for a new file that waits for its text, see [Options.Empty].
+var errNoText = fmt.Errorf("%w: the file has no text so far", nodes.ErrInvalid)
 
 // errRefused is what Flush and Release return after a write was refused.
 var errRefused = fmt.Errorf("%w: a part of it was refused", nodes.ErrInvalid)
@@ -174,22 +187,31 @@ func (w *writer) revert() error {
 
 // Sync implements [nodes.Writer].
 func (w *writer) Sync(ctx context.Context) error {
-	_, err := w.flush(ctx)
+	_, _, err := w.put(ctx)
 	return errors.Join(err, w.t.src.Sync())
 }
 
 // Release implements [nodes.Writer].
 func (w *writer) Release() error {
+	put, err := w.release()
+	if put && err == nil {
+		err = w.t.src.Sync()
+	}
+	return err
+}
+
+func (w *writer) release() (put bool, err error) {
 	w.t.editing.Lock()
 	defer w.t.editing.Unlock()
 	if w.leave() {
-		return nil
+		return false, nil
 	}
-	err := w.last()
+	put, err = w.last()
 	w.t.mu.Lock()
 	defer w.t.mu.Unlock()
+	w.t.decide(w.f)
 	w.t.settle(w.f)
-	return err
+	return put, err
 }
 
 // leave takes the writer off the text, and reports whether others still have it open.
@@ -200,18 +222,21 @@ func (w *writer) leave() bool {
 	return w.f.Open()
 }
 
-// last commits what the last writer leaves. An empty file may become one of the source, too, see
-// [Options.Empty].
-func (w *writer) last() error {
-	f := w.f
-	incomplete := w.t.empty && (f.pending || f.fresh) && f.Size() == 0
-	switch {
+// last commits what the last writer leaves.
+func (w *writer) last() (put bool, err error) {
+	switch f := w.f; {
 	case f.state == refused:
-		return w.revert()
-	case f.Dirty(), incomplete:
-		return w.commit(context.Background())
+		return false, w.revert()
+	case f.Dirty(), w.t.mayBeEmpty(f):
+		return true, w.commit(context.Background())
 	}
-	return nil
+	return false, nil
+}
+
+// mayBeEmpty reports whether a file that nobody has written to can become one of the source, see
+// [Options.Empty].
+func (t *Tree) mayBeEmpty(f *file) bool {
+	return t.empty && (f.pending || f.fresh) && f.Size() == 0
 }
 
 func (w *writer) commit(ctx context.Context) error {
@@ -266,6 +291,32 @@ func (t *Tree) commit(ctx context.Context, f *file) error {
 	return err
 }
 
+// putEmpty puts an empty text. Its writers may go on, so they still decide what a new file is. If
+// the source refuses the text, the file keeps it and waits for more. The caller holds editing.
+func (t *Tree) putEmpty(ctx context.Context, f *file) (put bool, err error) {
+	at, said := t.times.Own(f.id)
+	isNew, note := f.fresh || f.undecided, f.note
+	of, err := t.store(ctx, f)
+	if of == 0 || err != nil {
+		return false, err
+	}
+	t.mu.Lock()
+	t.becomes(f, of)
+	if isNew {
+		f.undecided, f.note = true, note
+	}
+	t.mu.Unlock()
+	t.written(f, at, said)
+	return true, nil
+}
+
+// decide records that the writers of a new file are done. The caller holds mu.
+func (t *Tree) decide(f *file) {
+	if f.undecided {
+		f.undecided, f.note = false, nil
+	}
+}
+
 // putAnew puts the unchanged content of a file of the source with another note. The caller holds
 // editing.
 func (t *Tree) putAnew(ctx context.Context, f *file, note any) error {
@@ -305,7 +356,7 @@ func (t *Tree) written(f *file, at time.Time, said bool) {
 // store puts the text of a file into the source. of is the source's file, or 0 for a scratch
 // file.
 func (t *Tree) store(ctx context.Context, f *file) (of nodes.ID, err error) {
-	to, from := f.place(), From{File: f.id, Note: f.note}
+	to, from := f.place(), f.from()
 	switch {
 	case f.of != 0:
 		of, err = t.src.Put(ctx, to, f.Bytes(), from)

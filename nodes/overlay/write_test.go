@@ -157,15 +157,68 @@ func TestCut(t *testing.T) {
 	w := s.open()
 	s.truncate(w, 0)
 	s.flush(w)
+	s.shows("", "")
+	s.counts(1, 1)
+	s.write(w, "new", 0)
+	s.flush(w)
+	s.shows("new", "new")
+	s.truncate(w, 0)
+	s.must(w.Sync(t.Context()))
+	s.shows("", "")
+	s.counts(3, 3)
+	s.must(w.Release())
+	s.counts(3, 3)
+}
+
+// A source that has no empty texts refuses what a shell leaves between emptying and writing. Only
+// fsync(2) and the last close say so, and what is written begins with nothing.
+func TestCutRefused(t *testing.T) {
+	s := newSlip(t, "hello")
+	s.Valid = func(_ string, content []byte) error {
+		if len(content) == 0 {
+			return errBad
+		}
+		s.took = string(content)
+		return nil
+	}
+	w := s.open()
+	s.truncate(w, 0)
+	s.flush(w)
+	s.shows("", "hello")
+	s.wantInvalid("sync", w.Sync(t.Context()))
 	s.shows("", "hello")
 	s.write(w, "new", 0)
 	s.flush(w)
 	s.shows("new", "new")
 	s.truncate(w, 0)
-	s.flush(w)
-	s.shows("", "new")
+	s.wantInvalid("release", w.Release())
+	s.shows("new", "new")
+}
+
+// A text that can't be put for another reason than itself is reported by each close, emptied or
+// not.
+func TestCutFails(t *testing.T) {
+	s := newSlip(t, "hello")
+	s.Valid = func(string, []byte) error { return nodes.ErrNoSpace }
+	w := s.open()
+	s.truncate(w, 0)
+	if err := w.Flush(t.Context()); !errors.Is(err, nodes.ErrNoSpace) {
+		t.Errorf("flush: %v, want %v", err, nodes.ErrNoSpace)
+	}
+	s.shows("", "hello")
+	if err := w.Release(); !errors.Is(err, nodes.ErrNoSpace) {
+		t.Errorf("release: %v, want %v", err, nodes.ErrNoSpace)
+	}
+}
+
+// What nobody has flushed is put, and synced, when the last writer is released.
+func TestReleaseSyncs(t *testing.T) {
+	s := newSlip(t, "hello")
+	w := s.open()
+	s.write(w, "J", 0)
 	s.must(w.Release())
-	s.shows("", "")
+	s.shows("Jello", "Jello")
+	s.counts(1, 1)
 }
 
 // A text that is cut to a length is put when it is flushed, as nothing more has to follow.
@@ -195,21 +248,24 @@ func TestEmptyWrite(t *testing.T) {
 	s.must(w.Release())
 }
 
-// A new file without writes becomes one of the source when its last handle is closed.
+// A new file without writes becomes one of the source when a handle is closed.
 func TestNewAndEmpty(t *testing.T) {
 	s := newSlip(t, "")
 	entry, err := s.Create(t.Context(), nodes.Root, "new")
 	s.must(err)
 	s.file = entry.ID
 	a, b := s.open(), s.open()
-	s.flush(a)
 	s.must(a.Release())
 	if loose := s.Loose(); len(loose.Strays) != 1 {
 		t.Errorf("while it is open: %+v", loose)
 	}
-	s.must(b.Release())
+	s.flush(b)
 	if loose := s.Loose(); len(loose.Strays) != 0 {
 		t.Errorf("when it is closed: %+v", loose)
+	}
+	s.must(b.Release())
+	if s.Syncs() != 1 {
+		t.Errorf("%d syncs, want 1", s.Syncs())
 	}
 }
 
@@ -368,10 +424,10 @@ func TestParallel(t *testing.T) {
 
 // paper is what a file with several writers has to show.
 type paper struct {
-	shown, took  []byte
-	written, cut bool
-	writers      []nodes.Writer
-	puts         int
+	shown, took []byte
+	written     bool
+	writers     []nodes.Writer
+	puts        int
 }
 
 func (p *paper) write(b []byte, off int) {
@@ -379,16 +435,16 @@ func (p *paper) write(b []byte, off int) {
 		p.shown = append(p.shown, make([]byte, max(end-len(p.shown), 0))...)
 		copy(p.shown[off:], b)
 	}
-	p.written, p.cut = true, false
+	p.written = true
 }
 
 func (p *paper) truncate(size int) {
 	p.shown = append(p.shown, make([]byte, max(size-len(p.shown), 0))...)[:size:size]
-	p.written, p.cut = true, size == 0
+	p.written = true
 }
 
 func (p *paper) put() {
-	p.took, p.written, p.cut = bytes.Clone(p.shown), false, false
+	p.took, p.written = bytes.Clone(p.shown), false
 	p.puts++
 }
 
@@ -412,7 +468,7 @@ func (p *paper) step(t *rapid.T, s *slip) {
 		p.truncate(size)
 	case 3:
 		s.flush(p.writers[w])
-		if p.written && !p.cut {
+		if p.written {
 			p.put()
 		}
 	case 4:

@@ -11,8 +11,10 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/sheets/internal/xmlsheet"
 	"lorefs/datacenter/sheets/internal/xmltext"
 	"lorefs/internal/cores"
 	"lorefs/internal/formats/datacenter/partof"
@@ -92,6 +94,66 @@ func (s *Folder) Sheets() iter.Seq2[string, int64] {
 			}
 		}
 	}
+}
+
+// Names returns the names of the sheets, which are those of their first elements. It leaves out the names of sheets
+// that can't be read: whoever packs them finds out why.
+func (s *Folder) Names(ctx context.Context) (map[string]bool, error) {
+	names, mu := map[string]bool{}, sync.Mutex{}
+	err := inParallel(cores.Count(), len(s.files), func(_, i int) error {
+		if name, ok := s.files[i].name(s.fsys); ok {
+			mu.Lock()
+			defer mu.Unlock()
+			names[name] = true
+		}
+		return ctx.Err()
+	})
+	return names, err
+}
+
+// name returns the name of a sheet. Most show it in their first bytes.
+func (f *sheetFile) name(fsys iofs.FS) (name string, ok bool) {
+	if f.broken != nil {
+		return "", false
+	}
+	if f.lent == nil {
+		if name, ok = f.begins(fsys); ok {
+			return name, true
+		}
+	}
+	data, err := f.read(fsys, nil)
+	if err != nil {
+		return "", false
+	}
+	return firstName(f.path, data)
+}
+
+// begins returns the name of a sheet if its first bytes show it.
+func (f *sheetFile) begins(fsys iofs.FS) (name string, ok bool) {
+	const first = 4 << 10
+	file, err := fsys.Open(f.path)
+	if err != nil {
+		return "", false
+	}
+	defer file.Close()
+	data := make([]byte, first)
+	n, err := io.ReadFull(file, data)
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return "", false
+	}
+	return firstName(f.path, data[:n])
+}
+
+// firstName returns the name of the first element.
+func firstName(file string, data []byte) (name string, ok bool) {
+	p, err := xmlsheet.New(file, data)
+	if err != nil {
+		return "", false
+	}
+	if event, err := p.Next(); err != nil || event != xmlsheet.Begin {
+		return "", false
+	}
+	return string(p.Node().Name), true
 }
 
 // Loan is a sheet from elsewhere that a folder is taken to have.

@@ -41,25 +41,30 @@ func (p Problem) String() string {
 
 // Validate checks each sheet below a folder against the schema beside it, on all
 // processors, and calls report for each problem, in the order of the files, behind those of
-// files that are probably copies. It accepts the same files as Pack. If report fails, Validate ends with its error. Other errors come from
-// ctx or from reading.
+// files that are probably copies. It accepts the same files as Pack. If report fails, Validate
+// ends with its error. Other errors come from ctx or from reading.
 func Validate(ctx context.Context, fsys iofs.FS, report func(Problem) error) error {
-	src, err := Look(ctx, fsys)
+	folder, err := Look(ctx, fsys)
 	if err != nil {
 		return err
 	}
-	for _, p := range src.strays() {
+	return folder.Validate(ctx, report)
+}
+
+// Validate is [Validate] for a folder that was looked through.
+func (s *Folder) Validate(ctx context.Context, report func(Problem) error) error {
+	for _, p := range s.strays() {
 		if err := report(p); err != nil {
 			return err
 		}
 	}
-	schemas := newSchemaFiles(fsys)
+	schemas := newSchemaFiles(s.fsys)
 	g, inner := errgroup.WithContext(ctx)
 	inOrder, jobs := make(chan *checking, sheetsAhead), make(chan *checking)
 	g.Go(func() error {
 		defer close(inOrder)
 		defer close(jobs)
-		for _, f := range src.files {
+		for _, f := range s.files {
 			job := &checking{file: f, found: make(chan []finding, findingsAhead)}
 			for _, to := range []chan *checking{inOrder, jobs} {
 				select {
@@ -71,9 +76,9 @@ func Validate(ctx context.Context, fsys iofs.FS, report func(Problem) error) err
 		}
 		return nil
 	})
-	for range min(runtime.GOMAXPROCS(0), len(src.files)) {
+	for range min(runtime.GOMAXPROCS(0), len(s.files)) {
 		g.Go(func() error {
-			v := newValidator(inner, src, schemas)
+			v := newValidator(inner, s, schemas)
 			for job := range jobs {
 				v.job = job
 				job.err = v.file(job.file)
@@ -86,7 +91,7 @@ func Validate(ctx context.Context, fsys iofs.FS, report func(Problem) error) err
 		})
 	}
 	g.Go(func() error {
-		c := newCensus(src, report)
+		c := newCensus(s, report)
 		for job := range inOrder {
 			if err := c.sheet(inner, job); err != nil {
 				return err

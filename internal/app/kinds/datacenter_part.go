@@ -3,10 +3,12 @@ package kinds
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"iter"
 	"maps"
 	"path"
 	"slices"
+	"strings"
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets"
@@ -74,28 +76,117 @@ func (r *restartable) Restart() error {
 	return nil
 }
 
-// Completed returns a folder with the sheets that, as its mark says, were never written there, though others of
-// their kind were and are still there. It takes them from what the folder is a part of, and says how many. The mark
-// may be nil.
-func Completed(folder *pack.Folder, mark *partof.Mark, whole iter.Seq[pack.Loan]) (_ *pack.Folder, lent int, err error) {
+// Completed returns a folder with sheets of what it is a part of, and says how many. These are the sheets that, as
+// its mark says, were never written there, though others of their kind were and are still there. The mark may be nil.
+func Completed(folder *pack.Folder, mark *partof.Mark, whole iter.Seq[pack.Loan]) (*pack.Folder, int, error) {
 	if mark == nil {
 		return folder, 0, nil
 	}
-	kinds, files := map[string]bool{}, map[string]bool{}
+	here, files := kindsIn(folder), map[string]bool{}
 	for file := range folder.Sheets() {
-		kinds[path.Dir(file)], files[file] = true, true
+		files[file] = true
 	}
+	return lend(folder, whole, func(kind string, number uint32, file string) bool {
+		return here[kind] && !files[file] && !mark.Sheets(kind).Has(number)
+	})
+}
+
+// lend returns a folder with sheets that lacks says, and says how many.
+func lend(folder *pack.Folder, from iter.Seq[pack.Loan], lacks func(kind string, number uint32, file string) bool) (*pack.Folder, int, error) {
 	var loans []pack.Loan
-	for l := range whole {
+	for l := range from {
 		kind, name := path.Split(l.Path)
 		kind = path.Clean(kind)
-		number, ok := sheets.FileOrdinal(kind, name)
-		if ok && kinds[kind] && !files[l.Path] && !mark.Sheets(kind).Has(number) {
+		if number, ok := sheets.FileOrdinal(kind, name); ok && lacks(kind, number, l.Path) {
 			loans = append(loans, l)
 		}
 	}
-	folder, err = folder.With(loans)
+	folder, err := folder.With(loans)
 	return folder, len(loans), err
+}
+
+// kindsIn returns the folders of the sheets.
+func kindsIn(folder *pack.Folder) map[string]bool {
+	kinds := map[string]bool{}
+	for file := range folder.Sheets() {
+		kinds[path.Dir(file)] = true
+	}
+	return kinds
+}
+
+// PartError means that a folder is a part of a data center.
+type PartError struct {
+	Dir string
+	Of  partof.Origin
+	// Kinds is how many kinds of sheets the folder has. Without and Some are the kinds of which it has no sheet or only
+	// some of those that were there.
+	Kinds         int
+	Without, Some []string
+}
+
+// Error implements error.
+func (e *PartError) Error() string {
+	switch {
+	case e.Kinds < e.Of.Kinds:
+		return fmt.Sprintf("%s has %d of the %d kinds of sheets of %s", e.Dir, e.Kinds, e.Of.Kinds, e.Of.Name)
+	case len(e.Without) > 0:
+		return fmt.Sprintf("%s has no sheets %s, which %s has", e.Dir, strings.Join(e.Without, ", "), e.Of.Name)
+	}
+	return fmt.Sprintf("%s has only some of the sheets %s of %s", e.Dir, strings.Join(e.Some, ", "), e.Of.Name)
+}
+
+// CheckWhole returns a [PartError] if a folder is only a part of what its mark tells. The mark may be nil.
+func CheckWhole(dir string, folder *pack.Folder, mark *partof.Mark) error {
+	if mark == nil {
+		return nil
+	}
+	here := kindsIn(folder)
+	e := &PartError{Dir: dir, Of: mark.Of(), Kinds: len(here)}
+	for _, kind := range mark.Kinds() {
+		switch {
+		case !here[kind]:
+			e.Without = append(e.Without, kind)
+		case !mark.Sheets(kind).All:
+			e.Some = append(e.Some, kind)
+		}
+	}
+	if len(e.Without)+len(e.Some) == 0 && (mark.Whole() || e.Kinds >= e.Of.Kinds) {
+		return nil
+	}
+	return e
+}
+
+// Base is a data center with what a folder lacks that is a part of it.
+type Base struct {
+	Folder *pack.Folder
+	// Of is how many kinds of sheets the data center has, and Lacking are the names of those that the folder lacks.
+	Of      int
+	Lacking []string
+	// Lent is how many sheets the folder has from the data center, and Never how many of these are of other kinds.
+	Lent, Never int
+}
+
+// Fill returns a folder with all that it lacks as a part of the data center: all sheets of the kinds of which it
+// has none, and those of [Completed]. The mark may be nil.
+func (d *DataCenter) Fill(ctx context.Context, folder *pack.Folder, mark *partof.Mark) (b Base, err error) {
+	if b.Folder, b.Never, err = Completed(folder, mark, d.Loans(ctx)); err != nil {
+		return b, err
+	}
+	here, err := folder.Names(ctx)
+	if err != nil {
+		return b, err
+	}
+	lacking := map[string]bool{}
+	for _, f := range d.sheets.Families() {
+		if b.Of++; !here[f.Name] {
+			lacking[f.File] = true
+			b.Lacking = append(b.Lacking, f.Name)
+		}
+	}
+	b.Folder, b.Lent, err = lend(b.Folder, d.Loans(ctx), func(kind string, _ uint32, _ string) bool { return lacking[kind] })
+	b.Lent += b.Never
+	slices.Sort(b.Lacking)
+	return b, err
 }
 
 // SheetNames returns the names of all sheets of a file, sorted.
