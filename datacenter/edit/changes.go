@@ -203,7 +203,7 @@ func (d *Draft) Pending() int64 {
 	made := d.made
 	d.mu.RUnlock()
 	if p.made != made {
-		s := d.Snapshot()
+		s := d.View()
 		defer s.Close()
 		p.made, p.count = s.made, s.count()
 	}

@@ -22,6 +22,7 @@
 //	rebase.go, labels.go      continuing with the new file
 //	changes.go, survey.go     listing the changes of a Draft
 //	revert.go, restore.go     taking changes back, and bringing back what was removed
+//	again.go                  making removed nodes again
 //	sheetchanges.go           which sheets changed, and when
 //
 // The package knows the form of a file only through the exports of package datacenter: a

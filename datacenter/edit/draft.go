@@ -104,6 +104,10 @@ type draftNode struct {
 	deadAttrs, deadKids int
 	// orders find neighbours among children of a name, see order.
 	orders map[uint16]*siblingOrder
+	// had finds the children that the base has, see storedKids.
+	had *storedKids
+	// again is what this node was made of, if that is a removed node of the base.
+	again *goneNode
 	// ranked is set once a child has another rank than its ordinal implies. spare is where
 	// the search for an unused ordinal begins.
 	ranked bool
@@ -134,14 +138,15 @@ type draftChild struct {
 	number Number
 	name   uint16
 	dead   bool
-	// stored is set if the base has it as a child of the same node, at addr.
-	stored  bool
-	ordinal uint32
-	home    datacenter.Address
-	rank    uint64
-	node    *draftNode
-	seq     uint32
-	addr    datacenter.Address
+	// stored is set if the base has it as a child of the same node, at addr. replaced is set instead
+	// while a node that was made again is what the base has there.
+	stored, replaced bool
+	ordinal          uint32
+	home             datacenter.Address
+	rank             uint64
+	node             *draftNode
+	seq              uint32
+	addr             datacenter.Address
 }
 
 // childKey identifies a child among its siblings.
@@ -161,6 +166,7 @@ func NewDraft(f *datacenter.File, log func(record []byte) error) (*Draft, error)
 		first: f, log: log, next: datacenter.MaxEntries + 1, heights: map[datacenter.Address]int{},
 		draftTree: draftTree{
 			base: f, nodes: map[Number]*draftNode{}, owners: map[Number]*draftNode{}, entries: entriesOf(f),
+			labels: labels{again: map[Number]Number{}},
 		},
 	}
 	if d.log == nil {
@@ -225,10 +231,11 @@ func (n *draftNode) compact() {
 // and so the cursors of listings.
 func (n *draftNode) settle() {
 	attrs := slices.DeleteFunc(n.attrs[n.homeAttrs:], func(a draftAttribute) bool { return a.dead && !a.stored })
-	kids := slices.DeleteFunc(n.kids[n.homeKids:], func(k draftChild) bool { return k.dead && !k.stored })
+	kids := slices.DeleteFunc(n.kids[n.homeKids:], func(k draftChild) bool { return k.dead && !k.stored && !k.replaced })
 	n.attrs, n.deadAttrs = n.attrs[:n.homeAttrs+len(attrs)], 0
 	n.kids, n.deadKids = n.kids[:n.homeKids+len(kids)], 0
 	n.forgetFrom(n.homeKids)
+	n.had = nil
 }
 
 // place updates kidAt for the children from a place on.

@@ -57,6 +57,14 @@ type Edit struct {
 	// isBack says that Attr is the number of an attribute that was removed. It gets another one
 	// if that is taken by now.
 	isBack bool
+	// Again says that AddNode makes again what was removed from Parent at Name and Ordinal, if the
+	// base has that: Node is then that node of the base, in its place and with its keys and flags, but
+	// with nothing in it. What is put there is compared with what the base has.
+	Again bool
+	// again is the node that is made again, or nil. isSettled says that Keys and Flags are what Node got
+	// when the edit was first made, of what it may be that the base was another one.
+	again     *goneNode
+	isSettled bool
 	// replayed says that the ordinal may be taken. It comes from a Draft that had other
 	// siblings of the name, so another ordinal will do.
 	replayed bool
@@ -157,6 +165,9 @@ func (d *Draft) again(e Edit) Edit {
 	if e.Op == SetAttribute {
 		n := d.nodes[e.Node]
 		e.Attr, e.isBack = n.attrs[n.attribute(d.index[e.Name])].number, false
+	}
+	if e.Again {
+		e.Again, e.again, e.isSettled = e.again != nil, nil, true
 	}
 	return e
 }
@@ -297,7 +308,7 @@ func (d *Draft) roomForEntry() error {
 
 // own records that n has the attribute with a number. The caller holds mu.
 func (d *Draft) own(number Number, n *draftNode, u *undoList) {
-	d.away.known = false
+	d.away.known = d.away.known && !n.isAway(number)
 	before, had := d.owners[number]
 	d.owners[number] = n
 	u.add(func() {

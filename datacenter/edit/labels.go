@@ -29,6 +29,9 @@ type labels struct {
 	// sorted finds the children that the base has in another order than the first file. It
 	// is nil if there are none.
 	sorted *datacenter.SiblingOrder
+	// again has the labels of removed nodes that were made again since the base, by the labels that
+	// they have now. The Draft's mu guards it.
+	again map[Number]Number
 }
 
 // labelRun is a run of labels. If the labels are sorted, it covers one node of the first
@@ -67,12 +70,18 @@ func (l *labels) number(d *Draft, label Number) (Number, error) {
 
 // find is number for a node that the base may have.
 func (l *labels) find(d *Draft, label Number) (n Number, ok bool, err error) {
-	if len(l.runs) == 0 {
+	if len(l.runs) == 0 && label <= datacenter.MaxEntries {
 		return label, int64(label) < entriesOf(d.first), nil
 	}
 	i := sort.Search(len(l.runs), func(i int) bool { return l.runs[i].label > label }) - 1
 	if i < 0 || label-l.runs[i].label >= l.runs[i].count {
-		return 0, false, nil
+		d.mu.RLock()
+		was, again := l.again[label]
+		d.mu.RUnlock()
+		if !again {
+			return 0, false, nil
+		}
+		return l.find(d, was)
 	}
 	run := &l.runs[i]
 	if l.sorted == nil || run.label == label {

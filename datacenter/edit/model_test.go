@@ -21,6 +21,10 @@ import (
 type model struct {
 	root  *modelNode
 	nodes map[edit.Number]*modelNode
+	// base is the newest file. A node that was made again has its new number there as well, as long as
+	// it is there; again has the number that it had.
+	base  *model
+	again map[edit.Number]edit.Number
 }
 
 // modelNode has its children in the order of the file, apart from the order by names and
@@ -93,8 +97,11 @@ func storedValue(t testing.TB, a datacenter.Attribute) datacenter.Value {
 }
 
 func (m *model) clone() *model {
-	c := &model{nodes: make(map[edit.Number]*modelNode, len(m.nodes))}
+	c := &model{nodes: make(map[edit.Number]*modelNode, len(m.nodes)), again: maps.Clone(m.again)}
 	c.root = c.copyOf(m.root, nil)
+	if m.base != nil {
+		c.base = m.base.clone()
+	}
 	return c
 }
 
@@ -120,8 +127,11 @@ var errModel = errors.New("cannot be done")
 // apply makes one edit, or returns an error if it can't be made.
 func (m *model) apply(e edit.Edit) error {
 	n, parent := m.nodes[e.Node], m.nodes[e.Parent]
-	if e.Op == edit.AddNode {
+	switch e.Op {
+	case edit.AddNode:
 		return m.addNode(e)
+	case edit.RestoreNode:
+		return m.restore(e)
 	}
 	if n == nil {
 		return errModel
@@ -167,7 +177,17 @@ func (m *model) addNode(e edit.Edit) error {
 	}
 	x := &modelNode{number: e.Node, name: e.Name, keys: e.Keys, flags: e.Flags, attrs: map[string]modelAttr{}}
 	m.nodes[x.number] = x
-	return x.join(parent, e)
+	if err := x.join(parent, e); err != nil {
+		return err
+	}
+	if !e.Again {
+		return nil
+	}
+	if was := m.gone(parent, e.Name, e.Ordinal); was != nil { // else it is not in the file that was saved meanwhile
+		m.again[x.number] = was.number
+		m.base.renumber(was.number, x.number)
+	}
+	return nil
 }
 
 func (m *model) move(n, parent *modelNode, e edit.Edit) error {
@@ -213,6 +233,10 @@ func (n *modelNode) leave() {
 
 func (m *model) forget(n *modelNode) {
 	delete(m.nodes, n.number)
+	if was, ok := m.again[n.number]; ok {
+		m.base.renumber(n.number, was)
+		delete(m.again, n.number)
+	}
 	for _, k := range n.kids {
 		m.forget(k)
 	}

@@ -95,7 +95,7 @@ func (n *modelNode) passed(was *modelNode) (least, most int64) {
 // checkPending checks the number of changes of the Draft.
 func (s *session) checkPending() {
 	s.t.Helper()
-	least, most := s.m.pending(s.base)
+	least, most := s.m.pending(s.m.base)
 	if n := s.d.Pending(); n < least || n > most {
 		s.t.Fatalf("%d changes, want %d to %d", n, least, most)
 	}

@@ -29,6 +29,9 @@ func (d *Draft) addNode(e Edit, u *undoList) error {
 		number: e.Node, kidAt: map[childKey]int{}, epoch: d.epochs.now,
 		nodeState: nodeState{name: name, key: key, flags: e.Flags, changed: true},
 	}
+	if e.again != nil {
+		e.again.make(n)
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if err := d.attach(parent, n, e); err != nil {
@@ -42,6 +45,11 @@ func (d *Draft) addNode(e Edit, u *undoList) error {
 		d.unattach(n)
 		d.entries--
 	})
+	if n.again != nil {
+		d.labels.again[n.number] = n.again.kid.number
+		d.takeOver(n)
+		u.add(func() { d.giveBack(n) })
+	}
 	return nil
 }
 
@@ -84,7 +92,7 @@ func (d *Draft) roomFor(parent *draftNode, height int) error {
 // attach makes n a child of parent, with e's ordinal and rank. If the base has it just there,
 // it gets its place in the listing back. The caller holds mu.
 func (d *Draft) attach(parent, n *draftNode, e Edit) error {
-	d.away.known = false
+	d.away.known = d.away.known && isNone(n.base)
 	k := childKey{n.name, e.Ordinal}
 	if _, there := parent.kidAt[k]; there {
 		if !e.replayed {
@@ -133,6 +141,9 @@ func (d *Draft) unattach(n *draftNode) {
 		return
 	}
 	parent.kids = parent.kids[:place]
+	if parent.had != nil {
+		delete(parent.had.numbers, n.number)
+	}
 	parent.forgetFrom(place)
 	parent.deadKids--
 	parent.seq--
@@ -140,7 +151,7 @@ func (d *Draft) unattach(n *draftNode) {
 
 // detach removes n, with its subtree, from its parent only. The caller holds mu.
 func (d *Draft) detach(n *draftNode) (place int) {
-	d.away.known = false
+	d.away.known = d.away.known && len(d.away.nodes)+len(d.away.attrs) == 0
 	d.touch(n.parent)
 	k := childKey{n.name, n.ordinal}
 	place = n.parent.kidAt[k]
@@ -183,6 +194,12 @@ func (d *Draft) removeNode(n *draftNode, u *undoList) error {
 	}
 	d.hideAttributes(n)
 	d.entries -= entries
+	for _, x := range append(below, n) {
+		if x.again != nil {
+			d.giveBack(x)
+			u.add(func() { d.takeOver(x) })
+		}
+	}
 	u.add(func() {
 		d.restore(parent, n, place)
 		for _, x := range below {

@@ -53,6 +53,7 @@ func (d *Draft) Rebase(ctx context.Context, w *Written, g *datacenter.File, publ
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.draftTree = r.to.draftTree
+	d.away.known = false
 	d.made++
 	return nil
 }
@@ -114,7 +115,7 @@ func (r *rebaser) again(ctx context.Context, since [][]Edit) error {
 func (r *rebaser) fork() error {
 	s := r.w.s
 	r.tree = draftTree{
-		base: r.g, labels: labels{sorted: s.labels.sorted},
+		base: r.g, labels: labels{sorted: s.labels.sorted, again: map[Number]Number{}},
 		nodes: map[Number]*draftNode{}, owners: map[Number]*draftNode{}, entries: s.entries,
 		nameTable: s.indexed(),
 	}
@@ -258,7 +259,7 @@ func (n *draftNode) restAttributes(names []uint16) error {
 // restChildren is rest for the children. It does not read them.
 func (n *draftNode) restChildren(order []int, child func(*draftChild, Number) error) error {
 	for i := range n.kids {
-		n.kids[i].stored = false
+		n.kids[i].stored, n.kids[i].replaced = false, false
 	}
 	ordinals, number := map[uint16]uint32{}, 1+Number(n.base.AttributeCount())
 	name, ordinal := uint16(0), uint32(0) // siblings of one name are neighbours, but for rare files

@@ -24,8 +24,10 @@ func (s *session) saveWhileEdited(layout datacenter.Layout) {
 	snapshot, m := s.d.Snapshot(), s.m.clone()
 	defer snapshot.Close()
 	var since []edit.Edit
+	s.isSaving = true
+	defer func() { s.isSaving = false }()
 	for range rapid.IntRange(0, 6).Draw(s.t.rt, "batches meanwhile") {
-		since = append(since, s.step()...)
+		since = append(since, s.stepOrReturn()...)
 	}
 	var out bytes.Buffer
 	from, base := snapshot, s.files[len(s.files)-1]
@@ -57,13 +59,14 @@ func (s *session) saveWhileEdited(layout datacenter.Layout) {
 		s.t.Fatal(err)
 	}
 	m.root.sort(nameOrder(g))
-	s.base = m.clone()
+	m.rebase()
 	for _, e := range since {
 		if err := m.apply(e); err != nil {
 			s.t.Fatal(err)
 		}
 	}
 	s.m = m
+	s.adopt()
 	s.checkPending()
 	s.m.check(s.t, s.d, s.f)
 	s.checkReplay(nil, layout)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 
 	"lorefs/datacenter"
 	"lorefs/internal/cursor"
@@ -42,6 +43,9 @@ func (d *Draft) record(e *Edit) error {
 	node, into := e.Node, e.Parent
 	switch e.Op {
 	case AddNode:
+		if again, err := d.recordAgain(e); again || err != nil {
+			return err
+		}
 	case RestoreNode:
 		var err error
 		if node, err = d.labels.number(d, e.Node); err != nil {
@@ -72,6 +76,48 @@ func (d *Draft) record(e *Edit) error {
 	}
 	d.scratch = appendEdit(d.scratch, e, node, into)
 	return nil
+}
+
+// recordAgain is record for a node that is made again. It reports whether e makes one.
+func (d *Draft) recordAgain(e *Edit) (bool, error) {
+	parent, err := d.reach(e.Parent)
+	if err != nil || !e.Again {
+		return false, err
+	}
+	if e.again, err = d.goneAt(parent, e.Name, e.Ordinal); e.again == nil || err != nil {
+		return false, err
+	}
+	g := e.again
+	keys := d.definition(g.was.key)
+	if e.rank = g.kid.rank; !e.isSettled {
+		e.Keys, e.Flags = keys, g.was.flags
+	}
+	into, err := d.labels.number(d, parent.number)
+	if err != nil {
+		return true, err
+	}
+	number, err := d.labels.number(d, g.kid.number)
+	if err != nil {
+		return true, err
+	}
+	d.scratch = appendEdit(d.scratch, &Edit{Op: RestoreNode}, number, into)
+	for i := range g.was.attrs {
+		d.scratch = appendEdit(d.scratch, &Edit{Op: RemoveAttribute, Name: d.name(g.was.attrs[i].name)}, number, 0)
+	}
+	for i := range g.was.kids {
+		below, err := d.labels.number(d, g.was.kids[i].number)
+		if err != nil {
+			return true, err
+		}
+		d.scratch = appendEdit(d.scratch, &Edit{Op: RemoveNode}, below, 0)
+	}
+	if !slices.Equal(e.Keys, keys) {
+		d.scratch = appendEdit(d.scratch, &Edit{Op: SetKeys, Keys: e.Keys}, number, 0)
+	}
+	if e.Flags != g.was.flags {
+		d.scratch = appendEdit(d.scratch, &Edit{Op: SetFlags, Flags: e.Flags}, number, 0)
+	}
+	return true, nil
 }
 
 // rankFor returns the rank for a node that goes to parent.

@@ -81,11 +81,13 @@ func (n *draftNode) removed(number Number) int {
 			return i
 		}
 	}
-	i := slices.IndexFunc(n.kids[n.homeKids:], is)
-	if i < 0 {
+	if len(n.kids) == n.homeKids {
 		return -1
 	}
-	return n.homeKids + i
+	if i, ok := n.stored().numbers[number]; ok && is(n.kids[i]) {
+		return i
+	}
+	return -1
 }
 
 // restoreNode brings a removed node back, see [RestoreNode].
@@ -103,7 +105,9 @@ func (d *Draft) restoreNode(e Edit, u *undoList) error {
 		return err
 	}
 	n := d.lost(parent, e.Node)
-	if _, taken := parent.kidAt[childKey{k.name, k.ordinal}]; taken && n == nil {
+	_, taken := parent.kidAt[childKey{k.name, k.ordinal}]
+	// The first file doesn't lead to a child that is in no place of home.
+	if n == nil && (taken || i >= parent.homeKids) {
 		if n, err = d.restored(&k); err != nil {
 			return err
 		}
@@ -309,6 +313,12 @@ type away struct {
 	nodes, attrs []Number
 }
 
+// isAway reports whether n does not have the attribute with a number in the first file, but another
+// node may.
+func (n *draftNode) isAway(attribute Number) bool {
+	return attribute <= datacenter.MaxEntries && (attribute <= n.number || attribute > n.number+Number(n.homeAttrs))
+}
+
 // checkAway returns an error if some node that the base has below a removed one is somewhere
 // else. If that came back, the node would be there twice.
 func (d *Draft) checkAway(k *draftChild) error {
@@ -341,7 +351,7 @@ func (d *Draft) findAway() error {
 		d.away.nodes = append(d.away.nodes, number)
 	}
 	for number, n := range d.owners {
-		if number <= n.number || number > n.number+Number(n.homeAttrs) {
+		if n.isAway(number) {
 			d.away.attrs = append(d.away.attrs, number)
 		}
 	}

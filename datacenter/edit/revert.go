@@ -230,6 +230,11 @@ func (r *reverter) holding(n Number, upTo int) int {
 // target adds what is to be as in the base.
 func (r *reverter) target(t Target) error {
 	i, there := r.at(t.Node)
+	if !there { // another node may have been made of it
+		if i = slices.IndexFunc(r.nodes, func(x surveyed) bool { return x.n.again != nil && x.n.again.kid.number == t.Node }); i >= 0 {
+			there = true
+		}
+	}
 	switch {
 	case !there:
 		return r.untouched(t.Node)

@@ -24,6 +24,11 @@ func (m *model) revert(base *model, what []edit.Target) error {
 	r := reverted{m: m, base: base, in: map[edit.Number]bool{}}
 	attrs := []edit.Target{}
 	for _, t := range what {
+		for now, was := range m.again {
+			if was == t.Node {
+				t.Node = now
+			}
+		}
 		switch n, was := m.nodes[t.Node], base.nodes[t.Node]; {
 		case n == nil && was == nil:
 			return edit.ErrGone
@@ -158,7 +163,7 @@ func (s *session) adopt() {
 // stepOrRevert is step, or takes something back.
 func (s *session) stepOrRevert() {
 	if rapid.IntRange(0, 3).Draw(s.t.rt, "revert") > 0 {
-		s.step()
+		s.stepOrReturn()
 		return
 	}
 	var what []edit.Target
@@ -176,7 +181,7 @@ func (s *session) stepOrRevert() {
 func (s *session) revert(what []edit.Target) {
 	before := s.d.Pending()
 	m := s.m.clone()
-	want := m.revert(s.base, what)
+	want := m.revert(m.base, what)
 	taken, err := s.d.Revert(s.t.Context(), nil, what)
 	switch {
 	case want != nil:
@@ -204,13 +209,13 @@ func (s *session) revertAll() {
 		s.t.Fatalf("%d changes are left", n)
 	}
 	for number, n := range s.m.nodes {
-		was := s.base.nodes[number]
+		was := s.m.base.nodes[number]
 		if was == nil || n.ordinal != was.ordinal {
 			s.t.Fatalf("node %d is %+v, want %+v", number, n, was)
 		}
 	}
 	names := nameOrder(s.files[len(s.files)-1])
-	now, base := s.m.clone(), s.base.clone()
+	now, base := s.m.clone(), s.m.base.clone()
 	now.root.sort(names)
 	base.root.sort(names)
 	if got, want := now.String(), base.String(); got != want {

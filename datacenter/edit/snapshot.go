@@ -63,6 +63,8 @@ type epochs struct {
 	// them.
 	snapshots int
 	past      []*draftNode
+	// saves has the open Snapshots that may be saved.
+	saves []*Snapshot
 	// since has the edits made while a Snapshot is open, in the form in which they can be
 	// made again.
 	since [][]Edit
@@ -79,6 +81,21 @@ func (e *epochs) note(edits []Edit) {
 func (d *Draft) Snapshot() *Snapshot {
 	d.editing.Lock()
 	defer d.editing.Unlock()
+	s := d.take()
+	d.epochs.saves = append(d.epochs.saves, s)
+	return s
+}
+
+// View returns a Snapshot only for looking: the Draft will not go on with what is written of it. What
+// the Snapshot does not have any more can come back while it is open.
+func (d *Draft) View() *Snapshot {
+	d.editing.Lock()
+	defer d.editing.Unlock()
+	return d.take()
+}
+
+// take returns a Snapshot. The caller holds editing.
+func (d *Draft) take() *Snapshot {
 	s := d.present()
 	s.nameTable = d.copied()
 	d.epochs.now++
@@ -102,6 +119,7 @@ func (s *Snapshot) Close() {
 	defer d.editing.Unlock()
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.epochs.saves = slices.DeleteFunc(d.epochs.saves, func(x *Snapshot) bool { return x.epoch == s.epoch })
 	if d.epochs.snapshots--; d.epochs.snapshots > 0 {
 		return
 	}

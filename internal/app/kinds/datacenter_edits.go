@@ -304,7 +304,7 @@ type draftEdits struct {
 // Edits implements lister.
 func (d draftEdits) Edits(ctx context.Context) iter.Seq2[Edit, error] {
 	return func(yield func(Edit, error) bool) {
-		s := d.draft.Snapshot()
+		s := d.draft.View()
 		defer s.Close()
 		l, err := newDataCenterEdits(ctx, s, d.found)
 		if err != nil {
@@ -317,7 +317,7 @@ func (d draftEdits) Edits(ctx context.Context) iter.Seq2[Edit, error] {
 
 // WritePatch implements lister.
 func (d draftEdits) WritePatch(ctx context.Context, w io.Writer) error {
-	s := d.draft.Snapshot()
+	s := d.draft.View()
 	defer s.Close()
 	p, err := patch.MakeDraft(ctx, s, filepath.Base(d.path))
 	if err == nil {

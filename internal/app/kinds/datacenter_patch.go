@@ -87,7 +87,7 @@ func applyPatches(ctx context.Context, f *datacenter.File, d *edit.Draft, patche
 // judgePatches finds out what applying patches would do. Each is judged against what those
 // before it would leave, so they are applied to a second draft with the same edits.
 func (s *dataCenterSession) judgePatches(ctx context.Context, patches []*patch.Patch) ([]*patch.Result, error) {
-	snapshot := s.dc.Draft().Snapshot()
+	snapshot := s.dc.Draft().View()
 	defer snapshot.Close()
 	same, err := patch.MakeDraft(ctx, snapshot, "")
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 func (s *dataCenterSession) Revert(ctx context.Context, paths []string, all bool) (r Reverted, err error) {
 	x := selection{session: s}
 	if err := s.dc.Revert(ctx, func() (what []edit.Target, err error) {
-		snapshot := s.dc.Draft().Snapshot()
+		snapshot := s.dc.Draft().View()
 		defer snapshot.Close()
 		if err := x.choose(ctx, snapshot, paths, all); err != nil {
 			return nil, err
@@ -39,7 +39,7 @@ func (s *dataCenterSession) Revert(ctx context.Context, paths []string, all bool
 func (s *dataCenterSession) EditsAt(ctx context.Context, paths []string, isThere func(path string) bool) ([]Edit, error) {
 	defer s.dc.HoldBase()()
 	defer s.dc.HoldNotes()()
-	snapshot := s.dc.Draft().Snapshot()
+	snapshot := s.dc.Draft().View()
 	defer snapshot.Close()
 	x := selection{session: s, isThere: isThere}
 	if err := x.choose(ctx, snapshot, paths, true); err != nil {

@@ -51,7 +51,7 @@ func (s *Session) KeepPatch(changed error) string {
 // file: then the patch has what was saved as well. Else it is made of what the journal notes.
 func (s *Session) patchOf() (*patch.Patch, error) {
 	ctx, name := context.Background(), filepath.Base(s.files.Path())
-	snapshot := s.draft.Snapshot()
+	snapshot := s.draft.View()
 	defer snapshot.Close()
 	if p, err := patch.MakeDraft(ctx, snapshot, name); err == nil {
 		return p, nil
