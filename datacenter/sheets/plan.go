@@ -23,6 +23,9 @@ type PlanOptions = plan.Options
 //
 // The root element of the text must have the name of the sheet.
 //
+// If a sheet with this Name and Ordinal was removed, the text is compared with that, and the sheet comes back.
+// So do nodes that were removed from a sheet and that the text has again.
+//
 // Nodes belong together if they are equal, or by their keys, by a unique id, or by their
 // place. So everything that stays keeps its number, its place among its siblings, and the
 // parts that it shares. The order of attributes does not count, nor that of children with
@@ -40,6 +43,13 @@ func (s *Source) Plan(ctx context.Context, sheet Sheet, file string, data []byte
 		Known: func() *xsd.ElementType { return s.knownRoot(ctx, sheet.Name) },
 	}
 	target := plan.Target{Number: sheet.Number, Name: sheet.Name, Ordinal: sheet.Ordinal, Addr: sheet.addr}
+	if s.draft != nil && sheet.Number == 0 {
+		for _, k := range s.draft.Removed(0) {
+			if k.Name == sheet.Name && k.Ordinal == sheet.Ordinal {
+				target.Number, target.Addr, target.Removed = k.Number, k.Addr, true
+			}
+		}
+	}
 	return plan.Make(ctx, base, target, file, data, opts)
 }
 

@@ -3,6 +3,7 @@ package plan
 import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
+	"lorefs/datacenter/sheets/internal/vocab"
 	"lorefs/internal/align"
 	"lorefs/internal/formats/datacenter/identity"
 )
@@ -10,9 +11,12 @@ import (
 // siblings are the children of a node that have one name: xs as they are, and ys as the text
 // wants them.
 type siblings struct {
-	parent edit.Number
+	parent oldNode
+	name   vocab.NameID
 	xs     []oldKid
 	ys     []newKid
+	// removed returns the children that were removed from parent. Those that come back join xs.
+	removed func() (map[vocab.NameID][]removedKid, error)
 	// to has the place in ys of the node that belongs to each of xs.
 	to []int32
 	// classes has a class for each of ys. The order counts only within a class: if keys
@@ -33,7 +37,7 @@ func (p *planner) diffSiblings(s siblings) error {
 	taken := make([]bool, len(s.ys))
 	for i, j := range s.to {
 		if j == align.None {
-			p.edits = append(p.edits, edit.Edit{Op: edit.RemoveNode, Node: s.xs[i].number})
+			p.remove(s.parent, edit.Edit{Op: edit.RemoveNode, Node: s.xs[i].number})
 			continue
 		}
 		taken[j] = true
@@ -66,6 +70,9 @@ func (p *planner) align(s *siblings) error {
 	}
 	s.alignEqual()
 	keys, err := p.keysOf(s)
+	if err == nil {
+		err = p.bringBack(s, keys)
+	}
 	if err != nil {
 		return err
 	}
@@ -122,6 +129,14 @@ func (s *siblings) alignEqual() {
 func (p *planner) keysOf(s *siblings) (datacenter.KeyDefinition, error) {
 	if len(s.xs) > 0 {
 		keys, _, err := p.oldKeys(s.xs[0].oldNode)
+		return keys, err
+	}
+	removed, err := s.removed()
+	if err != nil {
+		return nil, err
+	}
+	if kids := removed[s.name]; len(kids) > 0 {
+		keys, _, err := p.oldKeys(kids[0].oldNode)
 		return keys, err
 	}
 	keys, has, _, err := p.wantedKeys(s.ys[0].newRef)

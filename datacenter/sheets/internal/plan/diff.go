@@ -3,6 +3,7 @@ package plan
 import (
 	"cmp"
 	"slices"
+	"sync"
 
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets/internal/vocab"
@@ -72,7 +73,7 @@ func (p *planner) sameText(x oldNode, y newRef) bool {
 }
 
 func (p *planner) removeAttribute(x oldNode, name vocab.NameID) {
-	p.edits = append(p.edits, edit.Edit{Op: edit.RemoveAttribute, Node: x.number, Name: p.names.name(name)})
+	p.remove(x, edit.Edit{Op: edit.RemoveAttribute, Node: x.number, Name: p.names.name(name)})
 }
 
 // setAttribute adds the edit that sets an attribute of x; old is its attribute now, or nil.
@@ -125,6 +126,7 @@ func (p *planner) diffKids(x oldNode, y newRef) error {
 	}
 	slices.SortStableFunc(xs, func(a, b oldKid) int { return cmp.Compare(a.name, b.name) })
 	slices.SortStableFunc(ys, func(a, b newKid) int { return cmp.Compare(a.name, b.name) })
+	removed := sync.OnceValues(func() (map[vocab.NameID][]removedKid, error) { return p.removedKids(x) })
 	for len(xs)+len(ys) > 0 {
 		var name vocab.NameID
 		if len(ys) == 0 || len(xs) > 0 && xs[0].name < ys[0].name {
@@ -140,7 +142,7 @@ func (p *planner) diffKids(x oldNode, y newRef) error {
 			k++
 		}
 		p.path = append(p.path, name)
-		err := p.diffSiblings(siblings{parent: x.number, xs: xs[:i], ys: ys[:k]})
+		err := p.diffSiblings(siblings{parent: x, xs: xs[:i], ys: ys[:k], name: name, removed: removed})
 		p.path = p.path[:len(p.path)-1]
 		if err != nil {
 			return err

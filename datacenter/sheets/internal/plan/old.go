@@ -13,11 +13,12 @@ import (
 	"lorefs/internal/formats/datacenter/spell"
 )
 
-// oldNode is a node of the sheet: of the file or, if touched, of the draft.
+// oldNode is a node of the sheet: of the file or, if touched, of the draft. If it was removed, it is as
+// the base of the draft has it, and comes back.
 type oldNode struct {
-	number  edit.Number
-	node    datacenter.Node
-	touched bool
+	number           edit.Number
+	node             datacenter.Node
+	touched, removed bool
 }
 
 // oldKid is a child of an oldNode.
@@ -27,12 +28,30 @@ type oldKid struct {
 }
 
 // oldNode returns a node by its number. addr is its place in the file, if it has one.
-func (p *planner) oldNode(n edit.Number, addr datacenter.Address) (oldNode, error) {
-	if p.draft.Touched(n) {
-		return oldNode{number: n, touched: true}, nil
+func (p *planner) oldNode(n edit.Number, addr datacenter.Address, removed bool) (oldNode, error) {
+	o := oldNode{number: n, removed: removed}
+	if o.touched = p.reader(o).Touched(n); o.touched {
+		return o, nil
 	}
-	node, err := p.file.Node(addr)
-	return oldNode{number: n, node: node}, err
+	var err error
+	o.node, err = p.file.Node(addr)
+	return o, err
+}
+
+// reader reads touched nodes.
+type reader interface {
+	Touched(n edit.Number) bool
+	Node(n edit.Number) (edit.Node, bool)
+	Attribute(n edit.Number, name string) (edit.Entry, bool)
+	Attributes(n edit.Number) ([]edit.Entry, bool)
+	OrderedChildren(n edit.Number) ([]edit.Entry, bool, error)
+}
+
+func (p *planner) reader(o oldNode) reader {
+	if o.removed {
+		return p.saved()
+	}
+	return p.draft
 }
 
 // gone returns the error for a node that was removed.
@@ -52,16 +71,12 @@ func (p *planner) oldAttributes(o oldNode, dst []vocab.Attribute) ([]vocab.Attri
 		return dst, nil
 	}
 	from := len(dst)
-	entries, ok := p.draft.List(o.number, 0, vocab.MaxEntries, p.entries[:0])
-	p.entries = entries
+	entries, ok := p.reader(o).Attributes(o.number)
 	if !ok {
 		return dst, gone(o.number)
 	}
 	for i := range entries {
 		e := &entries[i]
-		if !e.Attribute {
-			continue
-		}
 		a, err := vocab.OfEntry(p.file, e, p.names.stored(e.NameIndex, e.Name))
 		if err != nil {
 			return dst, err
@@ -99,14 +114,14 @@ func storedKids(o oldNode, dst []oldKid) ([]oldKid, error) {
 		if err != nil {
 			return dst, err
 		}
-		dst = append(dst, oldKid{vocab.NameID(c.NameIndex()), oldNode{number: number, node: c}})
+		dst = append(dst, oldKid{vocab.NameID(c.NameIndex()), oldNode{number: number, node: c, removed: o.removed}})
 		number += edit.Number(c.Entries())
 	}
 	return dst, nil
 }
 
 func (p *planner) draftKids(o oldNode, dst []oldKid) ([]oldKid, error) {
-	entries, ok, err := p.draft.OrderedChildren(o.number)
+	entries, ok, err := p.reader(o).OrderedChildren(o.number)
 	if err == nil && !ok {
 		err = gone(o.number)
 	}
@@ -115,7 +130,7 @@ func (p *planner) draftKids(o oldNode, dst []oldKid) ([]oldKid, error) {
 	}
 	for i := range entries {
 		e := &entries[i]
-		k, err := p.oldNode(e.Number, e.Addr)
+		k, err := p.oldNode(e.Number, e.Addr, o.removed)
 		if err != nil {
 			return dst, err
 		}
@@ -129,7 +144,7 @@ func (p *planner) oldKeys(o oldNode) (datacenter.KeyDefinition, datacenter.KeyFl
 	if !o.touched {
 		return o.node.Keys(), o.node.Flags(), nil
 	}
-	n, ok := p.draft.Node(o.number)
+	n, ok := p.reader(o).Node(o.number)
 	if !ok {
 		return nil, 0, gone(o.number)
 	}
@@ -149,7 +164,7 @@ func (p *planner) oldValue(o oldNode) (text []byte, ok bool, err error) {
 		p.scratch, err = a.AppendText(p.scratch[:0])
 		return p.scratch, true, err
 	}
-	e, ok := p.draft.Attribute(o.number, spell.ValueName)
+	e, ok := p.reader(o).Attribute(o.number, spell.ValueName)
 	if !ok {
 		return nil, false, nil
 	}

@@ -69,20 +69,9 @@ func (o *ordering) ranks() error {
 	if len(o.s.xs) == 0 {
 		return nil
 	}
-	d, parent := o.p.draft, o.s.parent
-	if err := d.Open(parent); err != nil {
-		return err
-	}
-	entries, ok, err := d.OrderedChildren(parent)
-	if err == nil && !ok {
-		err = gone(parent)
-	}
+	places, err := o.p.places(o.s)
 	if err != nil {
 		return err
-	}
-	places := make(map[edit.Number]slot, len(entries))
-	for i := range entries {
-		places[entries[i].Number] = slot{ordinal: entries[i].Ordinal, rank: entries[i].Rank}
 	}
 	for _, x := range o.s.xs {
 		at := places[x.number]
@@ -100,6 +89,43 @@ func (o *ordering) ranks() error {
 		o.byRank[i] = int32(n)
 	}
 	return nil
+}
+
+// places returns the ordinals and ranks of siblings, by their numbers.
+func (p *planner) places(s *siblings) (map[edit.Number]slot, error) {
+	entries, err := p.children(s.parent)
+	if err != nil {
+		return nil, err
+	}
+	removed, err := s.removed()
+	if err != nil {
+		return nil, err
+	}
+	places := make(map[edit.Number]slot, len(entries))
+	for i := range entries {
+		places[entries[i].Number] = slot{ordinal: entries[i].Ordinal, rank: entries[i].Rank}
+	}
+	for _, k := range removed[s.name] {
+		places[k.number] = k.slot
+	}
+	return places, nil
+}
+
+// children returns the children of a node, with their places.
+func (p *planner) children(o oldNode) ([]edit.Entry, error) {
+	if o.removed && !o.touched {
+		return p.draft.SavedChildren(o.number, o.node)
+	}
+	if !o.removed {
+		if err := p.draft.Open(o.number); err != nil {
+			return nil, err
+		}
+	}
+	entries, ok, err := p.reader(o).OrderedChildren(o.number)
+	if err == nil && !ok {
+		err = gone(o.number)
+	}
+	return entries, err
 }
 
 // byKeys returns the classes of ys whose order counts.
@@ -177,7 +203,7 @@ func (o *ordering) put(j int32, rank uint64) error {
 	p, s := o.p, o.s
 	if i := o.from[j]; i != align.None {
 		p.edits = append(p.edits, edit.Edit{
-			Op: edit.MoveNode, Node: s.xs[i].number, Parent: s.parent,
+			Op: edit.MoveNode, Node: s.xs[i].number, Parent: s.parent.number,
 			Name: p.names.name(s.xs[i].name), Ordinal: o.old[i].ordinal, Rank: rank,
 		})
 		return nil
@@ -185,7 +211,7 @@ func (o *ordering) put(j int32, rank uint64) error {
 	if o.types == nil {
 		o.types = p.typesHere()
 	}
-	at := slot{parent: s.parent, ordinal: o.ordinal, rank: rank}
+	at := slot{parent: s.parent.number, ordinal: o.ordinal, rank: rank}
 	o.ordinal++
 	return p.add(at, s.ys[j].newRef, o.types)
 }

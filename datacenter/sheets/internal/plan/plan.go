@@ -50,6 +50,8 @@ type Target struct {
 	Ordinal uint32
 	// Addr is its place in the file, if it has one.
 	Addr datacenter.Address
+	// Removed says that the sheet was removed, and comes back.
+	Removed bool
 }
 
 // Make computes the edits that make a sheet of the draft equal to a text, as the documentation
@@ -63,11 +65,12 @@ func Make(ctx context.Context, base Base, sheet Target, file string, data []byte
 		ctx: ctx, known: sync.OnceValue(base.Known), draft: base.Draft, file: base.File.Private(datacenter.MostPrivate), parser: parser, sheet: sheet,
 		xsd: opts.Schema, names: planNames{of: base.Names.ByText(), voc: base.Names},
 	}
+	p.saved = sync.OnceValue(p.draft.Saved)
 	p.contents = identity.NewContents(tree{p})
 	defer p.file.Forget()
 	root := oldNode{}
 	if sheet.Number != 0 {
-		if root, err = p.oldNode(sheet.Number, sheet.Addr); err != nil {
+		if root, err = p.oldNode(sheet.Number, sheet.Addr, sheet.Removed); err != nil {
 			return Plan{}, err
 		}
 	}
@@ -76,6 +79,9 @@ func Make(ctx context.Context, base Base, sheet Target, file string, data []byte
 	}
 	top := p.ref(0)
 	p.path = append(p.path, p.nodes[0].name)
+	if sheet.Removed {
+		p.restore(root, 0)
+	}
 	if sheet.Number == 0 {
 		err = p.add(slot{ordinal: sheet.Ordinal}, top, p.typesHere())
 	} else {
@@ -84,35 +90,32 @@ func Make(ctx context.Context, base Base, sheet Target, file string, data []byte
 	if err != nil {
 		return Plan{}, err
 	}
-	return Plan{Edits: removalsFirst(p.edits), Comments: parser.Comments(), Spellings: p.respelled}, nil
+	// Removals come first, since the number of attributes and children of a node is limited.
+	edits := slices.Concat(p.removals, p.restored, p.below, p.edits)
+	return Plan{Edits: edits, Comments: parser.Comments(), Spellings: p.respelled}, nil
 }
 
-// removalsFirst puts removals first, since the number of attributes and children of a node
-// is limited.
-func removalsFirst(edits []edit.Edit) []edit.Edit {
-	removes := func(e edit.Edit) bool {
-		return e.Op == edit.RemoveAttribute || e.Op == edit.RemoveNode
+// remove adds an edit that removes something of a node, or a node with everything below it.
+func (p *planner) remove(of oldNode, e edit.Edit) {
+	if of.removed {
+		p.below = append(p.below, e)
+	} else {
+		p.removals = append(p.removals, e)
 	}
-	if !slices.ContainsFunc(edits, removes) {
-		return edits
-	}
-	slices.SortStableFunc(edits, func(a, b edit.Edit) int {
-		switch {
-		case removes(a) && !removes(b):
-			return -1
-		case removes(b) && !removes(a):
-			return 1
-		}
-		return 0
-	})
-	return edits
+}
+
+// restore adds the edit that brings back a removed child of parent.
+func (p *planner) restore(o oldNode, parent edit.Number) {
+	p.restored = append(p.restored, edit.Edit{Op: edit.RestoreNode, Node: o.number, Parent: parent})
 }
 
 // planner makes a plan. It first reads the text, compares it with the sheet, and keeps only
 // the place of parts that are equal. Then it compares the rest.
 type planner struct {
-	ctx    context.Context
-	draft  *edit.Draft
+	ctx   context.Context
+	draft *edit.Draft
+	// saved has what was removed.
+	saved  func() *edit.Reader
 	file   *datacenter.Private
 	parser *xmlsheet.Parser
 	sheet  Target
@@ -140,9 +143,9 @@ type planner struct {
 	contents *identity.Contents[newRef]
 	scratch  []byte
 	same     []vocab.Attribute
-	entries  []edit.Entry
 	steps    int
-	edits    []edit.Edit
+	// restored are the edits that bring back removed nodes, and below the removals in these nodes.
+	removals, restored, below, edits []edit.Edit
 	// respelled says that the text spells a number differently than a sheet does.
 	respelled bool
 }
