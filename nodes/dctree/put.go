@@ -182,8 +182,8 @@ func (e *edits) noteType(k attributeKey, t datacenter.Type) {
 	e.types[k] = t
 }
 
-// Mkdir implements [overlay.Source]. A new node gets the keys of the file's nodes on the same
-// path.
+// Mkdir implements [overlay.Source]. What was removed is made again. Any other new node gets the
+// keys of the file's nodes on the same path.
 func (e *edits) Mkdir(ctx context.Context, dir nodes.ID, name string) (nodes.ID, error) {
 	in, _, err := e.dirNumber(dir)
 	if err != nil {
@@ -199,7 +199,7 @@ func (e *edits) Mkdir(ctx context.Context, dir nodes.ID, name string) (nodes.ID,
 	}
 	n := e.draft.NewNumber()
 	err = e.apply(ctx, edit.Edit{
-		Op: edit.AddNode, Node: n, Parent: in, Name: plain, Ordinal: ordinal, Keys: keys,
+		Op: edit.AddNode, Node: n, Parent: in, Name: plain, Ordinal: ordinal, Keys: keys, Again: true,
 	})
 	if err == nil {
 		e.giveWay(in, plain, ordinal)

@@ -66,6 +66,9 @@ func (e *edits) typeOfNew(dir edit.Number, name string) (datacenter.Type, error)
 	if t := e.typeBefore(attributeKey{dir, name}); t != 0 {
 		return t, nil
 	}
+	if d, ok := e.draft.RemovedAttribute(dir, name); ok {
+		return e.storedType(&d)
+	}
 	t, _, err := e.draft.TypeOnPath(dir, name)
 	return t, refusal(err)
 }

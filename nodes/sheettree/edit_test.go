@@ -23,7 +23,7 @@ type edited struct {
 	*sheettree.Editable
 	tree *dctree.Editable
 	// logged, if not nil, is called after the draft has logged an edit.
-	logged func()
+	logged func(record []byte)
 
 	mu      sync.Mutex
 	changes map[nodes.Change]bool // of the sheets
@@ -51,9 +51,9 @@ func editSheets(t *testing.T, data []byte, opts sheettree.EditOptions) *edited {
 	t.Helper()
 	f := dctest.Open(t, data)
 	e := &edited{T: t, changes: map[nodes.Change]bool{}, inTree: map[nodes.Change]bool{}}
-	d, err := edit.NewDraft(f, func([]byte) error {
+	d, err := edit.NewDraft(f, func(record []byte) error {
 		if e.logged != nil {
-			e.logged()
+			e.logged(record)
 		}
 		return nil
 	})
@@ -222,9 +222,13 @@ func TestBothTreesShowIt(t *testing.T) {
 	if attr, err := e.tree.Attr(t.Context(), thing.ID); err != nil || !attr.Removed {
 		t.Errorf("the removed node is %+v, %v", attr, err)
 	}
-	save(`<Thing id="2"`, `<Thing id="1"/><Thing id="2"`)
-	if !e.was(e.inTree, nodes.Change{Dir: item.ID, Name: "Thing.3"}) || read(t, e.tree, "Item/Thing.3/id") != "1\n" {
+	save(`<Thing id="2"`, `<Thing id="9"/><Thing id="2"`)
+	if !e.was(e.inTree, nodes.Change{Dir: item.ID, Name: "Thing.3"}) || read(t, e.tree, "Item/Thing.3/id") != "9\n" {
 		t.Error("a node that a sheet adds")
+	}
+	save(`<Thing id="9" />`, `<Thing id="1"/>`)
+	if !e.was(e.inTree, nodes.Change{Dir: item.ID, Name: "Thing.1"}) || read(t, e.tree, "Item/Thing.1/id") != "1\n" {
+		t.Error("a removed node that a sheet has again")
 	}
 
 	clear(e.changes)
@@ -262,7 +266,7 @@ func TestOthersEditBehindAChange(t *testing.T) {
 	e := editSheets(t, items(), sheettree.EditOptions{})
 	for i := range 20 {
 		var behind sync.WaitGroup
-		e.logged = func() {
+		e.logged = func([]byte) {
 			e.logged = nil
 			behind.Go(func() {
 				_, err := e.tree.Mkdir(t.Context(), nodes.Root, fmt.Sprintf("Item.%d", 5+i))
