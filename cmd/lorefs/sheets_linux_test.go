@@ -66,7 +66,7 @@ func TestPackOfSkewedSchemas(t *testing.T) {
 	for _, tt := range []struct {
 		like []string
 		want int
-	}{{nil, 1102}, {[]string{"--like", path}, 0}} {
+	}{{nil, 1102}, {[]string{"--all", "--like", path}, 0}} {
 		runLorefs(t, "", append(append([]string{"pack"}, tt.like...), skewed, packed)...)
 		if n := changedValues(t, path, packed); n != tt.want {
 			t.Errorf("pack %v: %d values differ, want %d", tt.like, n, tt.want)
