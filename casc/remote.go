@@ -101,6 +101,14 @@ func (s *Storage) IsRemote() bool {
 	return remote
 }
 
+// Absent returns the error of a file that is known and not there. It matches ErrNotLocal.
+func (s *Storage) Absent() error {
+	if s.IsRemote() {
+		return errNowhere
+	}
+	return ErrNotLocal
+}
+
 // Unreached reports whether an error says no more than that something far away could not be
 // read now. Nothing can stand for what that is, and it is no damage.
 func (s *Storage) Unreached(err error) bool {

@@ -29,6 +29,9 @@ const (
 	FindingMissing
 	// FindingNoKey means that something is whole, but encrypted with an unknown key.
 	FindingNoKey
+	// FindingFailed means that something far away could not be fetched, so that nobody knows
+	// whether it is right.
+	FindingFailed
 )
 
 func (k FindingKind) String() string {
@@ -39,6 +42,8 @@ func (k FindingKind) String() string {
 		return "missing"
 	case FindingNoKey:
 		return "no key"
+	case FindingFailed:
+		return "failed"
 	}
 	return fmt.Sprintf("FindingKind(%d)", int(k))
 }
@@ -139,7 +144,7 @@ const verifyBatch = 256
 // An error means that checking could not go on, because of ctx.
 func (s *Storage) Verify(ctx context.Context, opts VerifyOptions) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
-		v := &verifier{s: s, ctx: ctx, opts: opts, damaged: map[ShortKey]Finding{}, noKey: map[ShortKey]Finding{}, yield: func(f Finding) bool { return yield(f, nil) }}
+		v := &verifier{s: s, ctx: ctx, opts: opts, bad: map[ShortKey]Finding{}, yield: func(f Finding) bool { return yield(f, nil) }}
 		for _, check := range []func() error{v.tables, v.pages, v.manifests, v.spans, v.files} {
 			err := check()
 			if err != nil && ctx.Err() != nil {
@@ -163,8 +168,8 @@ type verifier struct {
 	// keys are the content keys of encoded files. encoding is that of the encoding file.
 	keys     contentKeys
 	encoding Ref
-	// damaged and noKey are the bad encoded files, with what was found.
-	damaged, noKey map[ShortKey]Finding
+	// bad are the encoded files that can't be read, with what was found.
+	bad map[ShortKey]Finding
 	// checked counts the files of the root that were looked at.
 	checked int
 }
@@ -184,12 +189,12 @@ func (v *verifier) report(f Finding) error {
 // nothing is read from.
 func (v *verifier) tables() error {
 	for _, err := range v.s.faults {
-		if err := v.report(Finding{Kind: FindingDamaged, What: err.Error()}); err != nil {
+		if err := v.report(v.fault(err)); err != nil {
 			return err
 		}
 	}
 	if _, err := v.s.Shmem(); err != nil && !errors.Is(err, iofs.ErrNotExist) {
-		if err := v.report(Finding{Kind: FindingDamaged, What: err.Error()}); err != nil {
+		if err := v.report(v.fault(err)); err != nil {
 			return err
 		}
 	}
@@ -199,7 +204,7 @@ func (v *verifier) tables() error {
 	}
 	for _, name := range names {
 		if _, err := v.s.ReadIndex(v.ctx, name); err != nil {
-			if err := v.report(Finding{Kind: FindingDamaged, What: err.Error()}); err != nil {
+			if err := v.report(v.fault(err)); err != nil {
 				return err
 			}
 		}
@@ -211,7 +216,7 @@ func (v *verifier) tables() error {
 func (v *verifier) pages() error {
 	e := v.s.encoding
 	if err := e.loadEncoded(v.ctx); err != nil {
-		return v.report(Finding{Kind: FindingDamaged, What: err.Error()})
+		return v.report(v.fault(err))
 	}
 	for _, t := range []*pageTable{&e.content, &e.encoded} {
 		data := make([]byte, t.size)
@@ -229,7 +234,7 @@ func (v *verifier) pages() error {
 				}
 				continue
 			}
-			if err := v.report(Finding{Kind: FindingDamaged, What: err.Error()}); err != nil {
+			if err := v.report(v.fault(err)); err != nil {
 				return err
 			}
 		}
@@ -257,10 +262,21 @@ func (v *verifier) manifests() error {
 	return nil
 }
 
+// fault returns the finding of a table that can't be read, which is damage if it is on this machine.
+func (v *verifier) fault(err error) Finding {
+	f := Finding{Kind: FindingDamaged, What: err.Error()}
+	if v.s.IsRemote() {
+		f.Kind = v.kindOf(err)
+	}
+	return f
+}
+
 func (v *verifier) kindOf(err error) FindingKind {
 	switch {
-	case errors.Is(err, ErrNotLocal), v.s.Unreached(err):
+	case errors.Is(err, ErrNotLocal), v.s.IsRemote() && isGone(err):
 		return FindingMissing
+	case v.s.Unreached(err):
+		return FindingFailed
 	case errors.Is(err, blte.ErrNoKey):
 		return FindingNoKey
 	}
@@ -274,7 +290,7 @@ func (v *verifier) spans() error {
 		return err
 	}
 	for _, err := range faults {
-		if err := v.report(Finding{Kind: FindingDamaged, What: err.Error()}); err != nil {
+		if err := v.report(v.fault(err)); err != nil {
 			return err
 		}
 	}
@@ -311,11 +327,8 @@ func (v *verifier) spans() error {
 			if found[i].What == "" {
 				continue
 			}
-			switch {
-			case found[i].Kind == FindingDamaged && v.isUsed(&found[i]):
-				v.damaged[batch[i].key.Short()] = found[i]
-			case found[i].Kind == FindingNoKey:
-				v.noKey[batch[i].key.Short()] = found[i]
+			if found[i].Kind == FindingNoKey || v.s.IsRemote() || found[i].Kind == FindingDamaged && v.isUsed(&found[i]) {
+				v.bad[batch[i].key.Short()] = found[i]
 			}
 			if err := v.report(found[i]); err != nil {
 				return err

@@ -39,7 +39,7 @@ func (v *verifier) files() error {
 // run: the run that continues does not know of it. It takes no longer than reading the
 // root.
 func (v *verifier) nameDamaged() error {
-	if len(v.damaged) == 0 {
+	if len(v.bad) == 0 {
 		return nil
 	}
 	v.ctx = context.WithoutCancel(v.ctx)
@@ -52,7 +52,7 @@ func (v *verifier) nameDamaged() error {
 			continue
 		}
 		r, err := v.readFrom(&f)
-		if err != nil || !slices.ContainsFunc(r.keys, func(key []byte) bool { _, bad := v.damaged[ShortKey(key)]; return bad }) {
+		if err != nil || !slices.ContainsFunc(r.keys, func(key []byte) bool { f, bad := v.bad[ShortKey(key)]; return bad && f.Kind != FindingNoKey }) {
 			continue
 		}
 		if f.Name == "" {
@@ -140,12 +140,12 @@ func (v *verifier) readFrom(f *File) (r reading, err error) {
 	r.forms = true
 	entry, err := v.s.encoding.Find(v.ctx, f.CKey)
 	if errors.Is(err, ErrNotFound) {
-		return r, fmt.Errorf("%w: %w", err, ErrNotLocal)
+		return r, fmt.Errorf("%w: %w", err, v.s.Absent())
 	}
 	if err != nil {
 		return r, err
 	}
-	why := fmt.Errorf("content key %v: %w", f.CKey, ErrNotLocal)
+	why := fmt.Errorf("content key %v: %w", f.CKey, v.s.Absent())
 	for i := range entry.EKeys {
 		key := entry.EKeys[i][:]
 		switch err := v.isHere(key); {
@@ -176,10 +176,7 @@ func (v *verifier) isHere(key []byte) error {
 
 // stateOf returns what was found in an encoded file.
 func (v *verifier) stateOf(key []byte) (found Finding, bad bool) {
-	if found, bad := v.damaged[ShortKey(key)]; bad {
-		return found, true
-	}
-	if found, bad := v.noKey[ShortKey(key)]; bad {
+	if found, bad := v.bad[ShortKey(key)]; bad {
 		return found, true
 	}
 	if v.opts.Since == (Place{}) {

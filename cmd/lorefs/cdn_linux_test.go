@@ -32,11 +32,18 @@ type cdnRun struct {
 	cdn    *write.CDN
 	dir    string
 	n      int
+	// oneHost leaves out the second host.
+	oneHost bool
 }
 
 func newCDNRun(t *testing.T, n, archives int) *cdnRun {
 	t.Helper()
-	l, c, err := casctest.NewLargeCDN(n, archives)
+	return newRun(t, n, archives, casctest.NewLargeCDN)
+}
+
+func newRun(t *testing.T, n, archives int, storage func(n, archives int) (*casctest.Large, *write.CDN, error)) *cdnRun {
+	t.Helper()
+	l, c, err := storage(n, archives)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,8 +58,10 @@ func newCDNRun(t *testing.T, n, archives int) *cdnRun {
 // command returns a command that reads the storage with a folder for what is fetched.
 func (r *cdnRun) command(cache, name string, args ...string) *exec.Cmd {
 	all := []string{name, "--version-host", r.server.VersionHost(), "--listfile", filepath.Join(r.dir, "list.csv"), "--cache-dir", cache}
-	for _, h := range r.server.Hosts() {
-		all = append(all, "--host", h)
+	for i, h := range r.server.Hosts() {
+		if i == 0 || !r.oneHost {
+			all = append(all, "--host", h)
+		}
 	}
 	c := exec.CommandContext(r.t.Context(), "lorefs", append(append(all, "cdn:"+cdntest.Product), args...)...)
 	c.Env = append(os.Environ(), "XDG_CACHE_HOME="+filepath.Join(r.dir, "cache")) // the same storage is read elsewhere

@@ -73,7 +73,7 @@ func (f *cdnFlags) parse(s *optionSet) (o kinds.CDNOptions, err error) {
 // have.
 var (
 	onlyCDN  = []string{"region", "host", "version-host"}
-	neverCDN = []string{"product", "missing"}
+	neverCDN = []string{"product"}
 )
 
 // checkPlace returns an error for options that don't go with the place of a CASC storage.

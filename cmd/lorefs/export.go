@@ -30,6 +30,8 @@ type exporting struct {
 	format string
 	links  bool
 	dryRun bool
+	// hides says that what is not installed is no failure.
+	hides bool
 	// name is how the user spells the source.
 	name string
 }
@@ -45,7 +47,7 @@ If export can't read a file, it says so and goes on. The exit code is 1 then, un
 --ignore names the reason: no-key or missing. It leaves existing files alone; --overwrite
 replaces them. At the end it says how many files it has written and, by reason, how many
 not. It only counts the files of a CASC storage that are not installed. With --missing show
-it names each.
+it names each, and so it does with files that no host of a CDN has.
 
 The sheets of a data center are written by their paths below sheets/: PATH sheets/ItemData
 makes the folder ItemData in DIR. The hidden file .lorefs.json beside it says which sheets
@@ -136,7 +138,7 @@ func (f *exporting) parseIgnored() (err error) {
 		return err
 	}
 	if f.source.casc.missing == missingHide {
-		f.files.ignored[treecopy.Missing] = true
+		f.hides = true
 	}
 	return nil
 }
@@ -155,6 +157,9 @@ func (f *exporting) copy(ctx context.Context, c *cobra.Command, s *kinds.Source,
 		return err
 	}
 	f.files.readable = s.Readable
+	if f.hides && s.Remote() == nil {
+		f.files.ignored[treecopy.Missing] = true
+	}
 	if s.Remote() != nil {
 		f.files.workers, f.files.rows = remoteWorkers, s.Rows()
 		debug.SetMemoryLimit(remoteMemory)

@@ -105,7 +105,7 @@ func (f *filing) foretell(c *cobra.Command, s *kinds.Source, to string, files it
 	if err = cmp.Or(err, out.Flush(), s.Check()); err != nil {
 		return err
 	}
-	f.tell(c, &r, " would be written")
+	f.tell(c, s, &r, " would be written")
 	return f.outcome(c, &r)
 }
 
@@ -156,7 +156,7 @@ func (f *filing) run(c *cobra.Command, s *kinds.Source, to string, write func(tr
 			to, r.Files, r.Bytes, len(s.Partial(c.Context())), r.Present, r.Missing, r.NoKey, r.Damaged, r.Failed,
 		})
 	} else {
-		f.tell(c, &r, "")
+		f.tell(c, s, &r, "")
 	}
 	return errors.Join(err, f.outcome(c, &r))
 }
@@ -183,22 +183,26 @@ type filed struct {
 }
 
 // tell prints how many files were written and, by reason, how many not.
-func (f *filing) tell(c *cobra.Command, r *treecopy.Report, written string) {
+func (f *filing) tell(c *cobra.Command, s *kinds.Source, r *treecopy.Report, written string) {
 	line := shown.Plural(r.Files, "file")
 	if r.Bytes != nodes.UnknownSize {
 		line += ", " + shown.Plural(r.Bytes, "byte")
 	}
 	line += written
+	missing := "not installed"
+	if s.Remote() != nil {
+		missing = "on no host"
+	}
 	var left []string
 	for _, reason := range []struct {
 		files int64
 		why   string
 	}{
 		{r.Present, "there already"},
-		{r.Missing, "not installed"},
+		{r.Missing, missing},
 		{r.NoKey, "without a key"},
 		{r.Damaged, "damaged"},
-		{r.Failed, "could not be written"},
+		{r.Failed, "failed"},
 	} {
 		if reason.files > 0 {
 			left = append(left, fmt.Sprintf("%d %s", reason.files, reason.why))

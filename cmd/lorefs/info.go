@@ -21,7 +21,8 @@ func newInfo(log *slog.Logger) *cobra.Command {
 
 PATH is a file of a CASC storage, as a mount would show it. With it, info prints where the
 content comes from: entries in the root, content key, encoding keys, encoding (ESpec),
-archive and offset. info also reads the file, and says why if that fails.`,
+archive and offset. info also reads the file, and says why if that fails. The exit code is 1
+if it could not be had from a host.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 1 {
 				return exactArgs("SOURCE")(c, args)
@@ -41,10 +42,15 @@ archive and offset. info also reads the file, and says why if that fails.`,
 			if err != nil {
 				return err
 			}
-			if !asJSON {
-				return d.Print(c.OutOrStdout())
+			if asJSON {
+				err = jsonout.Object(c.OutOrStdout(), d)
+			} else {
+				err = d.Print(c.OutOrStdout())
 			}
-			return jsonout.Object(c.OutOrStdout(), d)
+			if f, ok := d.(interface{ Failed() bool }); ok && err == nil && f.Failed() {
+				return &commandError{code: exitFailure}
+			}
+			return err
 		},
 	}
 	f.add(c.Flags())

@@ -67,7 +67,9 @@ type Client struct {
 
 	mu sync.Mutex // guards the rest
 	// failed is what no host gave, up to maxFailed.
-	failed      map[failedObject]failure
+	failed map[failedObject]failure
+	// cut is how many parts of an object in a row were always cut.
+	cut         map[string]int
 	cached      int64
 	cachedBytes int64
 }
@@ -115,7 +117,7 @@ func New(o Options) (*Client, error) {
 	return &Client{
 		path: o.Path, configPath: o.ConfigPath, pool: newPool(o.Hosts), cache: o.Cache,
 		http: &http.Client{Transport: o.Transport, CheckRedirect: redirect},
-		once: o.Once, offline: o.Offline, decrypt: o.Decrypt, times: times, log: o.Logger, failed: map[failedObject]failure{},
+		once: o.Once, offline: o.Offline, decrypt: o.Decrypt, times: times, log: o.Logger, failed: map[failedObject]failure{}, cut: map[string]int{},
 	}, nil
 }
 
@@ -326,6 +328,7 @@ func (c *Client) get(ctx context.Context, r request, own bool, kept func() ([]by
 		c.remember(&r, err)
 		return nil, err
 	}
+	c.came(&r)
 	if c.keeps(own) {
 		keep(data)
 	}
@@ -369,17 +372,42 @@ func (c *Client) remember(r *request, err error) {
 	if !gone {
 		f.until = now.Add(c.times.Failed)
 	}
-	if !e.refused() {
-		o.off, o.size = r.off, r.size
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if !e.refused() && !c.alwaysCut(r.path, e) {
+		o.off, o.size = r.off, r.size
+	}
 	if len(c.failed) >= maxFailed {
 		maps.DeleteFunc(c.failed, func(_ failedObject, f failure) bool { return !f.counts(now) })
 	}
 	if len(c.failed) < maxFailed {
 		c.failed[o] = f
 	}
+}
+
+// maxCut is how many parts of an object are tried of which each was always cut.
+const maxCut = 3
+
+// alwaysCut reports whether all parts of an object are cut, as far as that can be known. The caller
+// holds mu.
+func (c *Client) alwaysCut(path string, e *Error) bool {
+	for _, f := range e.Failures {
+		if !isCut(f.Err) {
+			return false
+		}
+	}
+	if len(c.cut) >= maxFailed {
+		clear(c.cut)
+	}
+	c.cut[path]++
+	return c.cut[path] >= maxCut
+}
+
+// came notes that a request was answered.
+func (c *Client) came(r *request) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.cut, r.path)
 }
 
 // Stats are counts since the client was made.

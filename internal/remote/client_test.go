@@ -221,7 +221,7 @@ func TestAllFaulty(t *testing.T) {
 			asked := len(s.Requests())
 			want := 8
 			switch fault {
-			case remotetest.NotFound:
+			case remotetest.NotFound, remotetest.Forbidden: // which would be said again
 				want = 2
 			case remotetest.TooMany, remotetest.Reset: // which may soon be over
 				want = 20
@@ -235,7 +235,9 @@ func TestAllFaulty(t *testing.T) {
 				t.Errorf("asked again: %v", again)
 			}
 			_, _ = c.Range(t.Context(), o.inLarge, 11, 5000, equals(nil))
-			refused := fault == remotetest.NotFound || fault == remotetest.TooMany || fault == remotetest.Unavailable
+			refused := slices.Contains([]remotetest.Fault{
+				remotetest.NotFound, remotetest.TooMany, remotetest.Unavailable, remotetest.Forbidden, remotetest.Broken, remotetest.Dropped,
+			}, fault)
 			if more := len(s.Requests()) - asked; (more == 0) != refused {
 				t.Errorf("%d requests for another part", more)
 			}

@@ -34,6 +34,13 @@ type Error struct {
 	Failures []Failure
 }
 
+// IsFailure reports whether an error says that something could not be had from the hosts, or that
+// they were not asked: it says nothing of what they have.
+func IsFailure(err error) bool {
+	_, failed := errors.AsType[*Error](err)
+	return failed || errors.Is(err, ErrOffline)
+}
+
 func (e *Error) Error() string {
 	if len(e.Failures) == 0 {
 		return fmt.Sprintf("remote: %s: there is no host to ask", e.Path)

@@ -94,6 +94,7 @@ func (t *together) fetch(ctx context.Context, row []int, size int64) error {
 		t.c.remember(&r, err)
 		return err
 	}
+	t.c.came(&r)
 	for _, i := range row {
 		if t.got[i] != nil && t.c.keeps(t.files[i].Own) {
 			t.c.cache.PutPiece(t.object(i), t.files[i].Size, 0, t.got[i])

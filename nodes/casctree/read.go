@@ -115,7 +115,7 @@ func (t *Tree) openRef(ctx context.Context, id nodes.ID) (*casc.Content, error) 
 		return nil, err
 	}
 	if len(forms) == 0 {
-		return nil, fmt.Errorf("the encoding file does not have it: %w", casc.ErrNotLocal)
+		return nil, fmt.Errorf("the encoding file does not have it: %w", t.st.Absent())
 	}
 	c, err := t.openForms(ctx, forms, size)
 	if err == nil && c.Size() != size {
@@ -233,6 +233,8 @@ func (t *Tree) treeError(ctx context.Context, id nodes.ID, off int64, err error)
 	case errors.Is(err, nodes.ErrChanged):
 	case errors.Is(err, blte.ErrNoKey):
 		return fmt.Errorf("%w: %w", nodes.ErrNoKey, err)
+	case errors.Is(err, casc.ErrNotLocal) && t.st.IsRemote():
+		return nodes.Mark(err, nodes.ErrUnavailable) // which speaks of this machine
 	case errors.Is(err, casc.ErrNotLocal):
 		return fmt.Errorf("%w: %w", nodes.ErrUnavailable, err)
 	}

@@ -35,13 +35,16 @@ type cascFile struct {
 	// Forms are encoded forms of the content, any of which will do. Each is a list of encoded
 	// files, most of one.
 	Forms [][]cascEncoded `json:"forms"`
-	// Readable says that all of it can be read; Reason is missing, no_key or damaged if not,
-	// and Error says more.
+	// Readable says that all of it can be read; Reason is missing, no_key, damaged or failed if
+	// not, and Error says more.
 	Readable bool   `json:"readable"`
 	Reason   string `json:"reason,omitempty"`
 	Error    string `json:"error,omitempty"`
 	// WithoutKey are the ranges of the content that lack an encryption key.
 	WithoutKey []cascGap `json:"without_key,omitempty"`
+
+	// nowhere says why an encoded file is in no archive.
+	nowhere string
 }
 
 // cascRootEntry is an entry of the root.
@@ -98,8 +101,15 @@ func (s *Source) DescribeFile(ctx context.Context, name string) (Description, er
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return describeFile(&tr), nil
+	d := describeFile(&tr)
+	if d.nowhere = "it is not installed"; c.cdn != nil {
+		d.nowhere = "no host has it"
+	}
+	return d, nil
 }
+
+// Failed reports whether it could not be found out whether the file can be read.
+func (d *cascFile) Failed() bool { return d.Reason == string(treecopy.Failed) }
 
 // Partial returns the paths of the files that were read so far with zeros for blocks whose key
 // is not known.
@@ -198,10 +208,11 @@ func (d *cascFile) Print(w io.Writer) error {
 			if e.EncodedSize >= 0 {
 				text("  encoded size", shown.Plural(e.EncodedSize, "byte"))
 			}
-			if e.Offset != nil {
+			switch {
+			case e.Offset != nil:
 				text("  archive", fmt.Sprintf("%s at %#x", e.Archive, *e.Offset))
-			} else {
-				text("  archive", "none: it is not installed")
+			case e.Error == "":
+				text("  archive", "none: "+d.nowhere)
 			}
 			text("  unknown", e.Error)
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	iofs "io/fs"
 
+	"lorefs/internal/remote"
 	"lorefs/nodes"
 )
 
@@ -13,7 +14,7 @@ type Reason string
 const (
 	// Present means that there is such a file already.
 	Present Reason = "present"
-	// Missing means that the content is not installed.
+	// Missing means that the content is not installed, or that no host has it.
 	Missing Reason = "missing"
 	// NoKey means that the content is encrypted with an unknown key.
 	NoKey Reason = "no_key"
@@ -21,7 +22,8 @@ const (
 	Damaged Reason = "damaged"
 	// Partial means that there are zeros for blocks whose key is not known.
 	Partial Reason = "partial"
-	// Failed means that the content is all right and could not be written.
+	// Failed means that nothing is known to be wrong with the content, which could not be had from
+	// its host, or not be written.
 	Failed Reason = "failed"
 )
 
@@ -32,6 +34,8 @@ func ReasonOf(err error) Reason {
 		return Missing
 	case errors.Is(err, nodes.ErrNoKey):
 		return NoKey
+	case remote.IsFailure(err):
+		return Failed
 	}
 	return Damaged
 }

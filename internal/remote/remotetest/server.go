@@ -36,16 +36,26 @@ const (
 	Short             // half of the bytes, as if that were all
 	WrongRange        // a range that begins a byte later
 	Packed            // a coding that nobody asked for
+	Forbidden         // status 403
+	Broken            // status 500
+	Dropped           // the connection ends without an answer
 )
 
 // Faults are all faults.
 var Faults = []Fault{
 	WrongBytes, HTML, NotFound, TooMany, Unavailable, Stall, Silence, Reset, Whole, Short, WrongRange, Packed,
+	Forbidden, Broken, Dropped,
+}
+
+// refuses tells whether a host does a fault also when it does not have what it is asked for.
+func (f Fault) refuses() bool {
+	return slices.Contains([]Fault{TooMany, Unavailable, Silence, Forbidden, Broken, Dropped}, f)
 }
 
 func (f Fault) String() string {
 	names := []string{
 		"none", "wrong bytes", "HTML", "404", "429", "503", "stall", "silence", "reset", "whole", "short", "wrong range", "packed",
+		"403", "500", "dropped",
 	}
 	return names[f]
 }
@@ -159,7 +169,7 @@ func (s *Server) begin(req Request) ([]byte, Fault) {
 	if choose != nil {
 		fault = choose(req)
 	}
-	if !ok && fault != Silence {
+	if !ok && !fault.refuses() {
 		fault = NotFound
 	}
 	return data, fault
@@ -169,7 +179,7 @@ func (s *Server) serve(host int, w http.ResponseWriter, r *http.Request) {
 	req := Request{Host: host, Path: strings.TrimPrefix(r.URL.Path, "/"), Range: r.Header.Get("Range")}
 	data, fault := s.begin(req)
 	a, ok := answerOf(req.Range, data)
-	if !ok && fault != NotFound {
+	if !ok && fault != NotFound && !fault.refuses() {
 		w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
 		return
 	}
@@ -186,6 +196,13 @@ func (s *Server) serve(host int, w http.ResponseWriter, r *http.Request) {
 		a = answer{status: http.StatusTooManyRequests}
 	case Unavailable:
 		a = answer{status: http.StatusServiceUnavailable}
+	case Forbidden:
+		a = answer{status: http.StatusForbidden}
+	case Broken:
+		a = answer{status: http.StatusInternalServerError}
+	case Dropped:
+		reset(w)
+		return
 	case Silence:
 		<-r.Context().Done()
 		return
@@ -253,6 +270,7 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, a answer, fault Fa
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
 	case Reset:
+		_ = http.NewResponseController(w).Flush()
 		reset(w)
 	}
 }
@@ -260,7 +278,6 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, a answer, fault Fa
 // reset ends a connection without the usual goodbye.
 func reset(w http.ResponseWriter) {
 	control := http.NewResponseController(w)
-	_ = control.Flush()
 	conn, _, err := control.Hijack()
 	if err != nil {
 		panic(http.ErrAbortHandler) // ends the connection as well

@@ -55,6 +55,18 @@ func NewLargeCDN(n, archives int) (*Large, *write.CDN, error) {
 	return l, c, err
 }
 
+// NewPackedCDN is NewLargeCDN with all in archives, also what the build configuration names, as the
+// hosts of large games have it.
+func NewPackedCDN(n, archives int) (*Large, *write.CDN, error) {
+	b, l := largeBuilder(n)
+	b.PackNamed = true
+	for i := range b.Stored {
+		b.Stored[i].Absent = false
+	}
+	c, err := b.CDN(archives)
+	return l, c, err
+}
+
 func largeBuilder(n int) (*write.Builder, *Large) {
 	var b write.Builder
 	b.Stored = make([]write.Stored, 0, n+2)

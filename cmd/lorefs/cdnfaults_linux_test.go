@@ -1,0 +1,273 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"lorefs/internal/formats/casc/casctest"
+	"lorefs/internal/remote/remotetest"
+	"lorefs/internal/testneeds"
+)
+
+// faultyHosts are faults of hosts that are noticed at once. Those that are noticed after half a
+// minute are in the tests of internal/remote, which have a clock of their own.
+func faultyHosts() []remotetest.Fault {
+	few := []remotetest.Fault{remotetest.Forbidden, remotetest.Dropped, remotetest.Unavailable, remotetest.Reset}
+	all := append(few, remotetest.NotFound, remotetest.TooMany, remotetest.Broken, remotetest.WrongBytes,
+		remotetest.HTML, remotetest.Short, remotetest.WrongRange, remotetest.Packed)
+	return all[:testneeds.Cases(len(few), len(all), len(all))]
+}
+
+// newPackedRun is newCDNRun with everything in archives, so that all is looked for in two places.
+func newPackedRun(t *testing.T, n, archives int) *cdnRun {
+	t.Helper()
+	return newRun(t, n, archives, casctest.NewPackedCDN)
+}
+
+// exported runs export, and returns what it says, its exit code, and how many requests it made.
+func (r *cdnRun) exported(name string) (report filedReport, code, requests int) {
+	r.t.Helper()
+	r.server.Reset()
+	out, code := r.run(name, "export", "--json", filepath.Join(r.dir, name))
+	if err := json.Unmarshal(out, &report); err != nil && code <= exitFailure {
+		r.t.Fatalf("%v: %s", err, out)
+	}
+	objects, indexes, _ := r.server.Asked()
+	return report, code, objects + indexes
+}
+
+// filedReport is what export says with --json.
+type filedReport struct{ Files, Missing, Damaged, Failed int }
+
+// run runs a command with a folder for what is fetched, and returns its output and exit code.
+func (r *cdnRun) run(cache string, args ...string) ([]byte, int) {
+	r.t.Helper()
+	c := r.command(filepath.Join(r.dir, "fetched-"+cache), args[0], args[1:]...)
+	c.Env = append(os.Environ(), "XDG_CACHE_HOME="+filepath.Join(r.dir, "cache-"+cache))
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	out, err := c.Output()
+	code := 0
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		code = exit.ExitCode()
+	} else if err != nil {
+		r.t.Fatal(err)
+	}
+	if words := "local archives"; strings.Contains(stderr.String()+string(out), words) {
+		r.t.Errorf("%v: %q of a CDN: %s", args, words, stderr.String())
+	}
+	return out, code
+}
+
+// TestCDNOneFaultyHost has one of two hosts do something wrong, be it the first or the second, or
+// for each object another one: all comes, with an empty cache and with everything in archives, and
+// at most twice as many requests are made.
+func TestCDNOneFaultyHost(t *testing.T) {
+	t.Parallel()
+	r := newPackedRun(t, 300, 3)
+	right, _, least := r.exported("right")
+	r.checkTree(filepath.Join(r.dir, "right"))
+	modes := map[string]func(r remotetest.Request) bool{
+		"first":  func(r remotetest.Request) bool { return r.Host == 0 },
+		"second": func(r remotetest.Request) bool { return r.Host == 1 },
+		"by turns": func(r remotetest.Request) bool {
+			h := fnv.New32()
+			h.Write([]byte(r.Path))
+			return r.Host == int(h.Sum32()>>4&1)
+		},
+	}
+	for _, fault := range faultyHosts() {
+		for mode, faulty := range modes {
+			r.server.Objects.SetFault(func(req remotetest.Request) remotetest.Fault {
+				if faulty(req) {
+					return fault
+				}
+				return remotetest.None
+			})
+			name := fmt.Sprintf("%v %s", fault, mode)
+			report, code, requests := r.exported(name)
+			if code != 0 || report != right || requests > 2*least {
+				t.Errorf("%s: exit code %d, %+v, %d requests, without a fault %d", name, code, report, requests, least)
+			}
+			r.checkTree(filepath.Join(r.dir, name))
+		}
+	}
+}
+
+// TestCDNForbids has both hosts answer 403 for what they do not have, as stores do that must not
+// be listed.
+func TestCDNForbids(t *testing.T) {
+	t.Parallel()
+	r := newPackedRun(t, 300, 3)
+	r.server.Objects.SetFault(func(req remotetest.Request) remotetest.Fault {
+		if _, ok := r.cdn.Files[strings.TrimPrefix(req.Path, "tpr/sample/")]; !ok {
+			return remotetest.Forbidden
+		}
+		return remotetest.None
+	})
+	if report, code, requests := r.exported("out"); code != 0 || report.Failed+report.Missing+report.Damaged > 0 {
+		t.Errorf("exit code %d, %+v, %d requests", code, report, requests)
+	}
+	r.checkTree(filepath.Join(r.dir, "out"))
+}
+
+// TestCDNLost has both hosts do something wrong with one archive, or with its index. The other
+// files come, and those of the archive have failed, in the words and by the exit codes of all
+// commands; if both hosts say that it is not there, they are missing. They are not asked for it
+// again for each file.
+func TestCDNLost(t *testing.T) {
+	t.Parallel()
+	const n = 300
+	r := newCDNRun(t, n, 3)
+	right, _, _ := r.exported("right")
+	faults := faultyHosts()
+	for _, fault := range faults[:testneeds.Cases(2, len(faults), len(faults))] {
+		for _, suffix := range []string{"", ".index"} {
+			name := fmt.Sprintf("%v%s", fault, suffix)
+			lost := r.cdn.Archives[0].String() + suffix
+			asked := r.lose(lost, fault)
+			word, gone := "failed", fault == remotetest.NotFound
+			if gone {
+				word = "missing"
+			}
+			report, code, _ := r.exported(name)
+			count := report.Failed
+			if gone {
+				count = report.Missing
+			}
+			if code != exitFailure || count == 0 || count >= n || report.Damaged > 0 || report.Files+count != right.Files {
+				t.Errorf("%s: exit code %d, %+v, want %s and the others", name, code, report, word)
+			}
+			// What was sent, and was wrong, is asked for again file by file, which may be right.
+			if sent := suffix == "" && fault != remotetest.NotFound && refusesNothing(fault); !sent && *asked > 40 {
+				t.Errorf("%s: it was asked for %d times", name, *asked)
+			}
+			if fault != faults[0] && testneeds.Quick() {
+				continue
+			}
+			at := r.anyLost(name)
+			out, code := r.run(name, "info", "--json", at)
+			if !strings.Contains(string(out), `"reason": "`+word+`"`) || (code == exitFailure) == gone {
+				t.Errorf("%s: info: exit code %d: %s", name, code, out)
+			}
+			out, code = r.run(name, "verify", "--json")
+			if code != exitFailure || strings.Contains(string(out), `"kind":"damaged"`) || !strings.Contains(string(out), `"kind":"`+word+`","file":"`) {
+				t.Errorf("%s: verify: exit code %d: %.1000s", name, code, out)
+			}
+			out, code = r.run(name, "fetch", "--json", filepath.Join(r.dir, "mirror "+name))
+			if code != exitFailure || strings.Contains(string(out), `"left": 0`) {
+				t.Errorf("%s: fetch: exit code %d: %s", name, code, out)
+			}
+		}
+	}
+}
+
+func refusesNothing(f remotetest.Fault) bool {
+	return f != remotetest.Forbidden && f != remotetest.Dropped && f != remotetest.Unavailable && f != remotetest.Broken
+}
+
+// lose has both hosts do something wrong with an object, and returns how often they were asked.
+func (r *cdnRun) lose(object string, fault remotetest.Fault) (asked *int) {
+	var mu sync.Mutex
+	asked = new(int)
+	r.server.Objects.SetFault(func(req remotetest.Request) remotetest.Fault {
+		if !strings.HasSuffix(req.Path, "/"+object) {
+			return remotetest.None
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		*asked++
+		return fault
+	})
+	return asked
+}
+
+// anyLost returns the path of a file that was not exported.
+func (r *cdnRun) anyLost(dir string) string {
+	r.t.Helper()
+	for i := range r.n {
+		if _, err := os.Stat(filepath.Join(r.dir, dir, r.large.Find(i))); err != nil {
+			return r.large.Find(i)
+		}
+	}
+	r.t.Fatal("all files are there")
+	return ""
+}
+
+// TestCDNOffline reads with an empty cache for files: nobody was asked for them, so none is damaged.
+func TestCDNOffline(t *testing.T) {
+	t.Parallel()
+	r := newCDNRun(t, 100, 1)
+	if out, code := r.run("x", "ls", "files"); code != 0 {
+		t.Fatalf("exit code %d: %s", code, out)
+	}
+	out, code := r.run("x", "export", "--json", "--offline", filepath.Join(r.dir, "out"))
+	var report filedReport
+	if err := json.Unmarshal(out, &report); err != nil || code != exitFailure || report.Failed != r.n || report.Damaged+report.Missing > 0 {
+		t.Errorf("exit code %d: %s", code, out)
+	}
+}
+
+// TestCDNLimited exports from one host that answers two requests a second: all comes, with at most
+// half as many requests again as without a limit.
+func TestCDNLimited(t *testing.T) {
+	t.Parallel()
+	r := newPackedRun(t, 240, 6)
+	r.oneHost = true
+	free, _, least := r.exported("free")
+	var mu sync.Mutex
+	var answered []time.Time
+	r.server.Objects.SetFault(func(remotetest.Request) remotetest.Fault {
+		mu.Lock()
+		defer mu.Unlock()
+		now := time.Now()
+		for len(answered) > 0 && now.Sub(answered[0]) >= time.Second {
+			answered = answered[1:]
+		}
+		if len(answered) == 2 {
+			return remotetest.TooMany
+		}
+		answered = append(answered, now)
+		return remotetest.None
+	})
+	report, code, requests := r.exported("limited")
+	if code != 0 || report != free || 2*requests > 3*least {
+		t.Errorf("exit code %d, %+v, %d requests, without a limit %d", code, report, requests, least)
+	}
+	r.checkTree(filepath.Join(r.dir, "limited"))
+	t.Logf("%d requests, without a limit %d", requests, least)
+}
+
+// TestCDNCut exports from one host that cuts every third connection within its answer.
+func TestCDNCut(t *testing.T) {
+	t.Parallel()
+	r := newPackedRun(t, 240, 6)
+	r.oneHost = true
+	free, _, least := r.exported("free")
+	var mu sync.Mutex
+	asked := 0
+	r.server.Objects.SetFault(func(remotetest.Request) remotetest.Fault {
+		mu.Lock()
+		defer mu.Unlock()
+		if asked++; asked%3 == 0 {
+			return remotetest.Reset
+		}
+		return remotetest.None
+	})
+	report, code, requests := r.exported("cut")
+	if code != 0 || report != free || requests > 2*least {
+		t.Errorf("exit code %d, %+v, %d requests, without cuts %d", code, report, requests, least)
+	}
+	r.checkTree(filepath.Join(r.dir, "cut"))
+	t.Logf("%d requests, without cuts %d", requests, least)
+}
