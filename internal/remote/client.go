@@ -129,6 +129,7 @@ func newTransport(t Times) http.RoundTripper {
 	return &http.Transport{
 		Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext, TLSHandshakeTimeout: t.Connect,
 		MaxIdleConnsPerHost: maxHost, IdleConnTimeout: 90 * time.Second, ForceAttemptHTTP2: true,
+		MaxResponseHeaderBytes: maxHeader,
 	}
 }
 

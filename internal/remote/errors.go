@@ -134,3 +134,23 @@ func retryAfter(err error) time.Duration {
 	}
 	return 0
 }
+
+// maxError is how many bytes of what a host did are told. It may have the host's own words, which
+// can be as long as the host likes.
+const maxError = 1 << 10
+
+// Brief returns an error whose text is not too long to be read.
+func Brief(err error) error {
+	if err == nil || len(err.Error()) <= maxError {
+		return err
+	}
+	return &briefError{err}
+}
+
+type briefError struct{ err error }
+
+func (e *briefError) Error() string {
+	text := e.err.Error()
+	return strings.ToValidUTF8(text[:min(len(text), maxError)], "") + " …"
+}
+func (e *briefError) Unwrap() error { return e.err }

@@ -35,7 +35,7 @@ func (e *finalError) Unwrap() error { return e.err }
 
 // Final marks an error of [Exchange.Read] that another try can't mend. [Client.Exchange]
 // returns it without the mark.
-func Final(err error) error { return &finalError{err} }
+func Final(err error) error { return &finalError{Brief(err)} }
 
 // StatusError returns the error of an answer whose status tells that it is none.
 func StatusError(resp *http.Response, body io.Reader) error {

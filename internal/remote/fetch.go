@@ -132,7 +132,7 @@ func (a *attempt) ask(ctx context.Context, h *host) (data []byte, err error) {
 	n := int64(0)
 	defer func() { a.c.pool.release(h, n) }()
 	data, n, err = a.c.ask(ctx, h, a.r)
-	return data, err
+	return data, Brief(err)
 }
 
 // settled returns the hosts that would say the same again.

@@ -28,6 +28,8 @@ const (
 	maxDropped = 1 << 20
 	// maxFirst is how much memory is taken for what a host says that it sends, in bytes.
 	maxFirst = 1 << 20
+	// maxHeader bounds the header of an answer, in bytes.
+	maxHeader = 256 << 10
 	// maxPage is how much of an answer that can't be used is read, so that its connection can
 	// be used again.
 	maxPage = 4 << 10

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	iofs "io/fs"
 	"path"
@@ -38,12 +39,17 @@ func (s *Store) OpenFolder(ctx context.Context) (*Folder, error) {
 	}
 	for name, p := range d.pins { // all of which add has to know
 		d.add(name, iofs.FileInfoToDirEntry(info{name: path.Base(name), pin: p}))
+		if len(d.dirs) > maxListed {
+			return nil, named(s.shown(""), errManyFolders)
+		}
 	}
 	for _, entries := range d.dirs {
 		slices.SortFunc(entries, func(a, b iofs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
 	}
 	return d, nil
 }
+
+var errManyFolders = fmt.Errorf("more than %d folders are too many", maxListed)
 
 // add adds an entry to its folder, and that to the one above. A store may have both an object
 // a and an object a/b: then a is the file.

@@ -21,6 +21,9 @@ const (
 	// maxIndex bounds that file, in bytes, and maxListed the files of a folder.
 	maxIndex  = 64 << 20
 	maxListed = 1 << 18
+	// maxName bounds a path, in bytes, and maxDepth its parts. There are no more folders than files.
+	maxName  = 4 << 10
+	maxDepth = 128
 	// maxAsked is how many requests learn the sizes of files at a time.
 	maxAsked = 8
 )
@@ -111,6 +114,8 @@ func parseIndex(data []byte) (names []string, err error) {
 			continue
 		case !iofs.ValidPath(name) || name == ".":
 			return nil, fmt.Errorf("line %d: %.80q: want the path of a file, relative to the index", number, name)
+		case isLong(name):
+			return nil, fmt.Errorf("line %d: %.80q: %w", number, name, errLong)
 		case len(names) == maxListed:
 			return nil, tooMany()
 		}
@@ -118,6 +123,11 @@ func parseIndex(data []byte) (names []string, err error) {
 	}
 	return names, nil
 }
+
+// isLong reports whether a path is longer than any that is meant.
+func isLong(name string) bool { return len(name) > maxName || strings.Count(name, "/") >= maxDepth }
+
+var errLong = fmt.Errorf("a path has at most %d bytes and %d parts", maxName, maxDepth)
 
 func tooMany() error { return fmt.Errorf("more than %d files are too many for a folder", maxListed) }
 
@@ -132,10 +142,10 @@ func (s *Store) all(ctx context.Context) (found []listed, err error) {
 			return nil, named(s.shown(""), err)
 		case !iofs.ValidPath(l.path) || l.path == ".":
 			continue // some clients make an object of the name DIR/ for a folder
+		case isLong(l.path):
+			return nil, named(s.shown(""), fmt.Errorf("%.80q: %w", l.path, errLong))
 		case l.pin.size < 0 || l.pin.size > maxObject:
 			return nil, named(s.shown(l.path), fmt.Errorf("the server says that it has %d bytes", l.pin.size))
-		case len(found) == maxListed:
-			return nil, named(s.shown(""), tooMany())
 		}
 		found = append(found, l)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"iter"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -931,6 +932,121 @@ func TestBadListings(t *testing.T) {
 			})
 			if _, err := store(t, "s3://bucket", objects.Options{Endpoint: s.URL, Times: hasty}).OpenFolder(t.Context()); err == nil {
 				t.Error("no error")
+			}
+		})
+	}
+}
+
+// TestEndlessListings has an object store say each time that there is another page, with nothing in
+// it, or with what is no file.
+func TestEndlessListings(t *testing.T) {
+	t.Parallel()
+	for name, content := range map[string]func(page int64) string{
+		"empty":        func(int64) string { return "" },
+		"folders":      func(page int64) string { return fmt.Sprintf("<Contents><Key>%d/</Key><Size>0</Size></Contents>", page) },
+		"same folders": func(int64) string { return strings.Repeat("<Contents><Key>a/</Key><Size>0</Size></Contents>", 5) },
+		"common":       func(int64) string { return "<CommonPrefixes><Prefix>a/</Prefix></CommonPrefixes>" },
+		"files":        func(page int64) string { return fmt.Sprintf("<Contents><Key>%d</Key><Size>1</Size></Contents>", page) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newWeb(t)
+			var pages atomic.Int64
+			s.setFault(func(w http.ResponseWriter, _ *http.Request) bool {
+				const most = 1000
+				page := pages.Add(1)
+				_, _ = fmt.Fprintf(w, `<ListBucketResult><IsTruncated>%v</IsTruncated><NextContinuationToken>%d</NextContinuationToken>%s</ListBucketResult>`,
+					page%most != 0, page, content(page))
+				return true
+			})
+			st := store(t, "s3://bucket", objects.Options{Endpoint: s.URL})
+			ended := func(names iter.Seq2[string, error], err error) {
+				t.Helper()
+				for _, err = range names {
+					_ = err // the last one counts
+				}
+				if err == nil || !strings.Contains(err.Error(), "s3://bucket: the listing does not end") {
+					t.Errorf("%v after %d pages", err, pages.Load())
+				}
+				pages.Store(0)
+			}
+			_, err := st.OpenFolder(t.Context())
+			ended(func(func(string, error) bool) {}, err)
+			ended(st.Top(t.Context()), nil)
+			ended(st.Below(t.Context(), "config/"), nil)
+		})
+	}
+}
+
+// TestLongNames has paths in which the folders would take far more memory and time than the paths.
+func TestLongNames(t *testing.T) {
+	deep := strings.Repeat("a/", 20_000) + "b.zgd"
+	wide := func(yield func(string) bool) {
+		for i := range 4096 {
+			if !yield(fmt.Sprintf("%d/%sb.zgd", i, strings.Repeat("a/", 100))) {
+				return
+			}
+		}
+	}
+	for name, tt := range map[string]struct{ index, want string }{
+		"deep": {deep + "\n", "line 1"},
+		"long": {strings.Repeat("a", 1<<20) + "\n", "line 1"},
+		"wide": {strings.Join(slices.Collect(wide), "\n"), "folders"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newWeb(t)
+			s.put("index.txt", object{data: []byte(tt.index), modified: testTime})
+			s.setFault(func(w http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Path == "/index.txt" {
+					return false
+				}
+				w.Header().Set("Last-Modified", testTime.Format(http.TimeFormat))
+				w.Header().Set("Content-Range", "bytes 0-0/1")
+				w.WriteHeader(http.StatusPartialContent)
+				_, _ = w.Write([]byte{1})
+				return true
+			})
+			_, err := store(t, s.URL, objects.Options{}).OpenFolder(t.Context())
+			if err == nil || !strings.Contains(err.Error(), tt.want) || len(err.Error()) > 300 {
+				t.Errorf("%.300v", err)
+			}
+			if n, _ := s.took(); tt.want != "folders" && n > 1 {
+				t.Errorf("%d requests", n)
+			}
+		})
+	}
+}
+
+// TestWordyServer has a server answer with a lot of words where few are expected.
+func TestWordyServer(t *testing.T) {
+	t.Parallel()
+	words := strings.Repeat("a", 100_000)
+	for name, answer := range map[string]func(w http.ResponseWriter){
+		"coding": func(w http.ResponseWriter) { w.Header().Set("Content-Encoding", words) },
+		"status": func(w http.ResponseWriter) { w.Header().Set("Retry-After", words); w.WriteHeader(http.StatusTeapot) },
+		"redirect": func(w http.ResponseWriter) {
+			w.Header().Set("Location", "http://%zz"+words)
+			w.WriteHeader(http.StatusFound)
+		},
+		"range": func(w http.ResponseWriter) {
+			w.Header().Set("Content-Range", words)
+			w.WriteHeader(http.StatusPartialContent)
+		},
+		"listing": func(w http.ResponseWriter) {
+			w.WriteHeader(http.StatusForbidden)
+			_, _ = io.WriteString(w, "<Error><Code>AccessDenied</Code><Message>"+words+"</Message></Error>")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newWeb(t)
+			s.setFault(func(w http.ResponseWriter, _ *http.Request) bool { answer(w); return true })
+			_, err := store(t, s.URL+"/a", objects.Options{Times: hasty}).Open(t.Context(), "")
+			_, listErr := store(t, "s3://bucket", objects.Options{Endpoint: s.URL, Times: hasty}).OpenFolder(t.Context())
+			for _, err := range []error{err, listErr} {
+				if err == nil || len(err.Error()) > 2000 {
+					t.Errorf("%.300v", err)
+				}
 			}
 		})
 	}

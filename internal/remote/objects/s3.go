@@ -67,7 +67,7 @@ func s3Place(ctx context.Context, o origin.Origin, opts *Options, transport http
 	}
 	creds := providers()
 	client, err := minio.New(at.Host, &minio.Options{
-		Creds: creds, Secure: at.Scheme == "https", Transport: remote.Watched(transport, opts.Times, maxPage), MaxRetries: listTries,
+		Creds: creds, Secure: at.Scheme == "https", Transport: pager{remote.Watched(transport, opts.Times, maxPage)}, MaxRetries: listTries,
 		Region: cmp.Or(os.Getenv("AWS_REGION"), os.Getenv("AWS_DEFAULT_REGION")),
 	})
 	if err != nil {
@@ -150,11 +150,15 @@ func (s *s3) list(ctx context.Context, prefix string, all bool) iter.Seq2[listed
 		top += "/"
 	}
 	return func(yield func(listed, error) bool) {
-		ctx, cancel := context.WithCancel(ctx)
-		defer cancel()
+		ctx, p := newPaging(ctx)
+		defer p.end(nil)
 		for o := range s.client.ListObjectsIter(ctx, s.bucket, minio.ListObjectsOptions{Prefix: top + prefix, Recursive: all}) {
-			if o.Err != nil {
-				yield(listed{}, o.Err)
+			err := cmp.Or(context.Cause(ctx), o.Err)
+			if err == nil {
+				err = p.took(o.Key, all)
+			}
+			if err != nil {
+				yield(listed{}, remote.Brief(err))
 				return
 			}
 			// The library has removed the quotes.
@@ -162,6 +166,9 @@ func (s *s3) list(ctx context.Context, prefix string, all bool) iter.Seq2[listed
 			if !yield(l, nil) {
 				return
 			}
+		}
+		if err := context.Cause(ctx); err != nil { // of which the library says nothing between two pages
+			yield(listed{}, err)
 		}
 	}
 }

@@ -83,14 +83,20 @@ func fromChannels(ctx context.Context, client *remote.Client, product string) ([
 	return c.builds(ctx, &all.Products[i])
 }
 
+// maxBuilds is how many builds a product has at most, with all regions counted. Each takes requests.
+const maxBuilds = 256
+
 // builds lists the builds of a product, by region.
 func (c channels) builds(ctx context.Context, p *catalogProduct) (builds []Build, err error) {
-	for _, listed := range p.Builds {
+	for i, listed := range p.Builds {
+		if max(i, len(builds)) >= maxBuilds {
+			return nil, fmt.Errorf("the catalog has more than %d builds of the product", maxBuilds)
+		}
 		var d definition
 		if err := c.read(ctx, listed.Definition, &d); err != nil {
 			return nil, fmt.Errorf("definition of a build: %w", err)
 		}
-		for _, region := range listed.Branches {
+		for _, region := range listed.Branches[:min(len(listed.Branches), maxBuilds)] {
 			b, err := d.build()
 			var hosts []string
 			if err == nil {
@@ -161,5 +167,5 @@ func parseJSON(data []byte, into any) error {
 	if len(data) > maxText {
 		return fmt.Errorf("%d bytes are too many", len(data))
 	}
-	return json.Unmarshal(data, into)
+	return remote.Brief(json.Unmarshal(data, into))
 }

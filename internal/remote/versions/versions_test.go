@@ -435,6 +435,29 @@ func TestOldTables(t *testing.T) {
 	}
 }
 
+// TestManyBuilds has a catalog with more builds than anybody could ask for.
+func TestManyBuilds(t *testing.T) {
+	s := newServices(t)
+	s.tables.SetFault(func(remotetest.Request) remotetest.Fault { return remotetest.NotFound })
+	put := func(text string) string {
+		name := fmt.Sprintf("%x", md5.Sum([]byte(text)))
+		s.channels.Put("blue/"+name[:2]+"/"+name[2:4]+"/"+name, []byte(text))
+		return name
+	}
+	var builds []string
+	for i := range 1000 {
+		builds = append(builds, `{"branches": [], "definition": "`+put(fmt.Sprintf(`{"buildKey": %q, "cdnKey": %q, "path": "p", "versionNumber": %d}`, keyText(1), keyText(2), i))+`"}`)
+	}
+	catalog := put(`{"products": [{"variant": "prod", "builds": [` + strings.Join(builds, ",") + `]}]}`)
+	s.channels.Put("summary", []byte(`{"public": {"channel": "`+catalog+`"}, "path": "blue"}`))
+	if _, err := versions.Find(t.Context(), s.options(versions.Options{})); err == nil || !strings.Contains(err.Error(), "256 builds") {
+		t.Error(err)
+	}
+	if _, channels := s.asked(); channels > 300 {
+		t.Errorf("%d requests", channels)
+	}
+}
+
 func TestBadOptions(t *testing.T) {
 	s := newServices(t)
 	for _, o := range []versions.Options{
