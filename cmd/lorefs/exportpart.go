@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"os"
 	"path"
 	"path/filepath"
 	"strings"
 
+	"lorefs/datacenter/sheets"
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/treecopy"
 	"lorefs/internal/formats/datacenter/partof"
@@ -64,6 +66,9 @@ func (f *exporting) newMarking(s *kinds.Source, from, to string) (*marking, erro
 	if len(e.Kinds) == 0 {
 		return nil, nil //nolint:nilnil // schemas only
 	}
+	if err := otherLayout(m.folder, e); err != nil {
+		return nil, err
+	}
 	var err error
 	if m.mark, err = kinds.MarkOf(m.folder); err != nil {
 		return nil, err
@@ -72,6 +77,26 @@ func (f *exporting) newMarking(s *kinds.Source, from, to string) (*marking, erro
 		m.mark = &partof.Mark{}
 	}
 	return m, nil
+}
+
+// otherLayout returns an error if a folder has sheets of an export beside the folders of their kinds, where once PATH
+// sheets/ItemData put them. With both, there would be two of each.
+func otherLayout(folder string, e partof.Export) error {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil //nolint:nilerr // there is no such folder, or writing tells why it can't be used
+	}
+	for _, entry := range entries {
+		kind := entry.Name()[:max(strings.LastIndexByte(entry.Name(), '-'), 0)]
+		if _, is := e.Kinds[kind]; !is || entry.IsDir() {
+			continue
+		}
+		if _, is := sheets.FileOrdinal(kind, entry.Name()); is {
+			return usageErrorf("%s is of an earlier export, which put it beside the folder %s: move such sheets into that, or export to another folder",
+				filepath.Join(folder, entry.Name()), kind)
+		}
+	}
+	return nil
 }
 
 // begin notes of which kinds there will be sheets. Until end, none of them counts as written, also if the export is

@@ -86,8 +86,12 @@ func Completed(folder *pack.Folder, mark *partof.Mark, whole iter.Seq[pack.Loan]
 	for file := range folder.Sheets() {
 		files[file] = true
 	}
+	written := map[string]partof.Numbers{}
+	for kind := range here {
+		written[kind] = mark.Sheets(kind)
+	}
 	return lend(folder, whole, func(kind string, number uint32, file string) bool {
-		return here[kind] && !files[file] && !mark.Sheets(kind).Has(number)
+		return here[kind] && !files[file] && !written[kind].Has(number)
 	})
 }
 

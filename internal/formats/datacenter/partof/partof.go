@@ -21,8 +21,8 @@ import (
 // File is the name of the file with the mark, beside the folders of the sheets.
 const File = ".lorefs.json"
 
-// maxFile bounds a mark, in bytes. That of all sheets of a real data center has 4 KB.
-const maxFile = 1 << 24
+// maxFile bounds a mark, in bytes. One that names each other sheet of a real data center has 100 KB.
+const maxFile = 1 << 20
 
 // format is the form of marks that this package reads and writes.
 const format = 1
@@ -216,7 +216,8 @@ func NumbersOf(ascending []uint32, of int) Numbers {
 
 // Has reports whether a number is among them.
 func (n Numbers) Has(number uint32) bool {
-	return n.All || slices.ContainsFunc(n.runs, func(r run) bool { return r.first <= number && number <= r.last })
+	i, found := slices.BinarySearchFunc(n.runs, number, func(r run, number uint32) int { return cmp.Compare(r.first, number) })
+	return n.All || found || i > 0 && number <= n.runs[i-1].last
 }
 
 // with returns the numbers of both.
