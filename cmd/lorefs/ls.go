@@ -221,6 +221,9 @@ func (l *lister) describe(ctx context.Context, e nodes.Entry, at string) (j json
 			return j, fmt.Errorf("%s: %w", at, err)
 		}
 	}
+	if id, ok := l.source.FileID(e.ID); ok {
+		j.ID = &id
+	}
 	j.Name, j.Kind, j.Size, j.Mtime, j.Inode, j.Path = e.Name, kindName(e.Kind), e.Size, e.ModTime.UTC(), uint64(e.ID), at
 	return j, nil
 }
@@ -232,6 +235,8 @@ type jsonEntry struct {
 	Size  int64     `json:"size"`
 	Mtime time.Time `json:"mtime"`
 	Inode uint64    `json:"inode"`
+	// ID is the number that the root of a CASC storage has for a file.
+	ID *uint32 `json:"id,omitempty"`
 	// Path is the path in the mount, and Target where a link leads.
 	Path   string `json:"path"`
 	Target string `json:"target,omitempty"`

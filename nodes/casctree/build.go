@@ -35,7 +35,7 @@ type builder struct {
 	// made of the same spans.
 	places map[uint64]uint32
 	counts header
-	// ids and hashes are files that wait for a name.
+	// ids and hashes are files that wait for a name. Those in ids stay when they have one.
 	ids, hashes waiting
 	// problems are the first of nProblems faults in spite of which the tree can be used.
 	// faults are the reasons why files can't be read.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -32,6 +33,8 @@ type Tree struct {
 	// checked is when the folder was last looked at, in nanoseconds.
 	checked atomic.Int64
 	started time.Time
+	// idPlaces is table.placesOfIDs, made when it is first needed.
+	idPlaces func() []uint32
 	// localities is the latest locality, nil before the first.
 	localities atomic.Pointer[locality]
 }
@@ -50,6 +53,7 @@ func New(ctx context.Context, st *casc.Storage, opts Options) (*Tree, error) {
 	}
 	t := &Tree{st: st, opts: opts, table: names, problems: slices.Concat(st.Problems(), problems), started: time.Now()}
 	t.readers, t.ahead = newReaders(t.open), newReadAhead(t)
+	t.idPlaces = sync.OnceValue(names.placesOfIDs)
 	t.bytes = st.DiskSize()
 	for i, f := range st.Configs() {
 		t.configs = append(t.configs, nodes.Entry{
@@ -83,6 +87,9 @@ func (t *Tree) listTop() {
 	}
 	if !t.st.IsRemote() { // it would have to be read to be drawn
 		t.top = append(t.top, nodes.Entry{Name: pictureName, ID: pictureID, Kind: nodes.File, Size: pictureSize})
+	}
+	if t.table.nIDs > 0 {
+		t.top = append(t.top, nodes.Entry{Name: byIDName, ID: byIDID, Kind: nodes.Dir})
 	}
 	for in := t.table.dirsIn(0); in.from < in.to; in.from++ {
 		t.top = append(t.top, nodes.Entry{Name: string(t.table.dirName(in.from)), ID: dirID(in.from), Kind: nodes.Dir})
@@ -123,7 +130,7 @@ func (t *Tree) isDir(id nodes.ID) bool {
 	k, i := splitID(id)
 	switch k {
 	case kindFixed:
-		return id >= nodes.Root && id <= manifestsID
+		return id >= nodes.Root && id <= manifestsID || id == byIDID && t.table.nIDs > 0
 	case kindDir:
 		return i > 0 && i < t.table.nDirs
 	case kindContentDir:

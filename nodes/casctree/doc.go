@@ -2,6 +2,7 @@
 //
 //	files/…                   files by the names in the root and the list files
 //	unnamed/0012/00123456.dat files that the root knows by ID only, in hex
+//	by-id/1193046             any file of a root that has IDs, by its ID in decimal
 //	content/ab/abcd…          any content key in the encoding file
 //	install/TAG/…             the install manifest's files, by tag
 //	config/                   the files that say which build is installed
@@ -30,7 +31,8 @@
 // it fails with [nodes.ErrUnavailable]. Directories of such files are listed. Files whose
 // key is not known are listed and fail with [nodes.ErrNoKey]. content/ has a directory for
 // each first byte of a key. These list nothing, since there may be millions of keys, but
-// any key is found, local or not.
+// any key is found, local or not. The same goes for by-id/. Of the files of one ID it has the one
+// that gets the name.
 //
 // With casc.Options.FillMissingKeys a file with chunks of unknown keys is read, with zeros for
 // those chunks. Its extended attribute [XattrPartial] says where they are.
@@ -39,7 +41,7 @@
 //
 // # Names in memory
 //
-// All names lie in one table of bytes, with 19 bytes and the last part of the name for each
+// All names lie in one table of bytes, with 19 bytes, 8 for its ID, and the last part of the name for each
 // file, and no Go value for any of them. The table is made once from root, list files and
 // encoding file, and kept in Options.Index. The next run uses it as it is, if everything it
 // was made from has the same hashes. It has the sizes, so stat(2) reads nothing else. Only

@@ -31,11 +31,23 @@ func (b *builder) finish(ctx context.Context, id cache.ID) (t *table, sealed []b
 	if err := b.avoidDirs(order, from); err != nil {
 		return nil, nil, err
 	}
+	b.sortIDs()
 	t, sealed, err = b.write(id, order, from, dirs)
 	if err == nil {
 		t.faults = b.faults
 	}
 	return t, sealed, err
+}
+
+// sortIDs sorts the IDs of files, and those of one ID like files of one name.
+func (b *builder) sortIDs() {
+	slices.SortFunc(b.ids.files, func(i, j awaited) int {
+		if c := cmp.Compare(i.number, j.number); c != 0 {
+			return c
+		}
+		x, y := b.files.at(int(i.file)), b.files.at(int(j.file))
+		return cmp.Or(x.rank()-y.rank(), x.distance()-y.distance(), cmp.Compare(i.file, j.file))
+	})
 }
 
 // byDir returns all files grouped by directory, and where each directory's begin.
@@ -136,8 +148,9 @@ func (b *builder) nameApart(files []uint32) error {
 		for i := first + 1; i < end; i++ {
 			x := b.files.at(int(files[i]))
 			before := files[first:min(i, first+maxCompared)]
-			if b.hasSame(before, x) {
+			if same := b.findSame(before, x); same >= 0 {
 				x.state |= stateDropped
+				x.dir = before[same] // which stands for it
 				continue
 			}
 			if b.standsIn(before, x) {
@@ -189,11 +202,11 @@ func (b *builder) standsIn(files []uint32, x *buildFile) bool {
 	return b.only && x.distance() == 1 && slices.ContainsFunc(files, func(i uint32) bool { return b.files.at(int(i)).distance() == 0 })
 }
 
-// hasSame reports whether one of files has the content of x.
-func (b *builder) hasSame(files []uint32, x *buildFile) bool {
-	return slices.ContainsFunc(files, func(i uint32) bool {
+// findSame returns which of files has the content of x and is not dropped, or -1.
+func (b *builder) findSame(files []uint32, x *buildFile) int {
+	return slices.IndexFunc(files, func(i uint32) bool {
 		y := b.files.at(int(i))
-		if y.size != x.size || y.flags&^flagStandIn != x.flags&^flagStandIn {
+		if y.state&stateDropped != 0 || y.size != x.size || y.flags&^flagStandIn != x.flags&^flagStandIn {
 			return false
 		}
 		return y.key == x.key || x.flags&(flagForms|flagSpans) != 0 && bytes.Equal(b.moreOf(x), b.moreOf(y))
@@ -261,7 +274,7 @@ func (b *builder) write(id cache.ID, order, from, dirs []uint32) (t *table, seal
 	if max(sizes.dirNames, sizes.fileNames) > maxTableString {
 		return nil, nil, fmt.Errorf("casctree: %w: %d bytes", errTooMany, max(sizes.dirNames, sizes.fileNames))
 	}
-	parts := sections(len(b.dirs), sizes.files, sizes.dirNames, sizes.fileNames, len(b.further))
+	parts := sections(len(b.dirs), sizes.files, sizes.dirNames, sizes.fileNames, len(b.further), len(b.ids.files))
 	w := tableWriter{b: b, data: id.Begin(tableHead + sum(parts[:]))}
 	at := len(w.data)
 	w.head(len(b.dirs), sizes.files, sizes.dirNames, sizes.fileNames)
@@ -286,7 +299,7 @@ func sum(sizes []int) (total int) {
 type tableWriter struct {
 	b     *builder
 	data  []byte
-	parts [6][]byte
+	parts [7][]byte
 }
 
 func (w *tableWriter) head(dirs, files, dirNames, fileNames int) {
@@ -294,7 +307,7 @@ func (w *tableWriter) head(dirs, files, dirNames, fileNames int) {
 	copy(kind[:], w.b.kind)
 	w.data = append(w.data, kind[:]...)
 	c := &w.b.counts
-	for _, n := range [...]int{dirs, files, dirNames, fileNames, len(w.b.further), c.rootRows, c.named, c.unnamed} {
+	for _, n := range [...]int{dirs, files, dirNames, fileNames, len(w.b.further), c.rootRows, c.named, c.unnamed, len(w.b.ids.files)} {
 		w.data = binary.LittleEndian.AppendUint32(w.data, uint32(n))
 	}
 }
@@ -311,6 +324,7 @@ func (w *tableWriter) tree(order, from, dirs []uint32) {
 		}
 	}
 	nextDir, files := uint32(1), uint32(0)
+	numbers := make([]uint32, w.b.files.len) // of the files of the builder
 	dirRecord := func(parent uint32) {
 		for _, v := range [...]uint32{uint32(len(w.parts[3])), parent, nextDir, files} {
 			w.parts[0] = le.AppendUint32(w.parts[0], v)
@@ -325,6 +339,7 @@ func (w *tableWriter) tree(order, from, dirs []uint32) {
 			if x.state&stateDropped != 0 {
 				continue
 			}
+			numbers[i] = files
 			files++
 			w.parts[1] = le.AppendUint32(w.parts[1], uint32(len(w.parts[4])))
 			w.parts[2] = append(append(append(w.parts[2], x.flags), x.key[:len(x.key.Short())]...), x.size[:]...)
@@ -333,4 +348,17 @@ func (w *tableWriter) tree(order, from, dirs []uint32) {
 	}
 	dirRecord(0)
 	w.parts[1] = le.AppendUint32(w.parts[1], uint32(len(w.parts[4])))
+	w.ids(numbers)
+}
+
+// ids writes the IDs, with the numbers that files of the builder have in the table.
+func (w *tableWriter) ids(numbers []uint32) {
+	for _, f := range w.b.ids.files {
+		i := f.file
+		if x := w.b.files.at(int(i)); x.state&stateDropped != 0 {
+			i = x.dir
+		}
+		w.parts[6] = binary.LittleEndian.AppendUint32(w.parts[6], uint32(f.number))
+		w.parts[6] = binary.LittleEndian.AppendUint32(w.parts[6], numbers[i])
+	}
 }

@@ -44,6 +44,7 @@ const (
 	manifestsID
 	descriptionID
 	pictureID
+	byIDID
 )
 
 func makeID(k idKind, value int) nodes.ID { return nodes.ID(k)<<kindShift | nodes.ID(value) }

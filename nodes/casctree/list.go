@@ -32,6 +32,8 @@ func (t *Tree) Lookup(ctx context.Context, dir nodes.ID, name string) (nodes.Ent
 		return t.findContentDir(name)
 	case dir == manifestsID:
 		return among(t.manifestEntries(), name)
+	case dir == byIDID:
+		return t.findByID(name)
 	case k == kindDir:
 		if e, ok := t.find(i, name); ok {
 			return e, nil

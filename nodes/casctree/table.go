@@ -15,14 +15,15 @@ import (
 // little-endian numbers but for sizes:
 //
 //	kind:16 dirs:4 files:4 dir_names:4 file_names:4 more:4
-//	root_rows:4 named:4 unnamed:4
+//	root_rows:4 named:4 unnamed:4 ids:4
 //	( name:4 parent:4 first_dir:4 first_file:4 )×(dirs+1)
 //	( name:4 )×(files+1)  ( flags:1 ekey:9 size:5 )×files
-//	dir_names file_names more
+//	dir_names file_names more ( id:4 file:4 )×ids
 //
 // Directory 0 is the root of the mount. The directories in a directory are consecutive and
 // sorted, and so are its files: they end where those of the next directory begin. The same
-// goes for names. more has what does not fit into a record:
+// goes for names. IDs are sorted; of the files of one, the one that the game would load comes
+// first. more has what does not fit into a record:
 //
 //	forms   count:1 ( ekey:9 )×count
 //	spans   count:1 ( ekey:9 off:5 size:5 content_size:5 )×count
@@ -30,6 +31,7 @@ type table struct {
 	header
 	dirs, nameOffs, entries      []byte
 	dirNames, fileNames, further []byte
+	ids                          []byte
 	// faults are the reasons why files with flagFault can't be read.
 	faults []error
 }
@@ -38,18 +40,19 @@ type table struct {
 type header struct {
 	// kind is the kind of the root.
 	kind string
-	// nDirs and nFiles are the numbers of directories and files.
-	nDirs, nFiles int
+	// nDirs and nFiles are the numbers of directories and files, nIDs that of files with IDs.
+	nDirs, nFiles, nIDs int
 	// rootRows is how many files the root has. named and unnamed are those that are shown.
 	rootRows, named, unnamed int
 }
 
 const (
 	// tableKind must change whenever the meaning of a table changes.
-	tableKind      = "casc names 5"
+	tableKind      = "casc names 6"
 	kindSize       = 16
-	tableHead      = kindSize + 8*4
+	tableHead      = kindSize + 9*4
 	dirSize        = 16
+	idSize         = 8
 	entrySize      = 1 + casc.ShortKeySize + sizeSize
 	sizeSize       = 5
 	spanSize       = casc.ShortKeySize + 3*sizeSize
@@ -77,8 +80,8 @@ const (
 )
 
 // sections returns the sizes of the parts behind the header.
-func sections(nDirs, nFiles, dirNames, fileNames, further int) [6]int {
-	return [...]int{(nDirs + 1) * dirSize, (nFiles + 1) * 4, nFiles * entrySize, dirNames, fileNames, further}
+func sections(nDirs, nFiles, dirNames, fileNames, further, nIDs int) [7]int {
+	return [...]int{(nDirs + 1) * dirSize, (nFiles + 1) * 4, nFiles * entrySize, dirNames, fileNames, further, nIDs * idSize}
 }
 
 // openTable checks everything in a table that reading it relies on. It keeps data.
@@ -88,23 +91,34 @@ func openTable(data []byte) (*table, error) {
 	}
 	t := &table{}
 	t.kind = string(bytes.TrimRight(data[:kindSize], "\x00"))
-	var n [8]int
+	var n [9]int
 	for i := range n {
 		n[i] = int(binary.LittleEndian.Uint32(data[kindSize+4*i:]))
 	}
-	t.nDirs, t.nFiles, t.rootRows, t.named, t.unnamed = n[0], n[1], n[5], n[6], n[7]
+	t.nDirs, t.nFiles, t.rootRows, t.named, t.unnamed, t.nIDs = n[0], n[1], n[5], n[6], n[7], n[8]
 	rest := data[tableHead:]
-	for i, size := range sections(n[0], n[1], n[2], n[3], n[4]) {
+	for i, size := range sections(n[0], n[1], n[2], n[3], n[4], n[8]) {
 		if size > len(rest) {
 			return nil, fmt.Errorf("%d bytes, %d more are stated", len(data), size-len(rest))
 		}
-		*[...]*[]byte{&t.dirs, &t.nameOffs, &t.entries, &t.dirNames, &t.fileNames, &t.further}[i] = rest[:size]
+		*[...]*[]byte{&t.dirs, &t.nameOffs, &t.entries, &t.dirNames, &t.fileNames, &t.further, &t.ids}[i] = rest[:size]
 		rest = rest[size:]
 	}
 	if len(rest) > 0 {
 		return nil, fmt.Errorf("%d bytes too many", len(rest))
 	}
+	for i := range t.nIDs {
+		if _, file := t.id(i); file >= t.nFiles {
+			return nil, fmt.Errorf("ID %d of %d is of file %d of %d", i, t.nIDs, file, t.nFiles)
+		}
+	}
 	return t, t.checkOrder()
+}
+
+// id returns entry i of the IDs.
+func (t *table) id(i int) (id uint32, file int) {
+	b := t.ids[i*idSize:][:idSize]
+	return binary.LittleEndian.Uint32(b), int(binary.LittleEndian.Uint32(b[4:]))
 }
 
 // checkOrder checks that no place leads out of the table.

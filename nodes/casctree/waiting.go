@@ -127,8 +127,8 @@ func (b *builder) nameRest() error {
 				return err
 			}
 		}
-		*kind.waiting = waiting{}
 	}
+	b.hashes = waiting{}
 	return nil
 }
 

@@ -111,6 +111,14 @@ func (s *Source) DescribeFile(ctx context.Context, name string) (Description, er
 // Failed reports whether it could not be found out whether the file can be read.
 func (d *cascFile) Failed() bool { return d.Reason == string(treecopy.Failed) }
 
+// FileID returns the number that the root of a CASC storage has for a file of the tree.
+func (s *Source) FileID(file nodes.ID) (id uint32, ok bool) {
+	if c, is := s.archive.(*cascStorage); is {
+		return c.tree.FileID(file)
+	}
+	return 0, false
+}
+
 // Partial returns the paths of the files that were read so far with zeros for blocks whose key
 // is not known.
 func (s *Source) Partial(ctx context.Context) []string {
