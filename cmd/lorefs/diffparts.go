@@ -43,7 +43,7 @@ func (s *sides) complete(ctx context.Context) error {
 		}
 		// What a folder lacks on the left would be added, which is right if it had all once.
 		s.parts[i].is = i == 1 || mark == nil || !mark.Whole()
-		if mark == nil || mark.Whole() {
+		if mark == nil {
 			continue
 		}
 		s.looked[i] = sync.OnceValues(func() (*pack.Folder, error) {

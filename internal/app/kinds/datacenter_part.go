@@ -77,9 +77,9 @@ func (r *restartable) Restart() error {
 }
 
 // Completed returns a folder with sheets of what it is a part of, and says how many. These are the sheets that, as
-// its mark says, were never written there, though others of their kind were and are still there. The mark may be nil.
+// its mark says, were never written there, though others of their kind are there. The mark may be nil.
 func Completed(folder *pack.Folder, mark *partof.Mark, whole iter.Seq[pack.Loan]) (*pack.Folder, int, error) {
-	if mark == nil {
+	if mark == nil || mark.Whole() {
 		return folder, 0, nil
 	}
 	here, files := kindsIn(folder), map[string]bool{}

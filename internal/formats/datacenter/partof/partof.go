@@ -177,17 +177,10 @@ func (m *Mark) Kinds() []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-// Sheets returns the numbers of the sheets that were written to a folder. If none was ever, all may have been: the
-// folder is somebody's own.
-func (m *Mark) Sheets(folder string) Numbers {
-	all, noted := Numbers{}, false
+// Sheets returns the numbers of the sheets that were written to a folder.
+func (m *Mark) Sheets(folder string) (all Numbers) {
 	for i := range m.Exports {
-		if n, ok := m.Exports[i].Kinds[key(folder)]; ok {
-			all, noted = all.with(n), true
-		}
-	}
-	if !noted {
-		return Numbers{All: true}
+		all = all.with(m.Exports[i].Kinds[key(folder)])
 	}
 	return all
 }

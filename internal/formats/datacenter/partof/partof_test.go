@@ -47,16 +47,16 @@ func TestMark(t *testing.T) {
 		whole   bool
 		kinds   []string
 	}{
-		"nothing":              {nil, "all", false, nil},
+		"nothing":              {nil, "none of 0", false, nil},
 		"none of b yet":        {[]partof.Export{export([]uint32{})}, "none of 8", false, []string{"b"}},
 		"some of b":            {[]partof.Export{export([]uint32{0, 1, 2, 5, 7})}, "0-2,5,7 of 8", false, []string{"b"}},
 		"more of b":            {[]partof.Export{export([]uint32{0, 5}), export([]uint32{1, 3, 6})}, "0-1,3,5-6 of 8", false, []string{"b"}},
 		"all of b":             {[]partof.Export{export([]uint32{0, 1, 2, 3, 4, 5, 6, 7}), export([]uint32{})}, "all", false, []string{"b"}},
 		"the rest of b counts": {[]partof.Export{export([]uint32{0, 1, 2, 3}), export([]uint32{4, 5, 6, 7})}, "all", false, []string{"b"}},
-		"another kind":         {[]partof.Export{export(nil, "a")}, "all", false, []string{"a"}},
+		"another kind":         {[]partof.Export{export(nil, "a")}, "none of 0", false, []string{"a"}},
 		"all, bit by bit":      {[]partof.Export{export(nil, "a"), export([]uint32{0, 1, 2, 3, 4, 5, 6, 7}), export(nil, "c")}, "all", true, []string{"a", "b", "c"}},
 		"two data centers":     {[]partof.Export{export([]uint32{3}), other}, "3 of 8", false, []string{"a", "b"}},
-		"a lone surrogate":     {[]partof.Export{export(nil, "a\xed\xa0\x80")}, "all", false, []string{"a\uFFFD"}},
+		"a lone surrogate":     {[]partof.Export{export(nil, "a\xed\xa0\x80")}, "none of 0", false, []string{"a\uFFFD"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := &partof.Mark{}
