@@ -57,8 +57,9 @@ type Draft struct {
 	// made counts the edits that were made, and the saves.
 	made int64
 	draftTree
-	// changes says which sheets changed.
+	// changes says which sheets changed. rebases counts the calls of Rebase.
 	changes sheetChanges
+	rebases int64
 	epochs  epochs
 
 	// pending is the number of changes. Its lock is taken before editing.

@@ -55,6 +55,7 @@ func (d *Draft) Rebase(ctx context.Context, w *Written, g *datacenter.File, publ
 	d.draftTree = r.to.draftTree
 	d.away.known = false
 	d.made++
+	d.rebases++
 	return nil
 }
 

@@ -53,20 +53,43 @@ func (d *Draft) ChangedSince(edit int64) []SheetChange {
 	return since
 }
 
-// SheetEdit returns the Edit of the last change of a sheet, and whether the sheet is being changed.
-// What was read between two calls that return the same Edit, and false, is one state of the sheet.
-func (d *Draft) SheetEdit(sheet Number) (last int64, changing bool) {
-	d.mu.RLock()
-	defer d.mu.RUnlock()
-	_, changing = d.changes.now[sheet]
-	return d.changes.last[sheet].Edit, changing
+// Version is a state of a Draft or of a sheet. A rebase makes another one, too: it changes where
+// entries are found.
+type Version struct {
+	edit, rebases int64
+	changing      bool
 }
 
-// Still calls f while nobody edits. f must not edit, nor wait for somebody who may.
-func (d *Draft) Still(f func() error) error {
+// Version returns the state of a sheet, or of the whole Draft if sheet is 0.
+func (d *Draft) Version(sheet Number) Version {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	if sheet == 0 {
+		return Version{d.changes.next, d.rebases, len(d.changes.now) > 0}
+	}
+	_, changing := d.changes.now[sheet]
+	return Version{d.changes.last[sheet].Edit, d.rebases, changing}
+}
+
+// Is reports whether a state is still the same, and was not changing: what was read in between
+// belongs to it.
+func (v Version) Is(now Version) bool { return v == now && !v.changing }
+
+// Steady calls read until the sheet, or the whole Draft if sheet is 0, is not edited meanwhile, so
+// that all that was read belongs to one Version. The last time nobody can edit, so read must not
+// wait for somebody who may.
+func (d *Draft) Steady(sheet Number, read func() error) error {
+	const tries = 3
+	for range tries {
+		before := d.Version(sheet)
+		err := read()
+		if before.Is(d.Version(sheet)) {
+			return err
+		}
+	}
 	d.planning.Lock()
 	defer d.planning.Unlock()
-	return f()
+	return read()
 }
 
 // noted makes one edit, and records its effect. Before that it marks the sheets which the edit

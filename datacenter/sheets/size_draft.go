@@ -89,7 +89,7 @@ func (f *Family) catchUp(ctx context.Context) error {
 			if x.there {
 				f.draft.sizes[x.sheet] = x.size
 			}
-			if now, changing := s.draft.SheetEdit(x.sheet); !changing && now == x.edit {
+			if x.version.Is(s.draft.Version(x.sheet)) {
 				delete(f.draft.dirty, x.sheet)
 			}
 		}
@@ -105,13 +105,12 @@ func (f *Family) current() *elements {
 	return f.info.elements
 }
 
-// measured is the size of a sheet of a draft, as it was after an edit; there is false if it was
-// removed.
+// measured is the size of a version of a sheet of a draft; there is false if it was removed.
 type measured struct {
-	sheet edit.Number
-	edit  int64
-	there bool
-	size  sheetSize
+	sheet   edit.Number
+	version edit.Version
+	there   bool
+	size    sheetSize
 }
 
 // measureEdited measures sheets of a draft.
@@ -131,7 +130,7 @@ func (s *Source) measureEdited(
 	sizes := make([]measured, 0, len(dirty))
 	for _, n := range dirty {
 		x := measured{sheet: n}
-		x.edit, _ = s.draft.SheetEdit(n)
+		x.version = s.draft.Version(n)
 		x.size, x.there, err = s.measureOne(m, n)
 		if err != nil {
 			return nil, err
@@ -158,19 +157,11 @@ func (s *Source) measureOne(m *measurer, n edit.Number) (size sheetSize, there b
 	return size, err == nil, err
 }
 
-// steady calls read until the sheet is not edited meanwhile, so that what was read is one state
-// of it: a size and a text belong together. The last time nobody can edit.
+// steady calls read so that what it reads of a sheet is one state: a size and a text belong
+// together.
 func (s *Source) steady(sheet edit.Number, read func() error) error {
 	if s.draft == nil {
 		return read()
 	}
-	const tries = 3
-	for range tries {
-		before, changing := s.draft.SheetEdit(sheet)
-		err := read()
-		if now, changes := s.draft.SheetEdit(sheet); now == before && !changing && !changes {
-			return err
-		}
-	}
-	return s.draft.Still(read)
+	return s.draft.Steady(sheet, read)
 }

@@ -236,12 +236,23 @@ func (t *Tree) listing(ctx context.Context, p place, f *sheets.Family) (*listing
 	if l != nil {
 		return l, nil
 	}
-	l, err := t.list(ctx, p, f)
+	err := t.steady(func() (err error) {
+		l, err = t.list(ctx, p, f)
+		return err
+	})
 	if err != nil {
 		return nil, wrap(err)
 	}
 	t.cache.keep(id, f, l, state)
 	return l, nil
+}
+
+// steady calls read so that what it reads of a draft is one state.
+func (t *Tree) steady(read func() error) error {
+	if t.draft == nil {
+		return read()
+	}
+	return t.draft.Steady(0, read)
 }
 
 // ReadDir implements [nodes.Tree]. A cursor is one more than the place of a family, the number of
@@ -303,19 +314,20 @@ func (t *Tree) Readlink(ctx context.Context, id nodes.ID) (string, error) {
 }
 
 // target returns where a link leads.
-func (t *Tree) target(ctx context.Context, p place) (string, error) {
-	s, x, ok, err := t.linked(p)
-	if err != nil {
-		return "", wrap(err)
-	}
-	if !ok {
-		return "", nodes.NotExist(p.id())
-	}
-	info, err := t.info(ctx, t.src.FamilyOf(s))
-	if err != nil {
-		return "", wrap(err)
-	}
-	return t.targetOf(info.keyed, &node{name: s.Name, ordinal: s.Ordinal}, &x), nil
+func (t *Tree) target(ctx context.Context, p place) (target string, err error) {
+	err = t.steady(func() error {
+		s, x, ok, err := t.linked(p)
+		if err == nil && !ok {
+			err = nodes.NotExist(p.id())
+		}
+		if err != nil {
+			return err
+		}
+		info, err := t.info(ctx, t.src.FamilyOf(s))
+		target = t.targetOf(info.keyed, &node{name: s.Name, ordinal: s.Ordinal}, &x)
+		return err
+	})
+	return target, wrap(err)
 }
 
 // targetOf returns the target of a link to a child of a sheet, or what is before the child's
