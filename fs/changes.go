@@ -15,6 +15,8 @@ type watched struct {
 	// changes counts all changes, told only those that the tree made by itself.
 	changes, told changes
 	notices       notices
+	// edited is called with each file that the tree has changed, if programs may edit, too.
+	edited func(nodes.ID)
 }
 
 // watch makes the state for a tree, nil if it doesn't change.
@@ -23,7 +25,7 @@ func watch(tree nodes.Tree) *watched {
 	if !ok {
 		return nil
 	}
-	w := &watched{}
+	w := &watched{edited: func(nodes.ID) {}}
 	w.notices.init()
 	t.Watch(w.notice)
 	return w
@@ -36,6 +38,7 @@ type edits struct {
 	// setter is nil if extended attributes can't be set.
 	setter nodes.XattrSetter
 	open   openFiles
+	pinned pinned
 	refs   refs
 	dead   deadDirs
 }
@@ -56,6 +59,8 @@ func newEdits(tree nodes.Tree, w *watched, o Options) (*edits, error) {
 		e.setter = s
 	}
 	e.open.init()
+	e.pinned.init()
+	w.edited = e.pinned.add
 	e.refs.init()
 	return e, nil
 }
@@ -64,6 +69,9 @@ func newEdits(tree nodes.Tree, w *watched, o Options) (*edits, error) {
 func (w *watched) notice(c nodes.Change) {
 	w.changes.begin()
 	w.told.begin()
+	if c.ID != 0 {
+		w.edited(c.ID)
+	}
 	w.notices.add(c)
 	w.told.end()
 	w.changes.end()

@@ -38,12 +38,24 @@
 //
 //   - the kernel sees changes through the mount itself. It drops what it holds of the
 //     directory or the file, and ignores answers that were under way meanwhile;
-//   - the tree reports its own changes, and a goroutine removes them from the kernel's
-//     caches (notices.go). Closing a file waits for that.
+//   - the tree reports its own changes, such as what an edit in one view changes in another.
+//     The kernel is told to drop what it holds of them (notices.go), and whoever made the
+//     edit is answered only then: see notices.end.
 //
-// Answers about inodes that the kernel does not know yet are covered by neither. They are
-// not cached if anything changed while they were made (changes.go). Names that do not exist
-// are asked for each time.
+// So an answer may be cached if it was made after the last change that was reported before it:
+//
+//   - attributes and names: if nothing changed while the answer was made (changes.go). The
+//     kernel drops an answer that was under way when a notice came, but only if it knows the
+//     inode; otherwise the notice is repeated. The size of new content is told only when the
+//     old content has left the kernel's cache (mount.isOld): the two must not meet;
+//   - content: at each time, since a READ that was under way ends before the notice. From its
+//     first change on, a file is read around the cache, one content for each open(2)
+//     (pinned.go): the cache would mix several;
+//   - content that is pushed (prime.go): not that of files that were changed or are open for
+//     writing. A push that a change has overtaken is taken back, for which the one who made
+//     the change waits;
+//   - listings: if nothing in the directory changed since the listing began, which the kernel
+//     checks itself when it is told of a name. Names that do not exist are asked for each time.
 //
 // A value that does not fit is an error for the program that writes or closes the file.
 // Since many programs ignore it, [Stats.LastErrors] remembers it with the path.

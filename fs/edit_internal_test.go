@@ -9,6 +9,7 @@ import (
 	"iter"
 	"log/slog"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -243,6 +244,7 @@ func TestForgetWaitsForTheLast(t *testing.T) {
 
 // told records what the kernel is told to drop.
 type told struct {
+	mu     sync.Mutex
 	drops  []string
 	status fuse.Status
 	wait   chan struct{}
@@ -252,6 +254,8 @@ func (k *told) EntryNotify(parent uint64, name string) fuse.Status {
 	if k.wait != nil {
 		<-k.wait
 	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	k.drops = append(k.drops, fmt.Sprintf("%d %s", parent, name))
 	return k.status
 }
@@ -260,15 +264,18 @@ func (k *told) InodeNotify(node uint64, _, _ int64) fuse.Status {
 	if k.wait != nil {
 		<-k.wait
 	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	k.drops = append(k.drops, fmt.Sprint(node))
 	return k.status
 }
 
 // during runs the goroutine of the notices while do runs.
-func (k *told) during(t *testing.T, f *front, do func()) {
+func (*told) during(t *testing.T, f *front, k dropper, do func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
+	f.m.edits.notices.serve(true)
 	go func() { defer close(done); f.m.notify(ctx, k) }()
 	do()
 	cancel()
@@ -290,9 +297,9 @@ func TestNoticesAreDelivered(t *testing.T) {
 			{nodes.Change{Dir: d, Name: "c"}, []string{fmt.Sprint(d, " c"), fmt.Sprint(d)}},
 		} {
 			k := &told{}
-			k.during(t, f, func() {
+			k.during(t, f, k, func() {
 				f.m.edits.notice(c.change)
-				f.m.edits.notices.settle()
+				f.m.edits.notices.settle(nil)
 			})
 			if !slices.Equal(k.drops, c.want) {
 				t.Errorf("%+v: dropped %q, want %q", c.change, k.drops, c.want)
@@ -310,7 +317,7 @@ func TestNoticesOverflow(t *testing.T) {
 			f.m.edits.notice(nodes.Change{ID: 1000 + i})
 		}
 		k := &told{}
-		k.during(t, f, f.m.edits.notices.settle)
+		k.during(t, f, k, func() { f.m.edits.notices.settle(nil) })
 		for _, want := range []string{fmt.Sprint(a), fmt.Sprint(b), fmt.Sprint(d), fmt.Sprint(d, " ."), "1 .", "1 a", "1 b", "1"} {
 			if !slices.Contains(k.drops, want) {
 				t.Errorf("%q is not dropped: %q", want, k.drops)
@@ -327,7 +334,7 @@ func TestLateNotices(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := editFront(t, files())
 		k := &told{status: fuse.ENOENT}
-		k.during(t, f, func() {
+		k.during(t, f, k, func() {
 			f.m.edits.notice(nodes.Change{ID: 77})
 			time.Sleep(10 * lateStep)
 		})
@@ -337,20 +344,83 @@ func TestLateNotices(t *testing.T) {
 	})
 }
 
-// TestSettleIsBounded settles with a kernel that does not answer.
-func TestSettleIsBounded(t *testing.T) {
+// heldDirs is a kernel in which requests hold directories: a name in one can't be dropped until
+// the request is answered.
+type heldDirs struct {
+	told
+	answered map[uint64]chan struct{}
+}
+
+func (k *heldDirs) EntryNotify(parent uint64, name string) fuse.Status {
+	if c := k.answered[parent]; c != nil {
+		<-c
+	}
+	return k.told.EntryNotify(parent, name)
+}
+
+// TestRequestsInEachOthersWay has two requests of which each changes the directory that the other
+// one holds. The second is answered first; the first waits until its change is known.
+func TestRequestsInEachOthersWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := editFront(t, files())
+		q := &f.m.edits.notices
+		k := &heldDirs{answered: map[uint64]chan struct{}{101: make(chan struct{}), 102: make(chan struct{})}}
+		k.during(t, f, k, func() {
+			first, second := q.begin([2]nodes.ID{101}), q.begin([2]nodes.ID{102})
+			var order []string
+			var both sync.WaitGroup
+			both.Go(func() {
+				q.add(nodes.Change{Dir: 102, Name: "x"})
+				q.end(first)
+				order = append(order, "first")
+				close(k.answered[101])
+			})
+			synctest.Wait()
+			both.Go(func() {
+				q.add(nodes.Change{Dir: 101, Name: "y"})
+				q.end(second)
+				order = append(order, "second")
+				close(k.answered[102])
+			})
+			both.Wait()
+			q.settle(nil)
+			if !slices.Equal(order, []string{"second", "first"}) {
+				t.Errorf("answered %q", order)
+			}
+			if !slices.Contains(k.drops, "102 x") || !slices.Contains(k.drops, "101 y") {
+				t.Errorf("dropped %q", k.drops)
+			}
+		})
+	})
+}
+
+// TestSizeComesAfterTheContentIsDropped asks for the attributes of a file while the kernel still
+// has old content of it.
+func TestSizeComesAfterTheContentIsDropped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tree := files()
+		f := editFront(t, tree)
+		a := f.known(t, "a")
 		k := &told{wait: make(chan struct{})}
-		k.during(t, f, func() {
-			start := time.Now()
-			f.m.edits.notices.settle() // nothing to wait for
-			f.m.edits.notice(nodes.Change{ID: 77})
-			f.m.edits.notices.settle()
-			if d := time.Since(start); d != settleTime {
-				t.Errorf("waited %v, want %v", d, settleTime)
+		k.during(t, f, k, func() {
+			tree.Put(a, "a longer text")
+			var out fuse.AttrOut
+			answered := make(chan struct{})
+			go func() {
+				defer close(answered)
+				f.GetAttr(nil, &fuse.GetAttrIn{InHeader: fuse.InHeader{NodeId: uint64(a)}}, &out)
+			}()
+			synctest.Wait()
+			select {
+			case <-answered:
+				t.Error("the kernel learns a size before it has dropped the old content")
+			default:
 			}
 			close(k.wait)
+			<-answered
+			if out.Size != uint64(len("a longer text")) {
+				t.Errorf("a size of %d", out.Size)
+			}
 		})
 	})
 }
@@ -363,10 +433,10 @@ func TestNoticesOutlivePanics(t *testing.T) {
 		f.known(t, "d")
 		tree.inLookup = func() { panic("BUG: as the test wants it") }
 		k := &told{}
-		k.during(t, f, func() {
+		k.during(t, f, k, func() {
 			for range 2 {
 				f.m.edits.notice(nodes.Change{Dir: 1, Name: "d"})
-				f.m.edits.notices.settle()
+				f.m.edits.notices.settle(nil)
 			}
 		})
 		if n := f.m.stats().Errors; n != 2 {
@@ -399,10 +469,10 @@ func TestPrimeLeavesOpenFiles(t *testing.T) {
 	if got := prime(); len(got) != 2 {
 		t.Errorf("primed %v", got)
 	}
-	f.m.edits.notices.take()
+	f.m.edits.notices.init()
 	tree.inReadAt = func() { tree.Put(b, "TEXT") }
 	prime()
-	if batch, _, _ := f.m.edits.notices.take(); len(batch) != 2 { // a, and b both reported and taken back
+	if batch, _ := f.m.edits.notices.takeInodes(); len(batch) != 2 { // a, and b both reported and taken back
 		t.Errorf("to be dropped: %v", batch)
 	}
 	tree.inReadAt = nil

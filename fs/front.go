@@ -48,6 +48,7 @@ func (f *front) Init(s *fuse.Server) {
 	f.background.Go(func() { f.m.prune(f.life, s) })
 	f.background.Go(func() { f.m.primer.run(f.life, f.m, s) })
 	if f.m.watched != nil {
+		f.m.watched.notices.serve(true)
 		f.background.Go(func() { f.m.notify(f.life, s) })
 	}
 }
@@ -70,6 +71,13 @@ func (f *front) Lookup(cancel <-chan struct{}, header *fuse.InHeader, name strin
 	f.begin(&f.m.counters.lookups)
 	since := f.m.now()
 	st := f.lookup(cancel, header, name, out)
+	for !f.m.holds(since) && st.Ok() && f.isGone(out.NodeId) {
+		// It was removed before the kernel knew it, and can't be read any more.
+		f.forget(out.NodeId, 1)
+		*out = fuse.EntryOut{}
+		since = f.m.now()
+		st = f.lookup(cancel, header, name, out)
+	}
 	if !f.m.holds(since) {
 		out.SetEntryTimeout(0)
 		out.SetAttrTimeout(0)
@@ -92,6 +100,15 @@ func (f *front) lookup(cancel <-chan struct{}, header *fuse.InHeader, name strin
 	return f.listNode(cancel, header, out)
 }
 
+// isGone reports whether a node was removed.
+func (f *front) isGone(id uint64) bool {
+	if f.m.edits == nil || id == 0 {
+		return false
+	}
+	attr, err := f.m.tree.Attr(f.life, nodes.ID(id))
+	return errors.Is(err, nodes.ErrNotExist) || err == nil && attr.Removed
+}
+
 // listNode puts the node of an answer on the list of inodes.
 func (f *front) listNode(cancel <-chan struct{}, header *fuse.InHeader, out *fuse.EntryOut) fuse.Status {
 	if e := f.m.edits; e != nil {
@@ -105,6 +122,10 @@ func (f *front) listNode(cancel <-chan struct{}, header *fuse.InHeader, out *fus
 
 func (f *front) Forget(nodeid, nlookup uint64) {
 	f.begin(&f.m.counters.forgets)
+	f.forget(nodeid, nlookup)
+}
+
+func (f *front) forget(nodeid, nlookup uint64) {
 	f.RawFileSystem.Forget(nodeid, nlookup)
 	if e := f.m.edits; e != nil {
 		e.refs.drop(nodes.ID(nodeid), nlookup, e.tree.Forget)
@@ -113,16 +134,28 @@ func (f *front) Forget(nodeid, nlookup uint64) {
 
 func (f *front) GetAttr(cancel <-chan struct{}, in *fuse.GetAttrIn, out *fuse.AttrOut) fuse.Status {
 	f.begin(&f.m.counters.getattrs)
+	if isPinned(in.Fh()) {
+		in.Flags_ &^= fuse.FUSE_GETATTR_FH
+	}
 	return f.RawFileSystem.GetAttr(cancel, in, out)
 }
 
 func (f *front) Open(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
 	f.begin(&f.m.counters.opens)
+	if e := f.m.edits; e != nil && !writes(in.Flags) && e.pinned.has(nodes.ID(in.NodeId)) {
+		out.Fh = e.pinned.open()
+		out.OpenFlags = fuse.FOPEN_DIRECT_IO | fuse.FOPEN_NOFLUSH
+		return fuse.OK
+	}
 	return f.RawFileSystem.Open(cancel, in, out)
 }
 
 func (f *front) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResult, fuse.Status) {
 	f.begin(&f.m.counters.reads)
+	if isPinned(in.Fh) && in.ReadFlags&fuse.READ_LOCKOWNER != 0 {
+		return f.readPinned(cancel, in, buf)
+	}
+	in.Fh = f.handleOf(in.Fh)
 	return f.RawFileSystem.Read(cancel, in, buf)
 }
 
@@ -192,7 +225,7 @@ func (f *front) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.D
 		if eo == nil {
 			return false
 		}
-		if e.Size == nodes.UnknownSize || e.Kind == nodes.File && f.m.nameOnly.next(crowded) {
+		if e.Size == nodes.UnknownSize || e.Kind == nodes.File && (f.m.isOld(e.ID) || f.m.nameOnly.next(crowded)) {
 			f.m.counters.nameOnly.Add(1)
 			return true
 		}

@@ -31,14 +31,20 @@ func (f *front) edit(counter *atomic.Uint64, do func() fuse.Status) fuse.Status 
 	return do()
 }
 
-// settled is edit for requests that may change something in other directories too, as
-// renaming a sheet changes nodes. It returns when the kernel has been told of that. What
-// the request changes in its own directory must not be sent as a notice, because the notice
-// would wait for the request.
-func (f *front) settled(counter *atomic.Uint64, do func() fuse.Status) fuse.Status {
-	if e := f.m.edits; e != nil {
-		defer e.notices.settle()
+// settled is edit for requests that may change something elsewhere too, as renaming a sheet
+// changes nodes. It returns when the kernel has been told of that. Until then the kernel holds
+// the directories dirs.
+func (f *front) settled(counter *atomic.Uint64, do func() fuse.Status, dirs ...uint64) fuse.Status {
+	e := f.m.edits
+	if e == nil {
+		return f.edit(counter, do)
 	}
+	var held [2]nodes.ID
+	for i, dir := range dirs {
+		held[i] = nodes.ID(dir)
+	}
+	r := e.notices.begin(held)
+	defer e.notices.end(r)
 	return f.edit(counter, do)
 }
 
@@ -56,7 +62,7 @@ func (f *front) made(cancel <-chan struct{}, in *fuse.InHeader, st fuse.Status, 
 }
 
 func (f *front) SetAttr(cancel <-chan struct{}, in *fuse.SetAttrIn, out *fuse.AttrOut) fuse.Status {
-	return f.edit(&f.m.counters.setattrs, func() fuse.Status { return f.RawFileSystem.SetAttr(cancel, in, out) })
+	return f.settled(&f.m.counters.setattrs, func() fuse.Status { return f.RawFileSystem.SetAttr(cancel, in, out) })
 }
 
 func (f *front) Mknod(cancel <-chan struct{}, in *fuse.MknodIn, name string, out *fuse.EntryOut) fuse.Status {
@@ -68,7 +74,7 @@ func (f *front) Mknod(cancel <-chan struct{}, in *fuse.MknodIn, name string, out
 func (f *front) Mkdir(cancel <-chan struct{}, in *fuse.MkdirIn, name string, out *fuse.EntryOut) fuse.Status {
 	return f.settled(&f.m.counters.creates, func() fuse.Status {
 		return f.made(cancel, &in.InHeader, f.RawFileSystem.Mkdir(cancel, in, name, out), out)
-	})
+	}, in.NodeId)
 }
 
 func (f *front) Create(cancel <-chan struct{}, in *fuse.CreateIn, name string, out *fuse.CreateOut) fuse.Status {
@@ -78,15 +84,15 @@ func (f *front) Create(cancel <-chan struct{}, in *fuse.CreateIn, name string, o
 }
 
 func (f *front) Unlink(cancel <-chan struct{}, in *fuse.InHeader, name string) fuse.Status {
-	return f.settled(&f.m.counters.removes, func() fuse.Status { return f.RawFileSystem.Unlink(cancel, in, name) })
+	return f.settled(&f.m.counters.removes, func() fuse.Status { return f.RawFileSystem.Unlink(cancel, in, name) }, in.NodeId)
 }
 
 func (f *front) Rmdir(cancel <-chan struct{}, in *fuse.InHeader, name string) fuse.Status {
-	return f.settled(&f.m.counters.removes, func() fuse.Status { return f.RawFileSystem.Rmdir(cancel, in, name) })
+	return f.settled(&f.m.counters.removes, func() fuse.Status { return f.RawFileSystem.Rmdir(cancel, in, name) }, in.NodeId)
 }
 
 func (f *front) Rename(cancel <-chan struct{}, in *fuse.RenameIn, name, newName string) fuse.Status {
-	return f.settled(&f.m.counters.renames, func() fuse.Status { return f.RawFileSystem.Rename(cancel, in, name, newName) })
+	return f.settled(&f.m.counters.renames, func() fuse.Status { return f.RawFileSystem.Rename(cancel, in, name, newName) }, in.NodeId, in.Newdir)
 }
 
 func (f *front) Link(<-chan struct{}, *fuse.LinkIn, string, *fuse.EntryOut) fuse.Status {
@@ -98,11 +104,11 @@ func (f *front) Symlink(<-chan struct{}, *fuse.InHeader, string, string, *fuse.E
 }
 
 func (f *front) SetXAttr(cancel <-chan struct{}, in *fuse.SetXAttrIn, attr string, data []byte) fuse.Status {
-	return f.settled(&f.m.counters.xattrs, func() fuse.Status { return f.RawFileSystem.SetXAttr(cancel, in, attr, data) })
+	return f.settled(&f.m.counters.xattrs, func() fuse.Status { return f.RawFileSystem.SetXAttr(cancel, in, attr, data) }, in.NodeId)
 }
 
 func (f *front) RemoveXAttr(cancel <-chan struct{}, in *fuse.InHeader, attr string) fuse.Status {
-	return f.settled(&f.m.counters.xattrs, func() fuse.Status { return f.RawFileSystem.RemoveXAttr(cancel, in, attr) })
+	return f.settled(&f.m.counters.xattrs, func() fuse.Status { return f.RawFileSystem.RemoveXAttr(cancel, in, attr) }, in.NodeId)
 }
 
 // atEnd has what is appended written at the end that the file has. The kernel gives the end that
@@ -145,8 +151,7 @@ func (f *front) Flush(cancel <-chan struct{}, in *fuse.FlushIn) fuse.Status {
 	if f.m.edits == nil {
 		return f.never()
 	}
-	defer f.m.edits.notices.settle()
-	return f.edit(&f.m.counters.flushes, func() fuse.Status { return f.RawFileSystem.Flush(cancel, in) })
+	return f.settled(&f.m.counters.flushes, func() fuse.Status { return f.RawFileSystem.Flush(cancel, in) })
 }
 
 // Fsync and FsyncDir are answered ENOSYS once, too, unless there is something to save.
@@ -154,8 +159,8 @@ func (f *front) Fsync(cancel <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
 	if f.m.edits == nil {
 		return f.never()
 	}
-	defer f.m.edits.notices.settle()
-	return f.edit(&f.m.counters.syncs, func() fuse.Status { return f.RawFileSystem.Fsync(cancel, in) })
+	in.Fh = f.handleOf(in.Fh)
+	return f.settled(&f.m.counters.syncs, func() fuse.Status { return f.RawFileSystem.Fsync(cancel, in) })
 }
 
 // FsyncDir is also sent for sync(1) of the mount point.
@@ -171,6 +176,11 @@ func (f *front) FsyncDir(_ <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
 }
 
 func (f *front) Release(cancel <-chan struct{}, in *fuse.ReleaseIn) {
+	if isPinned(in.Fh) {
+		f.m.counters.releases.Add(1)
+		f.m.edits.pinned.release(in.Fh)
+		return
+	}
 	_ = f.edit(&f.m.counters.releases, func() fuse.Status {
 		f.RawFileSystem.Release(cancel, in)
 		return fuse.OK
@@ -201,6 +211,7 @@ func (f *front) Readlink(cancel <-chan struct{}, header *fuse.InHeader) ([]byte,
 
 func (f *front) Ioctl(cancel <-chan struct{}, in *fuse.IoctlIn, inbuf []byte, out *fuse.IoctlOut, outbuf []byte) fuse.Status {
 	f.begin(&f.m.counters.others)
+	in.Fh = f.handleOf(in.Fh)
 	return f.RawFileSystem.Ioctl(cancel, in, inbuf, out, outbuf)
 }
 

@@ -142,12 +142,12 @@ func (n *node) find(ctx context.Context, name string, out *fuse.EntryOut) syscal
 	if len(name) > nameMax {
 		return syscall.ENAMETOOLONG
 	}
-	e, err := n.m.tree.Lookup(ctx, n.id(), name)
-	if err == nil {
-		err = checkEntry(&e)
-	}
-	if err == nil {
-		e, err = nodes.WithSize(ctx, n.m.tree, e)
+	e, err := n.lookup(ctx, name)
+	for err == nil && n.m.isOld(e.ID) {
+		n.m.watched.notices.awaitInode(ctx.Done(), e.ID)
+		if err = ctx.Err(); err == nil {
+			e, err = n.lookup(ctx, name)
+		}
 	}
 	if errors.Is(err, nodes.ErrNotExist) {
 		return syscall.ENOENT
@@ -165,6 +165,18 @@ func (n *node) find(ctx context.Context, name string, out *fuse.EntryOut) syscal
 	}
 	n.m.fill(&out.Attr, e.ID, &attr)
 	return 0
+}
+
+// lookup returns an entry with its size.
+func (n *node) lookup(ctx context.Context, name string) (nodes.Entry, error) {
+	e, err := n.m.tree.Lookup(ctx, n.id(), name)
+	if err == nil {
+		err = checkEntry(&e)
+	}
+	if err != nil {
+		return e, err
+	}
+	return nodes.WithSize(ctx, n.m.tree, e)
 }
 
 // entryAttr returns the attributes in an entry.
@@ -206,12 +218,22 @@ func (n *node) gone() bool {
 
 func (n *node) Getattr(ctx context.Context, _ fusefs.FileHandle, out *fuse.AttrOut) syscall.Errno {
 	attr, err := n.m.tree.Attr(ctx, n.id())
+	for err == nil && attr.Kind == nodes.File && n.m.isOld(n.id()) {
+		n.m.watched.notices.awaitInode(ctx.Done(), n.id())
+		if err = ctx.Err(); err == nil {
+			attr, err = n.m.tree.Attr(ctx, n.id())
+		}
+	}
 	if err != nil {
 		return n.fail("getattr", err)
 	}
 	n.m.fill(&out.Attr, n.id(), &attr)
 	return 0
 }
+
+// isOld reports whether the kernel may still hold old content of a file. Until it has dropped that
+// it must not learn the size of the new content: it would show zeros behind the old one, or cut it.
+func (m *mount) isOld(file nodes.ID) bool { return m.watched != nil && m.watched.notices.isOld(file) }
 
 // Readlink serves READLINK, which the kernel sends each time: targets may change.
 func (n *node) Readlink(ctx context.Context) ([]byte, syscall.Errno) {

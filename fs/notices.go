@@ -15,10 +15,14 @@ import (
 const (
 	// maxNotices is how many changes may wait. Above it everything is dropped.
 	maxNotices = 4096
+	// maxDirs is in how many directories names are dropped at the same time. A name may have to
+	// wait for a request in its directory.
+	maxDirs = 64
 	// lateStep is when notices about inodes that the kernel did not know are repeated.
 	lateStep = 100 * time.Millisecond
-	// settleTime bounds how long a request waits for notices of its changes elsewhere.
-	settleTime = 100 * time.Millisecond
+	// heldTime bounds how long a request waits that holds a directory, if more than maxDirs others
+	// do so at the same time.
+	heldTime = 5 * time.Second
 )
 
 // dropper is what the notices need of a [fuse.Server].
@@ -27,33 +31,97 @@ type dropper interface {
 	InodeNotify(node uint64, off, length int64) fuse.Status
 }
 
-// notices removes from the kernel's caches what the tree changed by itself. It has a
-// goroutine of its own: the kernel makes a notice wait for the requests in the same
-// directory and of the same page, so no request that holds a directory or a page may wait
-// for a notice. (A FLUSH holds neither, see settle.)
+// notices removes from the kernel's caches what the tree changed by itself, in goroutines of its
+// own. Who makes a change is answered when that is done: see settle.
 //
-// Because it waits, a notice also comes after the answers that were under way: a LOOKUP or
+// A notice of an inode waits for the READs of its pages that are under way, and these wait for
+// nothing here. A notice of a name waits for all requests in its directory, of which some wait for
+// notices. So each directory has a goroutine while names in it are dropped, and the inodes have
+// another.
+//
+// Because they wait, notices also come after the answers that were under way: a LOOKUP or
 // a listing of the directory ends first, and what it brought is dropped. The kernel itself
 // protects the attributes of inodes that it knows. [changes] covers inodes that it does not
 // know yet; and since an answer may have passed that check and still be under way, the
 // notice is repeated.
 type notices struct {
 	// mu guards the fields below. Nothing is called under it.
-	mu      sync.Mutex
-	pending map[nodes.Change]struct{}
-	// all is set if there were too many changes: everything is dropped.
-	all bool
-	// added and done count changes, begun and ended the stores of the primer. settle waits for
-	// them. step is closed when done or ended grows.
-	added, done  uint64
+	mu sync.Mutex
+	// added counts changes, and numbers them.
+	added uint64
+	// inodes and dirs have what the kernel was not told yet, or is being told. In all of them are
+	// those that were too many to be remembered.
+	inodes map[nodes.ID]*staleInode
+	dirs   map[nodes.ID]*staleDir
+	all    stale
+	// requests are the edits through the mount. turns numbers those that wait.
+	requests map[*request]struct{}
+	turns    uint64
+	// begun and ended count the stores of the primer.
 	begun, ended uint64
-	step         chan struct{}
+	// step is closed when something was delivered or ended, or another request waits. Nobody waits
+	// unless kernel is set, from the first request of a kernel to the last.
+	step   chan struct{}
+	kernel bool
 
 	wake chan struct{}
 }
 
+// stale is something that the kernel has to drop.
+type stale struct {
+	// first is the number of the first change that the kernel was not told, or 0. later is that of
+	// the first one that came while it is being told.
+	first, later uint64
+	telling      bool
+}
+
+// add records a change.
+func (s *stale) add(number uint64) {
+	at := &s.first
+	if s.telling {
+		at = &s.later
+	}
+	if *at == 0 || number < *at {
+		*at = number
+	}
+}
+
+// before reports whether the kernel was not told of a change up to a number.
+func (s *stale) before(number uint64) bool { return s.first != 0 && s.first <= number }
+
+// told records that the kernel was told, and reports whether there is more.
+func (s *stale) told() (more bool) {
+	s.first, s.later, s.telling = s.later, 0, false
+	return s.first != 0
+}
+
+// staleInode is an inode of which the kernel may hold old attributes, and old content from a place on.
+type staleInode struct {
+	stale
+	from int64
+}
+
+// staleDir is a directory of which the kernel may hold old names.
+type staleDir struct {
+	stale
+	names map[string]struct{}
+	// any is set if any name may be old.
+	any bool
+}
+
+// request is an edit through the mount. Until it is answered the kernel holds its directories, so
+// that names in these can't be dropped.
+type request struct {
+	dirs [2]nodes.ID
+	// turn is 0 until the request waits for the changes up to upTo.
+	turn, upTo uint64
+}
+
+func (r *request) holds(dir nodes.ID) bool { return r.dirs[0] == dir || r.dirs[1] == dir }
+
 func (q *notices) init() {
-	q.pending = map[nodes.Change]struct{}{}
+	q.inodes, q.dirs = map[nodes.ID]*staleInode{}, map[nodes.ID]*staleDir{}
+	q.requests = map[*request]struct{}{}
 	q.step = make(chan struct{})
 	q.wake = make(chan struct{}, 1)
 }
@@ -61,38 +129,76 @@ func (q *notices) init() {
 // add queues a change, and never blocks.
 func (q *notices) add(c nodes.Change) {
 	q.mu.Lock()
+	defer q.mu.Unlock()
 	q.added++
-	if len(q.pending) >= maxNotices {
-		q.all = true
-		clear(q.pending)
+	if len(q.inodes)+len(q.dirs) >= maxNotices {
+		q.forget()
+		q.all.add(q.added)
+		q.wakeUp()
+		return
 	}
-	if !q.all {
-		q.pending[c] = struct{}{}
+	if c.ID != 0 {
+		q.addInode(c.ID, c.From)
 	}
-	q.mu.Unlock()
+	if c.Dir != 0 {
+		q.addName(c.Dir, c.Name, q.added)
+	}
+	q.wakeUp()
+}
+
+// forget has everything dropped in place of what the kernel is not being told yet. The caller holds
+// mu.
+func (q *notices) forget() {
+	for id, s := range q.inodes {
+		if !s.telling {
+			q.all.add(s.first)
+			delete(q.inodes, id)
+		}
+	}
+	for dir, s := range q.dirs {
+		if !s.telling {
+			q.all.add(s.first)
+			delete(q.dirs, dir)
+		}
+	}
+}
+
+// addInode records an inode as old. The caller holds mu.
+func (q *notices) addInode(id nodes.ID, from int64) {
+	s := q.inodes[id]
+	if s == nil {
+		s = &staleInode{from: from}
+		q.inodes[id] = s
+	}
+	s.from = min(s.from, from)
+	s.add(q.added)
+}
+
+// addName records that a change made a name old, or all if it is empty. The caller holds mu.
+func (q *notices) addName(dir nodes.ID, name string, number uint64) {
+	s := q.dirs[dir]
+	if s == nil {
+		s = &staleDir{names: map[string]struct{}{}}
+		q.dirs[dir] = s
+	}
+	s.add(number)
+	if name == "" || len(s.names) >= maxNotices {
+		s.any = true
+		clear(s.names)
+	}
+	if !s.any {
+		s.names[name] = struct{}{}
+	}
+}
+
+func (q *notices) wakeUp() {
 	select {
 	case q.wake <- struct{}{}:
 	default:
 	}
 }
 
-// take empties the queue. upto is for finish.
-func (q *notices) take() (batch map[nodes.Change]struct{}, all bool, upto uint64) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	batch, all, upto = q.pending, q.all, q.added
-	q.pending, q.all = map[nodes.Change]struct{}{}, false
-	return batch, all, upto
-}
-
-func (q *notices) finish(upto uint64) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.done = upto
-	q.stepped()
-}
-
-// stepped wakes those who wait in settle. The caller holds mu.
+// stepped wakes those who wait. The caller holds mu.
 func (q *notices) stepped() {
 	close(q.step)
 	q.step = make(chan struct{})
@@ -114,140 +220,335 @@ func (q *notices) endStore() {
 	q.stepped()
 }
 
-// settle waits until all changes added so far are delivered, so that a program that closes
-// a file and then reads another one sees what the first has changed. Before that it waits for a
-// store that is under way, since that may need a notice, too. It waits for a bounded time, because
-// no request may hang on a slow kernel.
-func (q *notices) settle() { q.await(nil, settleTime) }
-
-// await is settle for at most a time, 0 for as long as it takes, and until stop is closed.
-func (q *notices) await(stop <-chan struct{}, most time.Duration) {
-	var timeout <-chan time.Time
+// begin records a request that holds directories; 0 is none.
+func (q *notices) begin(dirs [2]nodes.ID) *request {
+	r := &request{dirs: dirs}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	begun, target := q.begun, q.added
-	for q.ended < begun || q.done < target {
-		step, storing := q.step, q.ended < begun
-		if timeout == nil && most > 0 {
-			timeout = time.After(most)
-		}
-		q.mu.Unlock()
-		select {
-		case <-step:
-			q.mu.Lock()
-		case <-timeout:
-			q.mu.Lock()
+	q.requests[r] = struct{}{}
+	return r
+}
+
+// end waits until the kernel knows the changes of a request, and of all before: a program that has
+// changed something sees everywhere what that has changed.
+//
+// The request itself is in the way of notices for its own directories, where the kernel does what
+// is needed. Of requests that are in each other's way the first that waits is answered last.
+func (q *notices) end(r *request) {
+	q.await(nil, r)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	delete(q.requests, r)
+	q.stepped()
+}
+
+// settle is end for who holds no directory.
+func (q *notices) settle(stop <-chan struct{}) { q.await(stop, &request{}) }
+
+// await waits until all changes added so far are delivered, or until stop is closed. Before that
+// it waits for a store that is under way, since that may need a notice, too.
+func (q *notices) await(stop <-chan struct{}, r *request) {
+	var limit <-chan time.Time
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for begun := q.begun; q.ended < begun; {
+		if !q.wait(stop, nil) {
 			return
-		case <-stop:
-			q.mu.Lock()
-			return
 		}
-		if storing {
-			target = q.added
+	}
+	q.turns++
+	r.turn, r.upTo = q.turns, q.added
+	for !q.delivered(r) {
+		if limit == nil && r.dirs[0] != 0 {
+			limit = time.After(heldTime)
+			q.stepped() // others may be in its way
+			continue
+		}
+		if !q.wait(stop, limit) {
+			return
 		}
 	}
 }
 
+// wait waits for the next step, and reports whether to go on. The caller holds mu, which is not
+// held meanwhile.
+func (q *notices) wait(stop <-chan struct{}, limit <-chan time.Time) (goOn bool) {
+	if !q.kernel {
+		return false
+	}
+	step := q.step
+	q.mu.Unlock()
+	defer q.mu.Lock()
+	select {
+	case <-step:
+		return true
+	case <-stop:
+	case <-limit:
+	}
+	return false
+}
+
+// delivered reports whether the kernel knows the changes that a request waits for, but for those
+// that come after its answer. The caller holds mu.
+func (q *notices) delivered(r *request) bool {
+	if q.all.before(r.upTo) {
+		return false
+	}
+	for _, s := range q.inodes {
+		if s.before(r.upTo) {
+			return false
+		}
+	}
+	for dir, s := range q.dirs {
+		if s.before(r.upTo) && !r.holds(dir) && !q.inTheWay(dir, r) {
+			return false
+		}
+	}
+	return true
+}
+
+// inTheWay reports whether names in a directory can't be dropped until a request is answered,
+// because another one, which began to wait before it, holds the directory and waits for it. The
+// caller holds mu.
+func (q *notices) inTheWay(dir nodes.ID, r *request) bool {
+	for other := range q.requests {
+		if other.holds(dir) && other.turn != 0 && other.turn < r.turn && q.waitsFor(other, r, map[*request]bool{}) {
+			return true
+		}
+	}
+	return false
+}
+
+// waitsFor reports whether a request x waits for a request r, perhaps because it waits for one that
+// does. The caller holds mu.
+func (q *notices) waitsFor(x, r *request, seen map[*request]bool) bool {
+	seen[x] = true
+	for dir, s := range q.dirs {
+		if x.turn == 0 || !s.before(x.upTo) || x.holds(dir) {
+			continue
+		}
+		for y := range q.requests {
+			if y.holds(dir) && (y == r || !seen[y] && q.waitsFor(y, r, seen)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// serve says whether there is a kernel that is told.
+func (q *notices) serve(kernel bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.kernel = kernel
+	q.stepped()
+}
+
+// isOld reports whether the kernel may still hold old content of a file.
+func (q *notices) isOld(id nodes.ID) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.kernel && (q.all.first != 0 || q.inodes[id] != nil)
+}
+
+// awaitInode waits until the kernel has dropped the old content of a file, or until stop is closed.
+func (q *notices) awaitInode(stop <-chan struct{}, id nodes.ID) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for q.all.first != 0 || q.inodes[id] != nil {
+		if !q.wait(stop, nil) {
+			return
+		}
+	}
+}
+
+// takeInodes returns what to drop now.
+func (q *notices) takeInodes() (batch map[nodes.ID]int64, all bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.all.first != 0 {
+		q.all.telling = true
+	}
+	batch = make(map[nodes.ID]int64, len(q.inodes))
+	for id, s := range q.inodes {
+		s.telling = true
+		batch[id] = s.from
+	}
+	return batch, q.all.first != 0
+}
+
+// toldInode records that an inode was dropped.
+func (q *notices) toldInode(id nodes.ID) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if s := q.inodes[id]; s.told() {
+		q.wakeUp()
+	} else {
+		delete(q.inodes, id)
+	}
+	q.stepped()
+}
+
+// toldAll records that everything was dropped. The names follow.
+func (q *notices) toldAll(dirs []nodes.ID) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, dir := range dirs {
+		q.addName(dir, "", q.all.first)
+	}
+	q.all.told()
+	q.wakeUp()
+	q.stepped()
+}
+
+// takeDirs returns directories in which names have to be dropped and nobody does so yet, up to a number.
+func (q *notices) takeDirs(most int) (dirs []nodes.ID) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for dir, s := range q.dirs {
+		if len(dirs) == most {
+			break
+		}
+		if !s.telling {
+			s.telling = true
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// takeNames returns the names of a directory that have to be dropped.
+func (q *notices) takeNames(dir nodes.ID) (names map[string]struct{}, all bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	s := q.dirs[dir]
+	names, all = s.names, s.any
+	s.names, s.any = map[string]struct{}{}, false
+	return names, all
+}
+
+// toldNames records that what takeNames returned was dropped.
+func (q *notices) toldNames(dir nodes.ID) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.dirs[dir].told() {
+		delete(q.dirs, dir)
+	}
+	q.wakeUp()
+	q.stepped()
+}
+
 // notify delivers notices until ctx is done.
 func (m *mount) notify(ctx context.Context, k dropper) {
-	d := delivery{m: m, kernel: k}
+	d := delivery{m: m, kernel: k, q: &m.watched.notices, turns: make(chan struct{}, maxDirs)}
+	d.q.serve(true)
+	defer d.q.serve(false)
+	defer d.workers.Wait()
 	var late <-chan time.Time
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-m.watched.notices.wake:
-			batch, all, upto := m.watched.notices.take()
-			m.guard("dropping what has changed", func() { d.deliver(ctx, batch, all) })
-			m.watched.notices.finish(upto)
+		case <-d.q.wake:
+			d.inodes(ctx)
+			d.dirs(ctx)
 		case <-late:
 			late = nil
-			m.guard("dropping what has changed", d.repeat)
+			d.repeat()
 		}
-		if late == nil && len(d.late)+len(d.ripe) > 0 {
+		if late == nil && d.isLate() {
 			late = time.After(lateStep)
 		}
 	}
 }
 
-// delivery is the state of the goroutine that delivers. Only that goroutine uses it.
+// delivery tells the kernel. Its methods are for the goroutine of notify, but for those of a
+// directory.
 type delivery struct {
 	m      *mount
 	kernel dropper
+	q      *notices
+	// workers drop names, each in one directory. turns limits their number.
+	workers sync.WaitGroup
+	turns   chan struct{}
+
+	mu sync.Mutex // guards what follows
 	// late are nodes that the kernel did not know, ripe those of them that have waited for
 	// at least one step.
 	late, ripe []nodes.ID
 }
 
-func (d *delivery) deliver(ctx context.Context, batch map[nodes.Change]struct{}, all bool) {
+// inodes drops attributes and contents.
+func (d *delivery) inodes(ctx context.Context) {
+	batch, all := d.q.takeInodes()
 	if all {
-		d.everything(ctx)
-		return
+		d.q.toldAll(d.everything(ctx))
 	}
-	known := d.directories(batch)
-	for c := range batch {
-		if c.Name == "" && known[c.Dir] != nil { // dropping many names takes longer than settle waits
-			d.kernel.InodeNotify(uint64(c.Dir), 0, 0)
+	for id, from := range batch {
+		if ctx.Err() == nil {
+			d.m.guard("dropping what has changed", func() { d.inode(id, from) })
 		}
-	}
-	for c := range batch {
-		if ctx.Err() != nil {
-			return
-		}
-		if c.Dir != 0 {
-			d.entries(ctx, c.Dir, c.Name, known[c.Dir])
-		}
-		if c.ID != 0 {
-			d.inode(c.ID, c.From)
-		}
+		d.q.toldInode(id)
 	}
 }
 
-// directories finds the nodes of the directories in which any name may have changed.
-func (d *delivery) directories(batch map[nodes.Change]struct{}) map[nodes.ID]*node {
-	known := map[nodes.ID]*node{}
-	for c := range batch {
-		if c.Dir != 0 {
-			known[c.Dir] = nil
-		}
-	}
-	if len(known) > 0 {
-		known[nodes.Root] = d.m.root
-		d.m.inodes.findAll(known)
-	}
-	return known
-}
-
-// everything drops everything that the kernel may know, because there were too many changes
-// to remember.
-func (d *delivery) everything(ctx context.Context) {
+// everything drops all attributes and contents that the kernel may know, because there were too
+// many changes to remember. It returns the directories.
+func (d *delivery) everything(ctx context.Context) (dirs []nodes.ID) {
 	for _, n := range append(d.m.inodes.all(), d.m.root) {
-		if ctx.Err() != nil {
-			return
-		}
 		if n.IsDir() {
-			d.entries(ctx, n.id(), "", n)
-		} else {
+			dirs = append(dirs, n.id())
+		} else if ctx.Err() == nil {
 			d.kernel.InodeNotify(uint64(n.id()), 0, 0)
 		}
+	}
+	return dirs
+}
+
+// dirs begins to drop names.
+func (d *delivery) dirs(ctx context.Context) {
+	dirs := d.q.takeDirs(cap(d.turns) - len(d.turns))
+	if len(dirs) == 0 {
+		return
+	}
+	known := map[nodes.ID]*node{}
+	for _, dir := range dirs {
+		known[dir] = nil
+	}
+	d.m.inodes.findAll(known)
+	if _, ok := known[nodes.Root]; ok {
+		known[nodes.Root] = d.m.root
+	}
+	for dir, n := range known {
+		d.turns <- struct{}{}
+		d.workers.Go(func() {
+			defer d.q.toldNames(dir)
+			defer func() { <-d.turns }()
+			d.m.guard("dropping what has changed", func() { d.names(ctx, dir, n) })
+		})
 	}
 }
 
 // noName is a name that no directory has in the kernel.
 const noName = "."
 
-// entries drops one name of a directory, or all if name is empty, and then its listing. The
-// listing must be last: the kernel drops a name only when no listing is under way. n is nil
-// if the directory is not known.
-func (d *delivery) entries(ctx context.Context, dir nodes.ID, name string, n *node) {
-	switch {
-	case name != "":
-		d.entry(ctx, dir, name, n)
-	case n != nil:
+// names drops names of a directory, and then its listing. The listing must be last: the kernel
+// drops a name only when no listing is under way. But many names take long, so that the listing
+// is also dropped before all. n is nil if the directory is not known.
+func (d *delivery) names(ctx context.Context, dir nodes.ID, n *node) {
+	names, all := d.q.takeNames(dir)
+	if all && n != nil {
+		d.kernel.InodeNotify(uint64(dir), 0, 0)
 		d.kernel.EntryNotify(uint64(dir), noName) // wait for the LOOKUPs that add children
 		for child := range n.Children() {
-			d.entry(ctx, dir, child, n)
+			names[child] = struct{}{}
 		}
+	}
+	for name := range names {
+		if ctx.Err() != nil {
+			return
+		}
+		d.entry(ctx, dir, name, n)
 	}
 	d.inode(dir, 0)
 }
@@ -269,16 +570,32 @@ func (d *delivery) entry(ctx context.Context, dir nodes.ID, name string, n *node
 // inode drops attributes, and the content from a place on. The content of a directory is its
 // listing.
 func (d *delivery) inode(id nodes.ID, from int64) {
-	if d.kernel.InodeNotify(uint64(id), from, 0) == fuse.ENOENT && len(d.late) < maxNotices {
+	if d.kernel.InodeNotify(uint64(id), from, 0) != fuse.ENOENT {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.late) < maxNotices {
 		d.late = append(d.late, id)
 	}
+}
+
+func (d *delivery) isLate() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.late)+len(d.ripe) > 0
 }
 
 // repeat sends notices again, for answers that were on their way to the kernel the first
 // time.
 func (d *delivery) repeat() {
-	for _, id := range d.ripe {
-		d.kernel.InodeNotify(uint64(id), 0, 0)
-	}
-	d.ripe, d.late = d.late, d.ripe[:0]
+	d.mu.Lock()
+	ripe := d.ripe
+	d.ripe, d.late = d.late, nil
+	d.mu.Unlock()
+	d.m.guard("dropping what has changed", func() {
+		for _, id := range ripe {
+			d.kernel.InodeNotify(uint64(id), 0, 0)
+		}
+	})
 }

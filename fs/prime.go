@@ -301,6 +301,9 @@ func (j *priming) file(ctx context.Context, e *nodes.Entry) (goOn bool) {
 		return j.storeWatched(ctx, e)
 	}
 	goOn = true
+	if j.m.edits.pinned.has(e.ID) {
+		return goOn
+	}
 	j.m.edits.open.unlessOpen(e.ID, func() { goOn = j.storeWatched(ctx, e) })
 	return goOn
 }

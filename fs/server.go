@@ -231,7 +231,8 @@ func mountOptions(m *mount, o Options) *fusefs.Options {
 	if m.edits == nil {
 		fo.Options = append(fo.Options, "ro")
 	} else if !o.oldKernel {
-		fo.ExtraCapabilities |= fuse.CAP_ATOMIC_O_TRUNC
+		// A pinned file can be mapped as any other.
+		fo.ExtraCapabilities |= fuse.CAP_ATOMIC_O_TRUNC | fuse.CAP_DIRECT_IO_ALLOW_MMAP
 	}
 	if m.watched != nil {
 		// The tree may create names by itself. If only the directory is known and not the
@@ -393,7 +394,7 @@ func (s *Server) Settle(ctx context.Context) {
 		case <-ctx.Done():
 		}
 	}()
-	s.m.watched.notices.await(ctx.Done(), 0)
+	s.m.watched.notices.settle(ctx.Done())
 }
 
 // Stats returns the counters as they are now.
