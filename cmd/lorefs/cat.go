@@ -35,7 +35,7 @@ query instead, and cat prints the attributes that it finds:
 			return exactArgs("SOURCE", "PATH")(c, args[:min(len(args), 2)])
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			s, err := openShown(c.Context(), args[0], &f, log)
+			s, err := openToRead(c, args[0], &f, log)
 			if err != nil {
 				return err
 			}

@@ -15,8 +15,8 @@ func newCommit() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "commit PATH",
 		Short: "save the edits now, and stay mounted",
-		Long: `commit saves the edits of the mount that PATH is in. PATH is the mount point, or any file
-or directory in the mount. In a data center, only edited parts are packed and compared
+		Long: `commit saves the edits of the mount that PATH is in. PATH is the mount point, any file or
+directory in the mount, or the source that is mounted. In a data center, only edited parts are packed and compared
 where possible; the rest keeps its bytes. --repack packs all of it anew, which may make it
 smaller. --verify-all inflates and compares all of it.`,
 		Args: exactArgs("PATH"),

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"log/slog"
 	"path"
 	"path/filepath"
@@ -151,7 +152,8 @@ func completeHelp(c *cobra.Command, args []string, word string) (found []string,
 
 // completeInside offers paths in the source, which is the first argument.
 func completeInside(c *cobra.Command, args []string, word string) (found []string, _ cobra.ShellCompDirective) {
-	s, err := openSource(c.Context(), args[0], flagsOf(c), slog.New(slog.DiscardHandler), silence{}.set)
+	quiet.Store(true) // a shell shows what is drawn
+	s, err := openRead(c.Context(), args[0], flagsOf(c), slog.New(slog.DiscardHandler), io.Discard)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

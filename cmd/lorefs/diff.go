@@ -44,8 +44,8 @@ A folder without a single sheet of some kind is a part, such as one that lorefs 
 SOURCE DIR sheets/ItemData made. diff does not compare what the folder lacks, and says so.
 --all compares that as well: then it counts as removed.
 
-B can also be the mount of A, or the sheets/ in it. Then diff prints your edits at once, as
-lorefs edits does.
+A and B can also be mounts, with what is edited there. If B is the mount of A, or the
+sheets/ in it, diff prints your edits at once, as lorefs edits does.
 
 --patch prints a patch that makes B of A. lorefs apply applies it to A, or to another
 version of A. A patch is text: read it, edit it, and keep it beside your mod.
@@ -98,10 +98,10 @@ func asTrouble(err error) error {
 	return &commandError{code: exitUsage, err: err, hint: asCommandError(err).hint}
 }
 
-// mount is run for a source and its mount.
+// mount is run for a source and its mount, whose edits are listed if nothing is to be ignored.
 func (f *differing) mount(c *cobra.Command, a, b string) (done bool, n int64, err error) {
-	if m, err := mountIn(b); err == nil && m != nil && f.opts != (diff.Options{}) {
-		return true, 0, usageErrorf("--ignore-* goes with two files: %s is in a mount", b)
+	if f.opts != (diff.Options{}) {
+		return false, 0, nil
 	}
 	return diffMount(c, a, b, &listing{asJSON: f.asJSON, patch: f.asPatch})
 }
@@ -109,7 +109,7 @@ func (f *differing) mount(c *cobra.Command, a, b string) (done bool, n int64, er
 // run prints the differences and counts them.
 func (f *differing) run(c *cobra.Command, a, b string, log *slog.Logger) (n int64, err error) {
 	ctx := c.Context()
-	sides := &sides{flags: &f.source, log: log, paths: [2]string{a, b}, whole: f.asPatch, all: f.all}
+	sides := &sides{flags: &f.source, log: log, stderr: c.ErrOrStderr(), paths: [2]string{a, b}, whole: f.asPatch, all: f.all}
 	defer func() { err = errors.Join(err, sides.close()) }()
 	if err := sides.open(ctx); err != nil {
 		return 0, err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"io"
 	"log/slog"
 	"strings"
 
@@ -24,7 +25,11 @@ func (f *differing) storages(c *cobra.Command, args []string, log *slog.Logger) 
 		if err := f.source.check(); err != nil {
 			return true, 0, err
 		}
-		k, o, err := f.source.reach(c.Context(), path, log, silence{}.set)
+		source, _, err := f.source.sourceOf(path, io.Discard)
+		if err != nil {
+			return true, 0, err
+		}
+		k, o, err := f.source.reach(c.Context(), source, log, silence{}.set)
 		switch {
 		case k == nil || k.Name != kinds.CASCName:
 			others = append(others, path)
@@ -32,7 +37,7 @@ func (f *differing) storages(c *cobra.Command, args []string, log *slog.Logger) 
 		case err != nil:
 			return true, 0, err
 		}
-		sides[i] = kinds.Build{Path: path, Options: o}
+		sides[i] = kinds.Build{Path: source, Options: o}
 	}
 	two := strings.Contains(f.source.casc.build+f.source.casc.cdn, ",")
 	switch {

@@ -12,53 +12,40 @@ import (
 )
 
 // diffMount compares a source with a mount of it: what differs are its edits, which nobody
-// has to look for in millions of files. done is false if neither a nor b is in a mount. It
-// refuses everything else in a mount, and folders that hold a whole one.
+// has to look for in millions of files. done is false if that is not what a and b are. It
+// refuses parts of a mount, and folders that hold a whole one.
 func diffMount(c *cobra.Command, a, b string, l *listing) (done bool, n int64, err error) {
+	var of *mountOf
 	for _, path := range []string{a, b} {
-		m, err := mountIn(path)
-		if err != nil {
+		if of, err = mountIn(path); err != nil {
 			return true, 0, err
 		}
-		if m == nil {
+		if of == nil {
 			if err := refuseTree(path); err != nil {
 				return true, 0, err
 			}
 			continue
 		}
-		if m.inside != "." && m.inside != "sheets" {
-			return true, 0, wrongDiff(fmt.Errorf("%s is in the mount on %s, which can only be compared as a whole", path, m.name),
-				"lorefs edits %s lists what is edited there", m.name)
+		if of.inside != "." && of.inside != "sheets" {
+			return true, 0, wrongDiff(fmt.Errorf("%s is in the mount on %s, which can only be compared as a whole", path, of.name),
+				"lorefs edits %s lists what is edited there", of.name)
 		}
-		s, err := askStatus(foundMount(m.name, m.name, "."))
-		if err != nil {
-			return true, 0, err
-		}
-		if path == a {
-			return true, 0, wrongDiff(fmt.Errorf("%s is a mount: what is mounted there goes first", path), "lorefs diff %s %s", s.Source, m.name)
-		}
-		if !sameFile(a, s.Source) {
-			if _, err := os.Stat(a); err != nil {
-				return false, 0, nil // which tells what is wrong with it
-			}
-			return true, 0, notMounted(a, m.name, s.Source)
-		}
-		if s.Problem != "" {
-			return true, 0, errors.New(s.Problem)
-		}
-		n, err := l.ask(c, m, nil)
-		return true, n, err
 	}
-	return false, 0, nil
-}
-
-// notMounted returns the error for a path that is not the source of the mount on dir.
-func notMounted(path, dir, source string) error {
-	err := fmt.Errorf("%s is not what is mounted on %s", path, dir)
-	if info, statErr := os.Stat(path); statErr != nil || info.IsDir() { // and no data center
-		return wrongDiff(err, "lorefs edits %s lists what is edited in the mount", dir)
+	if of == nil {
+		return false, 0, nil
 	}
-	return wrongDiff(err, "lorefs diff %s %s compares the files; lorefs edits %s lists what is edited in the mount", path, source, dir)
+	s, err := askStatus(foundMount(of.name, of.name, "."))
+	if err != nil {
+		return true, 0, err
+	}
+	if !sameFile(a, s.Source) {
+		return false, 0, nil
+	}
+	if s.Problem != "" {
+		return true, 0, errors.New(s.Problem)
+	}
+	n, err = l.ask(c, of, nil)
+	return true, n, err
 }
 
 // wrongDiff returns the error for something that diff can't compare. The hint is the right

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"maps"
 	"os"
@@ -21,7 +22,9 @@ import (
 type sides struct {
 	flags *sourceFlags
 	log   *slog.Logger
-	paths [2]string
+	// stderr gets what is to be known of the sources.
+	stderr io.Writer
+	paths  [2]string
 	// whole is set if folders have to be packed as a whole.
 	whole bool
 	// all is set if what a folder lacks counts as removed.
@@ -91,6 +94,7 @@ func (s *sides) cache() int64 {
 func (s *sides) openFiles(ctx context.Context) error {
 	s.look(ctx)
 	// Of what is read whole, readOnce makes no difference.
+	s.flags.asFile = true
 	s.flags.readOnce, s.flags.readWhole = !s.whole, !s.whole && s.endLooking != nil
 	for i, path := range s.paths {
 		if s.looked[i] != nil {
@@ -101,7 +105,7 @@ func (s *sides) openFiles(ctx context.Context) error {
 				return kinds.Unreadable(path, err)
 			}
 		}
-		o, err := openShown(ctx, path, s.flags, s.log)
+		o, err := openRead(ctx, path, s.flags, s.log, s.stderr)
 		if err != nil {
 			return err
 		}
@@ -118,7 +122,7 @@ func (s *sides) openFiles(ctx context.Context) error {
 // look begins to look through the folders.
 func (s *sides) look(ctx context.Context) {
 	for i, path := range s.paths {
-		if !isLocalFolder(path) {
+		if m, err := mountIn(path); !isLocalFolder(path) || err == nil && m != nil && m.inside == "." {
 			continue
 		}
 		if s.endLooking == nil {

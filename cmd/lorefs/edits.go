@@ -16,7 +16,6 @@ import (
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/mounted"
 	"lorefs/internal/app/save"
-	"lorefs/internal/shown"
 )
 
 // listing are the flags of commands that list edits.
@@ -141,10 +140,7 @@ func (l *listing) ask(c *cobra.Command, m *mountOf, paths []string) (int64, erro
 	if err != nil {
 		return 0, err
 	}
-	if n := a.Left.Texts(); n > 0 {
-		shown.Fprintf(c.ErrOrStderr(), "lorefs: %s %s refused, or could not be taken: lorefs status %s names %s\n",
-			shown.Plural(n, "text"), shown.Was(n), shown.Shell(m.dir), shown.Verb(n, "it", "them"))
-	}
+	tellTexts(c.ErrOrStderr(), m, a)
 	return a.Edits, nil
 }
 

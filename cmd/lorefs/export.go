@@ -91,7 +91,7 @@ if that is less, is free.`,
 			f.source.casc.wholeFiles, f.source.casc.unhidden = true, true
 			f.source.sizesLater = !f.dryRun
 			f.source.readWhole = f.source.sizesLater && len(args) == 2
-			s, err := openShown(ctx, args[0], &f.source, log)
+			s, err := openToRead(c, args[0], &f.source, log)
 			if err != nil {
 				return err
 			}

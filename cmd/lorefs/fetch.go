@@ -43,7 +43,7 @@ such mirrors, but the archives have files of other builds as well.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			f.casc.wholeFiles = true
 			debug.SetMemoryLimit(remoteMemory)
-			s, err := openShown(c.Context(), args[0], &f, log)
+			s, err := openToRead(c, args[0], &f, log)
 			if err != nil {
 				return err
 			}

@@ -91,7 +91,7 @@ lorefs verify finds that.`,
 			if f.zeros && f.asJSON {
 				return usageErrorf("--print0 goes without --json")
 			}
-			s, err := openShown(c.Context(), args[0], &f.source, log)
+			s, err := openToRead(c, args[0], &f.source, log)
 			if err != nil {
 				return err
 			}

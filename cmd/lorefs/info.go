@@ -33,7 +33,8 @@ if it could not be had from a host.`,
 			if len(args) > 1 {
 				f.casc.unhidden = true // so that it can say of a file that it is not installed
 			}
-			s, err := openShown(c.Context(), args[0], &f, log)
+			f.asFile = true
+			s, err := openToRead(c, args[0], &f, log)
 			if err != nil {
 				return err
 			}

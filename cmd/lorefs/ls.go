@@ -45,7 +45,7 @@ query instead:
 			return atMostArgs(2)(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			s, err := openShown(c.Context(), args[0], &f, log)
+			s, err := openToRead(c, args[0], &f, log)
 			if err != nil {
 				return err
 			}

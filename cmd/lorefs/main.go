@@ -4,8 +4,8 @@
 // Only this package deals with users: with flags, the environment, standard output and exit
 // codes. Each subcommand has a file of its own. options.go has the table behind flags, -o,
 // the environment and the file of settings (settings.go), the help (help.go) and completion
-// (completion.go). mountof.go finds mounts by paths. source.go opens sources, and explains why
-// one can't be read. Package internal/app/kinds knows the kinds of sources, internal/app/mounted
+// (completion.go). mountof.go finds mounts by paths, and mountread.go opens what is mounted. source.go
+// opens sources, and explains why one can't be read. Package internal/app/kinds knows the kinds of sources, internal/app/mounted
 // what a mount answers, and internal/app/daemon how a mount lives in the background.
 package main
 

@@ -224,12 +224,18 @@ func (f *mountFlags) prepare(ctx context.Context, source, dir string, log *slog.
 	if m.dir, err = daemon.Name(dir); err != nil {
 		return nil, &commandError{code: exitMountpoint, err: err}
 	}
-	_, err = f.source.kindOf(ctx, source, log)
+	k, err := f.source.kindOf(ctx, source, log)
 	if errors.Is(err, kinds.ErrUnknown) && isFile(dir) {
 		return nil, &commandError{code: exitUnknown, err: err, hint: "SOURCE comes first: did you swap it and MOUNTPOINT?"}
 	}
 	if err != nil {
 		return nil, err
+	}
+	if m.options, err = f.source.chosen(k.Name); err != nil {
+		return nil, err
+	}
+	if f.readWrite {
+		delete(m.options, "layout") // it is the one to write
 	}
 	if err := checkQuality(f.quality); err != nil { // also that of a setting
 		return nil, err

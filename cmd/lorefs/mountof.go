@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"strings"
 
 	"lorefs/internal/app/daemon"
 	"lorefs/internal/app/kinds"
@@ -45,15 +46,24 @@ func mountIn(path string) (*mountOf, error) {
 	return foundMount(name, name, inside), nil
 }
 
-// mountAt returns the mount that a path is in or, if there is none, what could be mounted on
-// it, so that the mount's process can be asked which has lost its mount.
+// mountAt returns the mount that a path is in, or the one whose source it is. If there is none, it
+// returns what could be mounted on it, so that the mount's process can be asked which has lost its mount.
 func mountAt(path string) (*mountOf, error) {
-	if origin.IsRemote(path) {
-		return nil, usageErrorf("%s is on a server: want a mount point", origin.Shown(path))
+	if !origin.IsRemote(path) {
+		m, err := mountIn(path)
+		if m != nil || err != nil {
+			return m, err
+		}
 	}
-	m, err := mountIn(path)
-	if m != nil || err != nil {
-		return m, err
+	switch names, err := daemon.MountsOf(origin.Shown(path)); {
+	case err != nil:
+		return nil, err
+	case len(names) == 1:
+		return foundMount(names[0], names[0], "."), nil
+	case len(names) > 1:
+		return nil, usageErrorf("%s is mounted on %s: name one of them", origin.Shown(path), strings.Join(names, ", "))
+	case origin.IsRemote(path):
+		return nil, nothingThere(origin.Shown(path))
 	}
 	name, err := daemon.Name(path)
 	return &mountOf{dir: path, name: name, inside: "."}, err

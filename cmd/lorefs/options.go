@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"lorefs/internal/app/kinds"
+	"lorefs/internal/origin"
 )
 
 // option is an option of a command. Its flag, its name in the lists of -o and in fstab, its
@@ -97,6 +98,8 @@ type optionSet struct {
 	flags *pflag.FlagSet
 	// from says where the values are from that settings gave, by the names of the options.
 	from map[string]string
+	// mounted are the options of the mount whose source is read; nil if the user named no mount.
+	mounted settingsOf
 }
 
 // addTo adds the flags of a table.
@@ -126,6 +129,30 @@ func valuesOf(f *pflag.Flag) []string {
 		return list.GetSlice()
 	}
 	return []string{f.Value.String()}
+}
+
+// chosen returns the values of the options for a kind that are not their defaults, by their names.
+// Paths are absolute.
+func (s *optionSet) chosen(kind string) (map[string][]string, error) {
+	values := map[string][]string{}
+	for _, o := range s.known {
+		f := s.flags.Lookup(o.name)
+		if !o.goesWith(kind) || f.Value.String() == f.DefValue {
+			continue
+		}
+		list := slices.Clone(valuesOf(f))
+		for i := range list {
+			var err error
+			if o.path {
+				list[i], err = origin.Abs(list[i])
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		values[o.name] = list
+	}
+	return values, nil
 }
 
 // given reports whether the command line sets an option to something but its default.

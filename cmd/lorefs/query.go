@@ -50,7 +50,8 @@ Numbers compare as numbers: = != < <= > >=. Put names that are not plain in brac
 				return usageErrorf("%w", err)
 			}
 			ctx := c.Context()
-			s, err := openShown(ctx, args[0], &q.source, log)
+			q.source.asFile = true
+			s, err := openToRead(c, args[0], &q.source, log)
 			if err != nil {
 				return err
 			}

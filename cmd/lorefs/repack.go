@@ -54,8 +54,8 @@ func (f *repacking) run(ctx context.Context, c *cobra.Command, from, to string, 
 		return err
 	}
 	defer claimed.Close() // nothing was written to it
-	f.source.readOnce = true
-	s, err := openShown(ctx, from, f.source.reading(), log)
+	f.source.readOnce, f.source.asFile = true, true
+	s, err := openToRead(c, from, f.source.reading(), log)
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,8 @@ schema leaves existing files alone, and then exits with 1. --overwrite replaces 
 			default:
 				return usageErrorf("--strategy %q is unknown: want %s or %s", strategy, strategyConservative, strategyAggressive)
 			}
-			s, err := openShown(ctx, args[0], &f, log)
+			f.asFile = true
+			s, err := openToRead(c, args[0], &f, log)
 			if err != nil {
 				return err
 			}

@@ -37,6 +37,8 @@ type mounting struct {
 	log   *slog.Logger
 	// source and dir are absolute.
 	source, dir string
+	// options are those of the source that are not their defaults.
+	options map[string][]string
 	// made are the folders that --mkdir has made, the lowest first.
 	made    []string
 	logFile *os.File
@@ -131,7 +133,8 @@ func (m *mounting) start(ctx context.Context) (_ *mounted.Mount, err error) {
 	}
 	return mounted.New(s, server, mounted.Options{
 		Path: origin.Shown(m.source), Dir: m.dir, Made: m.made, Logger: m.log,
-		Tell: errorText, Code: exitCode,
+		Opened: mounted.Opened{Source: m.source, Options: m.options},
+		Tell:   errorText, Code: exitCode,
 	}), nil
 }
 

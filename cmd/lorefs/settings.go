@@ -305,12 +305,22 @@ func (s *optionSet) settle(path, kind string) error {
 	places = append(places, file.all)
 	higher := map[string]bool{} // what the command line or another place sets
 	s.flags.VisitAll(func(f *pflag.Flag) { higher[f.Name] = f.Changed })
-	for _, place := range places {
-		if err := s.take(place, kind, higher); err != nil {
-			return err
-		}
+	take := func(place settingsOf, kind string) error {
+		err := s.take(place, kind, higher)
 		for name := range place {
 			higher[name] = true
+		}
+		return err
+	}
+	if s.mounted != nil {
+		if err := take(s.mounted, kind); err != nil {
+			return err
+		}
+		kind = "" // what a mount shows is up to its own options
+	}
+	for _, place := range places {
+		if err := take(place, kind); err != nil {
+			return err
 		}
 	}
 	return nil

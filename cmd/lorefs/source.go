@@ -20,18 +20,18 @@ import (
 // kindOf returns the kind of a source, which --kind can override, and takes the settings for
 // it. It returns an error for flags that are for other kinds, and then also the kind.
 func (f *sourceFlags) kindOf(ctx context.Context, path string, log *slog.Logger) (*kinds.Kind, error) {
-	name := f.kind
-	if name == kindAuto || f.onlyDataCenters() {
-		name = ""
-	}
 	if err := f.check(); err != nil { // before a host is asked
-		return nil, err
-	}
-	if err := checkOrigin(path, name); err != nil {
 		return nil, err
 	}
 	// A host may have to be asked for the kind. Whether, how and by which cache, settings can say.
 	if err := f.settle(path, ""); err != nil {
+		return nil, err
+	}
+	name := f.kind
+	if name == kindAuto || f.onlyDataCenters() {
+		name = ""
+	}
+	if err := checkOrigin(path, name); err != nil {
 		return nil, err
 	}
 	o, err := f.parse()

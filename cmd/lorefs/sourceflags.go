@@ -57,6 +57,8 @@ type sourceFlags struct {
 	readWhole bool
 	// readOnce says that the command goes through all of a data center, once.
 	readOnce bool
+	// asFile says that the command reads a data center as a file, not as trees.
+	asFile bool
 	// sizesLater says that it needs no sizes of sheets before it has read them.
 	sizesLater bool
 	// follow says that a recorded session is shown as it grows.

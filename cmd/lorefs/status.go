@@ -22,8 +22,8 @@ func newStatus() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status [PATH]",
 		Short: "show what a mount does, or list all mounts",
-		Long: `status shows how the mount that PATH is in is doing. PATH is the mount point, or any file
-or directory in the mount. Without PATH, status lists your mounts and their edits that are
+		Long: `status shows how the mount that PATH is in is doing. PATH is the mount point, any file or
+directory in the mount, or the source that is mounted. Without PATH, status lists your mounts and their edits that are
 not saved yet. With --json it prints one object a line for each of them, the same as for
 one mount.`,
 		Args: atMostArgs(1),

@@ -24,8 +24,8 @@ func newUnmount() *cobra.Command {
 		Use:     "unmount PATH",
 		Aliases: []string{"umount"},
 		Short:   "unmount, and wait until edits are saved and the mount's process has ended",
-		Long: `unmount saves your edits and returns when they are saved. PATH is the mount point, or any
-file or directory in the mount. With --all and no PATH, it unmounts all your mounts, one
+		Long: `unmount saves your edits and returns when they are saved. PATH is the mount point, any
+file or directory in the mount, or the source that is mounted. With --all and no PATH, it unmounts all your mounts, one
 after the other. It passes over a mount that is in use.
 
 --discard gives up everything that is not saved, refused texts and files of editors too.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"log/slog"
+	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -23,14 +24,19 @@ all of these; pack accepts most of them, and those that it refuses are marked. p
 and for attributes whose types the sheet states itself.
 
 DIR may be a part of the sheets of a data center, as lorefs export SOURCE DIR sheets/ItemData
-makes it. validate says so then, and checks what is there.`,
+makes it. validate says so then, and checks what is there. If DIR is a mount, validate checks
+the sheets in its sheets/.`,
 		Args: exactArgs("DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
-			if err := isFolder(args[0]); err != nil {
+			dir := args[0]
+			if m, err := mountIn(dir); err == nil && m != nil && m.inside == "." {
+				dir = filepath.Join(dir, "sheets") // the rest has the same again, as millions of files
+			}
+			if err := isFolder(dir); err != nil {
 				return err
 			}
-			folder, err := lookForSheets(c, args[0])
+			folder, err := lookForSheets(c, dir)
 			if err != nil {
 				return err
 			}

@@ -77,14 +77,21 @@ func (v *verifying) run(c *cobra.Command, path string, f *sourceFlags, log *slog
 	}
 	p := newProgress("checking")
 	defer p.finish()
-	k, o, err := f.reach(c.Context(), path, log, p.set)
+	source, opened, err := f.sourceOf(path, c.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	if opened == nil || opened.Unsaved > 0 {
+		tellUnsaved(c.ErrOrStderr(), "verify checks what was saved", source, f.world)
+	}
+	k, o, err := f.reach(c.Context(), source, log, p.set)
 	if err != nil {
 		return err
 	}
 	v.to(c)
-	for found, err := range k.Verify(c.Context(), path, o, opts) {
+	for found, err := range k.Verify(c.Context(), source, o, opts) {
 		if err != nil {
-			return v.end(c, path, f.explainKey(path, err))
+			return v.end(c, path, f.explainKey(source, err))
 		}
 		if more, err := v.found(found.Object, found.Line); err != nil || !more {
 			return v.end(c, path, err)

@@ -41,7 +41,9 @@ const (
 	Apply   = "apply"
 	Unmount = "unmount"
 	Edits   = "edits"
-	Revert  = "revert"
+	// Opened asks what is mounted and how it was opened, so that a command can read it, too.
+	Opened = "opened"
+	Revert = "revert"
 )
 
 const (

@@ -31,6 +31,13 @@ func editedSource(name string) (source string, ours bool, err error) {
 	return source, m.ours, err
 }
 
+// sourceOf returns the source of the mount on name, as the kernel's list has it; "" if that is not
+// lorefs'.
+func sourceOf(name string) (string, error) {
+	m, err := mountOn(name)
+	return m.source, err
+}
+
 // mountOn returns the mount on name, the last one if there are several.
 func mountOn(name string) (found mountLine, err error) {
 	err = eachMount(func(m mountLine) {

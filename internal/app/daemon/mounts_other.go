@@ -26,6 +26,9 @@ func editedSource(name string) (source string, ours bool, err error) {
 	return "", ours, err
 }
 
+// sourceOf returns no source here.
+func sourceOf(string) (string, error) { return "", nil }
+
 // mountPoints returns the mount points of FUSE: mount(8) does not say which are lorefs'.
 func mountPoints() (names []string, err error) {
 	if runtime.GOOS == "windows" {

@@ -55,6 +55,30 @@ func EditedBy(source string) (name string, err error) {
 	return "", nil
 }
 
+// MountsOf returns the [Name]s of the mounts that show a source, or edit it beside theirs. It
+// returns none on other systems than Linux.
+func MountsOf(source string) (names []string, err error) {
+	points, err := mountPoints()
+	if err != nil {
+		return nil, err
+	}
+	want, wantErr := os.Stat(source)
+	for _, point := range points {
+		of, err := sourceOf(point)
+		if err != nil {
+			return nil, err
+		}
+		for _, path := range []string{of, editedBeside(point)} {
+			is, err := os.Stat(path)
+			if path != "" && path == source || wantErr == nil && err == nil && os.SameFile(is, want) {
+				names = append(names, point)
+				break
+			}
+		}
+	}
+	return names, nil
+}
+
 // StateOf returns the state of name, a [Name].
 func StateOf(name string) (State, error) {
 	ours, err := Mounted(name)

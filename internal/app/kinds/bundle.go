@@ -63,6 +63,8 @@ type bundled struct {
 	file   *source.File
 	files  bundle.Files
 	tree   *bundle.Tree
+	// draft has the edits of takeUnsaved; nil if there are none.
+	draft *bundle.Editable
 	// blocks is the cache of the source, which holds nothing of a bundle. Its budget is memory
 	// that a save can have.
 	blocks *blockcache.Cache
@@ -91,7 +93,15 @@ func (b *bundled) Check() error { return changed(b.file.Check()) }
 // once nobody can read them any more.
 func (b *bundled) Close() error { return b.file.Close() }
 
-func (b *bundled) mounts() ([]nodes.Mount, error) { return wholeRoot(b.tree), nil }
+func (b *bundled) mounts() ([]nodes.Mount, error) { return wholeRoot(b.shown()), nil }
+
+// shown returns the tree that is shown.
+func (b *bundled) shown() nodes.Tree {
+	if b.draft != nil {
+		return b.draft
+	}
+	return b.tree
+}
 
 // bundleDescription is the output of info for a file that holds others. Its fields are printed in
 // this order, and scripts rely on their names.
@@ -105,9 +115,15 @@ type bundleDescription struct {
 
 // Describe implements archive.
 func (b *bundled) Describe() (Description, error) {
-	d := bundleDescription{Files: b.files.Len(), SourceSize: b.file.Size(), SourceMtime: b.file.ModTime().UTC()}
-	for i := range d.Files {
-		d.Bytes += b.files.Size(i)
+	d := bundleDescription{SourceSize: b.file.Size(), SourceMtime: b.file.ModTime().UTC()}
+	for e, err := range b.shown().ReadDir(context.Background(), nodes.Root, 0) {
+		if err == nil {
+			e, err = nodes.WithSize(context.Background(), b.shown(), e)
+		}
+		if err != nil {
+			return nil, err
+		}
+		d.Files, d.Bytes = d.Files+1, d.Bytes+e.Size
 	}
 	return d, b.Check()
 }
@@ -230,9 +246,23 @@ func (c changedBundle) Of() (file string, size, edits int64) { return "", c.Size
 
 // unsaved implements archive.
 func (b *bundled) unsaved(ctx context.Context, j *save.Journal, path string) (lister, error) {
+	tree, err := b.draftOf(ctx, j, path)
+	return &treeSession[bundle.Edit]{path: path, tree: tree}, err
+}
+
+// takeUnsaved implements archive.
+func (b *bundled) takeUnsaved(ctx context.Context) error {
+	j, err := unsavedOf(b.file.Path())
+	if err == nil && j != nil {
+		b.draft, err = b.draftOf(ctx, j, b.file.Path())
+	}
+	return err
+}
+
+// draftOf returns the tree with the edits of a journal.
+func (b *bundled) draftOf(ctx context.Context, j *save.Journal, path string) (*bundle.Editable, error) {
 	tree := bundle.NewEditable(b.tree, b.format, bundle.EditOptions{})
-	err := j.UnsavedOf(path, func(string, []byte) {}, func(_ string, record []byte) error {
+	return tree, j.UnsavedOf(path, func(string, []byte) {}, func(_ string, record []byte) error {
 		return tree.Replay(ctx, record)
 	})
-	return &treeSession[bundle.Edit]{path: path, tree: tree}, err
 }

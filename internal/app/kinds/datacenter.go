@@ -31,6 +31,8 @@ type DataCenter struct {
 	// blocks is the cache of inflated blocks, of dc and of the files that are saved.
 	blocks *blockcache.Cache
 	log    *slog.Logger
+	// draft has the edits of takeUnsaved; nil if there are none.
+	draft *edit.Draft
 	// sheets are the sheets that are shown.
 	sheets *sheets.Source
 	// world is nil if no world is shown.
@@ -150,6 +152,17 @@ func (d *DataCenter) AmpleRoom() int64 {
 }
 
 func (d *DataCenter) mounts() ([]nodes.Mount, error) {
+	var world nodes.Tree
+	if d.world != nil {
+		world = d.world.shown()
+	}
+	if d.draft != nil {
+		t, err := d.treesOf(d.draft, func() error { return nil }, d.log)
+		if err != nil {
+			return nil, err
+		}
+		return d.mountsWith(t.tree, t.sheets, world, t.keys)
+	}
 	tree, err := d.tree()
 	if err == nil {
 		err = d.makeSheets(nil)
@@ -160,10 +173,6 @@ func (d *DataCenter) mounts() ([]nodes.Mount, error) {
 	keys, err := d.keyTree(nil)
 	if err != nil {
 		return nil, err
-	}
-	var world nodes.Tree
-	if d.world != nil {
-		world = d.world.tree
 	}
 	return d.mountsWith(tree, d.sheetTree(), world, keys)
 }

@@ -1,10 +1,14 @@
 package kinds
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
+	"time"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets"
 	"lorefs/internal/app/save"
 	"lorefs/internal/app/save/dcsave"
@@ -21,11 +25,9 @@ import (
 type dataCenterSession struct {
 	file string
 	// first is the file as it was when it was opened.
-	first  *datacenter.File
-	dc     *dcsave.Session
-	tree   *dctree.Editable
-	sheets *sheettree.Editable
-	keys   *keytree.Tree
+	first *datacenter.File
+	dc    *dcsave.Session
+	draftTrees
 	// names says which sheets a folder of sheets/ holds.
 	names *sheets.Source
 	// layout is the layout to write.
@@ -88,26 +90,87 @@ func (d *DataCenter) session(ctx context.Context, o EditOptions) (_ *dataCenterS
 			err = errors.Join(err, dc.Close())
 		}
 	}()
+	trees, err := d.treesOf(dc.Draft(), dc.Sync, o.Logger)
+	if err != nil {
+		return nil, err
+	}
+	return &dataCenterSession{
+		file: d.file.Path(), first: d.dc, dc: dc, draftTrees: trees, names: d.sheets, layout: o.Layout,
+	}, nil
+}
+
+// draftTrees show a draft.
+type draftTrees struct {
+	tree   *dctree.Editable
+	sheets *sheettree.Editable
+	keys   *keytree.Tree
+}
+
+// treesOf makes the trees of a draft. sync syncs the journal of its edits.
+func (d *DataCenter) treesOf(draft *edit.Draft, sync func() error, log *slog.Logger) (t draftTrees, err error) {
 	tree, err := d.tree()
 	if err != nil {
-		return nil, err
+		return t, err
 	}
-	if err := d.makeSheets(dc.Draft()); err != nil {
-		return nil, err
+	if err := d.makeSheets(draft); err != nil {
+		return t, err
 	}
-	keys, err := d.keyTree(dc.Draft())
-	if err != nil {
-		return nil, err
+	if t.keys, err = d.keyTree(draft); err != nil {
+		return t, err
 	}
-	s := &dataCenterSession{
-		file: d.file.Path(), first: d.dc, dc: dc, keys: keys, names: d.sheets, layout: o.Layout,
-	}
-	s.tree = dctree.NewEditable(tree, dc.Draft(), dctree.EditOptions{Sync: dc.Sync, Check: d.CheckFile})
-	s.sheets = sheettree.NewEditable(d.sheetTree(), dc.Draft(), sheettree.EditOptions{
-		Sync: dc.Sync, Check: d.CheckFile, MaxRecord: journal.MaxPayload, Logger: o.Logger,
+	t.tree = dctree.NewEditable(tree, draft, dctree.EditOptions{Sync: sync, Check: d.CheckFile})
+	t.sheets = sheettree.NewEditable(d.sheetTree(), draft, sheettree.EditOptions{
+		Sync: sync, Check: d.CheckFile, MaxRecord: journal.MaxPayload, Logger: log,
 	})
-	return s, nil
+	return t, nil
 }
+
+// takeUnsaved implements archive.
+func (d *DataCenter) takeUnsaved(ctx context.Context) error {
+	j, err := unsavedOf(d.file.Path())
+	if err == nil && j != nil {
+		d.draft, err = dcsave.DraftOf(ctx, d.dc, j, d.file.Path())
+	}
+	if err == nil && d.world != nil {
+		err = d.world.takeUnsaved(ctx)
+	}
+	return err
+}
+
+// saveInMemory has the data center be what a save of its draft would write, which only differs in
+// what nodes and sheets are called of which there are several. Queries, for example, need a file.
+func (d *DataCenter) saveInMemory(ctx context.Context) (err error) {
+	s := d.draft.Snapshot()
+	defer s.Close()
+	d.draft = nil
+	var file bytes.Buffer
+	if _, _, err = s.Splice(ctx, datacenter.WriteOptions{}, &file); err != nil && ctx.Err() == nil {
+		file.Reset()
+		_, err = s.Write(ctx, datacenter.WriteOptions{}, &file)
+	}
+	if err != nil {
+		return err
+	}
+	d.index.wait()
+	d.index = nil // which is of the file on the disk
+	d.file = &inMemory{bytes.NewReader(file.Bytes()), d.file}
+	d.dc, err = datacenter.Open(ctx, d.reader(), d.file.Size(), datacenter.Options{
+		Keys: []datacenter.Key{d.dc.Key()}, Blocks: d.blocks.View(), ModTime: d.file.ModTime(), Logger: d.log,
+	})
+	return err
+}
+
+// inMemory is what a save of a file would write. It does not change when the file is saved.
+type inMemory struct {
+	*bytes.Reader
+	of original
+}
+
+func (m *inMemory) Path() string       { return m.of.Path() }
+func (m *inMemory) ModTime() time.Time { return m.of.ModTime() }
+func (m *inMemory) Check() error       { return nil }
+func (m *inMemory) CheckNow() error    { return nil }
+func (m *inMemory) Close() error       { return m.of.Close() }
 
 // unsaved implements archive.
 func (d *DataCenter) unsaved(ctx context.Context, j *save.Journal, path string) (lister, error) {

@@ -131,6 +131,10 @@ func (s *Source) query(ctx context.Context, d *DataCenter, name string, yield fu
 		yield(Found{}, fmt.Errorf("%s: there is no such path, and it is no query: %w", name, err))
 		return
 	}
+	if err := s.SaveInMemory(ctx); err != nil {
+		yield(Found{}, err)
+		return
+	}
 	found := false
 	for m, err := range expr.Run(ctx, d.dc) {
 		var f Found

@@ -1,6 +1,9 @@
 package kinds
 
 import (
+	"errors"
+	"fmt"
+	iofs "io/fs"
 	"path/filepath"
 
 	"lorefs/internal/app/save"
@@ -18,6 +21,26 @@ func JournalOf(path string) (save.Journal, error) {
 		return save.Journal{}, err
 	}
 	return Journals.Find(path)
+}
+
+// unsavedOf returns the journal of the source at a path if it has edits that are not saved, and else
+// nil. If these belong to another file than the one that is there now, the error matches
+// [nodes.ErrChanged].
+func unsavedOf(path string) (*save.Journal, error) {
+	j, err := JournalOf(path)
+	switch {
+	case errors.Is(err, iofs.ErrNotExist):
+		return nil, nil //nolint:nilnil // there is no journal
+	case err != nil:
+		return nil, err
+	case j.State == save.StateSaved:
+		return nil, nil //nolint:nilnil // nothing is left
+	}
+	is, err := j.Belongs(path)
+	if err == nil && !is {
+		err = &changedError{fmt.Errorf("%s: its edits that are not saved are of another file than the one that is there now", path)}
+	}
+	return &j, err
 }
 
 // withoutLinks returns a path as journals name it: absolute and without links, as far as it

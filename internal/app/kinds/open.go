@@ -52,6 +52,9 @@ type archive interface {
 	// unsaved makes the edits of a journal that were made on the source at a path, in memory.
 	// The source is neither locked nor changed, and must not be used otherwise.
 	unsaved(ctx context.Context, j *save.Journal, path string) (lister, error)
+	// takeUnsaved has mounts, and all else that shows the source, show it with the edits that are
+	// not saved. The source is neither locked nor changed, and can't be edited any more.
+	takeUnsaved(ctx context.Context) error
 }
 
 // plain implements archive for a source that can't be edited and has no notices. Kinds embed
@@ -71,6 +74,8 @@ func (plain) HasZeros(context.Context, nodes.ID) bool { return false }
 func (plain) unsaved(context.Context, *save.Journal, string) (lister, error) {
 	return nil, ErrReadOnly
 }
+
+func (plain) takeUnsaved(context.Context) error { return nil }
 
 func (plain) edit(context.Context, EditOptions) ([]Session, []nodes.Mount, error) {
 	return nil, nil, ErrReadOnly
@@ -122,6 +127,36 @@ func (k *Kind) Open(ctx context.Context, path string, opts *Options) (*Source, e
 	}
 	s.Tree = leavable(s.Tree, s.archive)
 	return s, nil
+}
+
+// TakeUnsaved shows the source with the edits that are not saved, which a mount holds or a crash has
+// left. If the source was saved meanwhile, or replaced, the error matches [nodes.ErrChanged].
+func (s *Source) TakeUnsaved(ctx context.Context) error {
+	if err := s.takeUnsaved(ctx); err != nil {
+		return err
+	}
+	return s.showAnew()
+}
+
+// SaveInMemory has a data center whose unsaved edits were taken be a file that has them.
+func (s *Source) SaveInMemory(ctx context.Context) error {
+	d, ok := s.DataCenter()
+	if !ok || d.draft == nil {
+		return nil
+	}
+	if err := d.saveInMemory(ctx); err != nil {
+		return err
+	}
+	return s.showAnew()
+}
+
+// showAnew shows the views anew after something else has taken their place.
+func (s *Source) showAnew() error {
+	mounts, err := s.mounts()
+	if err != nil {
+		return err
+	}
+	return s.mux(mounts)
 }
 
 // mux shows all views under one root.

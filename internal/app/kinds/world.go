@@ -27,6 +27,8 @@ type world struct {
 	// distant is nil if the folder is on this machine.
 	distant *distantFolder
 	tree    *worldtree.Tree
+	// draft has the edits of takeUnsaved; nil if there are none.
+	draft *worldtree.Editable
 	// blocks is the cache of decoded files.
 	blocks *blockcache.Cache
 	// index is nil if no index is kept.
@@ -142,7 +144,15 @@ func (w *world) Check() error {
 	return w.tree.Check()
 }
 
-func (w *world) mounts() ([]nodes.Mount, error) { return wholeRoot(w.tree), nil }
+func (w *world) mounts() ([]nodes.Mount, error) { return wholeRoot(w.shown()), nil }
+
+// shown returns the tree that is shown.
+func (w *world) shown() nodes.Tree {
+	if w.draft != nil {
+		return w.draft
+	}
+	return w.tree
+}
 
 // Close saves the index.
 func (w *world) Close() error {

@@ -75,12 +75,26 @@ func replayWorld(ctx context.Context, s *save.Set, tree *worldtree.Editable) err
 
 // unsaved implements archive.
 func (w *world) unsaved(ctx context.Context, j *save.Journal, path string) (lister, error) {
+	tree, err := w.draftOf(ctx, j, path)
+	return &treeSession[worldtree.Edit]{path: w.dir, tree: tree}, err
+}
+
+// takeUnsaved implements archive.
+func (w *world) takeUnsaved(ctx context.Context) error {
+	j, err := unsavedOf(w.dir)
+	if err == nil && j != nil {
+		w.draft, err = w.draftOf(ctx, j, w.dir)
+	}
+	return err
+}
+
+// draftOf returns the tree with the edits of a journal.
+func (w *world) draftOf(ctx context.Context, j *save.Journal, path string) (*worldtree.Editable, error) {
 	tree := worldtree.NewEditable(w.tree, worldtree.EditOptions{})
-	err := j.UnsavedOf(path, func(string, []byte) {}, func(file string, record []byte) error {
+	return tree, j.UnsavedOf(path, func(string, []byte) {}, func(file string, record []byte) error {
 		_, err := tree.Replay(ctx, file, record)
 		return err
 	})
-	return &treeSession[worldtree.Edit]{path: w.dir, tree: tree}, err
 }
 
 // changedWorld is an edited file of the folder.

@@ -28,6 +28,7 @@ type Answer struct {
 	Code   int     `json:"code,omitempty"`
 	Busy   bool    `json:"busy,omitempty"`
 	Status *Status `json:"status,omitempty"`
+	Opened *Opened `json:"opened,omitempty"`
 	// Saved has a report of each session; it is empty if the mount is read-only.
 	Saved []save.Report `json:"saved,omitempty"`
 	// Left is what the save did not write.
@@ -198,6 +199,8 @@ func (m *Mount) answer(ctx context.Context, r daemon.Request, c *daemon.Client) 
 		m.settle(ctx)
 	case daemon.Unmount:
 		return m.unmount(ctx, &r, c)
+	case daemon.Opened:
+		a = m.opened()
 	case daemon.Edits:
 		a = m.edits(ctx, &r, c)
 	case daemon.Revert:

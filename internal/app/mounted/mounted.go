@@ -23,10 +23,23 @@ type Options struct {
 	// Made are the folders that were made for the mount point, see [daemon.Notes].
 	Made   []string
 	Logger *slog.Logger
+	// Opened says how the source was opened.
+	Opened Opened
 	// Tell returns the text of an error for users, and Code the exit code of a command that
 	// fails with it.
 	Tell func(error) string
 	Code func(error) int
+}
+
+// Opened says what is mounted and how it was opened, for commands that read the same. Only the user
+// of the mount is told it: there may be secrets in it.
+type Opened struct {
+	// Source is the source as it has to be opened, and not only shown.
+	Source string `json:"source"`
+	// Options has the values of the options that are not their defaults, by their names.
+	Options map[string][]string `json:"options"`
+	// Unsaved is how many edits are not saved.
+	Unsaved int64 `json:"unsaved"`
 }
 
 // Mount is a source that is mounted.

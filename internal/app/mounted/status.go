@@ -1,6 +1,7 @@
 package mounted
 
 import (
+	"maps"
 	"os"
 	"time"
 
@@ -87,6 +88,19 @@ func (m *Mount) editing() *EditStatus {
 	}
 	e.Notices = first.Notices()
 	return e
+}
+
+// opened answers what is mounted, and which build of it if there may be a newer one by now.
+func (m *Mount) opened() Answer {
+	o := m.opts.Opened
+	o.Options = maps.Clone(o.Options)
+	if r := m.source.Remote(); r != nil && r.Build != "" {
+		o.Options["build"] = []string{r.Build}
+	}
+	for _, e := range m.source.Sessions {
+		o.Unsaved += e.Pending()
+	}
+	return Answer{Opened: &o, Left: m.source.LeftOut()}
 }
 
 // keepPatch writes the edits as a patch if they can't be saved any more.

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"lorefs/internal/app/daemon"
+	"lorefs/internal/app/kinds"
+	"lorefs/internal/app/mounted"
+	"lorefs/internal/app/save"
+	"lorefs/internal/origin"
+	"lorefs/internal/shown"
+	"lorefs/nodes"
+)
+
+// sourceOf returns the source that a path means to a command that reads: what is mounted on it, if
+// it is a mount point, and else the path itself. f takes the options of the mount, so that the
+// command sees what the mount shows. opened is nil if there is no mount.
+func (f *sourceFlags) sourceOf(path string, tell io.Writer) (source string, opened *mounted.Opened, err error) {
+	f.mounted = nil
+	if origin.IsRemote(path) || f.given("kind") { // the files in the mount may be a source, too
+		return path, nil, nil
+	}
+	m, err := mountIn(path)
+	if err != nil || m == nil || m.inside != "." {
+		return path, nil, err
+	}
+	a, conn, err := mounted.Talk(m.name, daemon.Request{Do: daemon.Opened}, nil)
+	if errors.Is(err, daemon.ErrNone) {
+		err = absent(m)
+	}
+	if err != nil {
+		return path, nil, err
+	}
+	if err = errors.Join(failureOf(&a), conn.Close()); err != nil {
+		return path, nil, fmt.Errorf("%s: %w", m.dir, err)
+	}
+	tellTexts(tell, m, &a)
+	f.mounted = settingsOf{}
+	for name, values := range a.Opened.Options {
+		f.mounted[name] = setting{values, "the mount on " + m.dir}
+	}
+	return a.Opened.Source, a.Opened, nil
+}
+
+// tellTexts tells of the texts in a mount that are no edits.
+func tellTexts(tell io.Writer, m *mountOf, a *mounted.Answer) {
+	if n := a.Left.Texts(); n > 0 {
+		shown.Fprintf(tell, "lorefs: %s %s refused, or could not be taken: lorefs status %s names %s\n",
+			shown.Plural(n, "text"), shown.Was(n), shown.Shell(m.dir), shown.Verb(n, "it", "them"))
+	}
+}
+
+// openToRead opens the source at a path or, with all that is edited, the one that is mounted there.
+// Of a source with edits that are not saved it says so, since it does not show them.
+func openToRead(c *cobra.Command, path string, f *sourceFlags, log *slog.Logger) (*kinds.Source, error) {
+	return openRead(c.Context(), path, f, log, c.ErrOrStderr())
+}
+
+// readTries is how often a source is opened that is saved meanwhile.
+const readTries = 5
+
+func openRead(ctx context.Context, path string, f *sourceFlags, log *slog.Logger, tell io.Writer) (s *kinds.Source, err error) {
+	for range readTries {
+		source, opened, err := f.sourceOf(path, tell)
+		if err != nil {
+			return nil, err
+		}
+		s, err = openShown(ctx, source, f, log)
+		if opened == nil && err == nil {
+			tellUnsaved(tell, "this does not show them", source, f.world)
+		}
+		if err == nil && opened != nil && opened.Unsaved > 0 {
+			err = takeUnsaved(ctx, s, f.asFile)
+		}
+		if opened == nil || !errors.Is(err, nodes.ErrChanged) {
+			return s, explainInside(path, err)
+		}
+		tell = io.Discard // it was told
+	}
+	return nil, err
+}
+
+// takeUnsaved shows the edits of a mount, or closes the source.
+func takeUnsaved(ctx context.Context, s *kinds.Source, asFile bool) error {
+	err := s.TakeUnsaved(ctx)
+	if err == nil && asFile {
+		err = s.SaveInMemory(ctx)
+	}
+	if err != nil {
+		return errors.Join(err, s.Close())
+	}
+	return nil
+}
+
+// explainInside adds a hint to the error of a path in a mount that is no source.
+func explainInside(path string, err error) error {
+	m, mountErr := mountIn(path)
+	if mountErr != nil || m == nil || m.inside == "." || !errors.Is(err, kinds.ErrUnknown) {
+		return err
+	}
+	return &commandError{code: exitUnknown, err: err, hint: "it is in the mount on " + m.name + ": name that as SOURCE"}
+}
+
+// tellUnsaved says of sources that they have edits which are not saved, and what that means.
+func tellUnsaved(tell io.Writer, what string, sources ...string) {
+	for _, path := range sources {
+		if path == "" || origin.IsRemote(path) || quiet.Load() {
+			continue
+		}
+		j, err := kinds.JournalOf(path)
+		if err != nil || j.Edits == 0 || j.State == save.StateSaved {
+			continue
+		}
+		where, hint := "", "lorefs edits "+shown.Shell(path)+" lists them"
+		if m, err := mountFor(path); err == nil && m != nil {
+			where, hint = " in its mount on "+m.dir, "name the mount to see them"
+		}
+		shown.Fprintf(tell, "lorefs: %s has %s%s that %s not saved: %s (%s)\n", path, j.Count(), where, shown.Is(j.Edits), what, hint)
+	}
+}
