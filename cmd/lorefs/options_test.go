@@ -102,9 +102,8 @@ func valueFor(t *testing.T, dir string, o *option) string {
 		return "http://127.0.0.1:9"
 	case "keys", "listfile", "definitions", "world":
 		path := filepath.Join(dir, o.name)
-		if err := os.WriteFile(path, nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		text := map[string]string{"keys": "A1B2C3D4E5F60718 " + strings.Repeat("0", 32), "listfile": "1;a.txt"}[o.name]
+		writeText(t, path, text+"\n")
 		return path
 	}
 	if len(o.words) > 0 {
