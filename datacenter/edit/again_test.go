@@ -3,10 +3,13 @@ package edit_test
 import (
 	"maps"
 	"slices"
+	"testing"
 
 	"pgregory.net/rapid"
 
+	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
+	"lorefs/internal/formats/datacenter/dctest"
 )
 
 // rebase makes m the base, since it was saved.
@@ -167,4 +170,37 @@ func (s *session) restore(was *modelNode) []edit.Edit {
 	s.m.check(s.t, s.d, s.f)
 	s.checkPending()
 	return []edit.Edit{e}
+}
+
+// TestMadeAgainAmongMany removes many siblings and makes each again. To look at all the others for each
+// would take minutes.
+func TestMadeAgainAmongMany(t *testing.T) {
+	const many = 30000
+	sheet := &dctest.Node{Name: "Sheet"}
+	for i := range many {
+		sheet.Children = append(sheet.Children, &dctest.Node{Name: "Item", Attrs: []dctest.Attr{{Name: "n", Value: i}}})
+	}
+	d := draftOf(t, dctest.Doc{Root: dctest.Root(sheet)}, dctest.Options{})
+	for i := range many {
+		done(t, d, edit.Edit{Op: edit.RemoveNode, Node: edit.Number(2 + 2*i)})
+	}
+	for i := range many {
+		n := d.NewNumber()
+		done(t, d,
+			edit.Edit{Op: edit.AddNode, Node: n, Parent: 1, Name: "Item", Ordinal: uint32(i), Again: true},
+			edit.Edit{Op: edit.SetAttribute, Node: n, Name: "n", Value: datacenter.IntValue(int32(i % 29999))})
+	}
+	if n := d.Pending(); n != 1 {
+		t.Fatalf("%d edits, want that of one value", n)
+	}
+	for i := range many {
+		e, _ := d.Child(1, "Item", uint32(i))
+		done(t, d, edit.Edit{Op: edit.RemoveNode, Node: e.Number})
+	}
+	for _, e := range d.Removed(1) {
+		done(t, d, edit.Edit{Op: edit.RestoreNode, Node: e.Number, Parent: 1})
+	}
+	if n := d.Pending(); n != 0 {
+		t.Fatalf("%d edits", n)
+	}
 }

@@ -34,6 +34,7 @@ func (d *Draft) addNode(e Edit, u *undoList) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	known := d.away.known
 	if err := d.attach(parent, n, e); err != nil {
 		return err
 	}
@@ -48,6 +49,7 @@ func (d *Draft) addNode(e Edit, u *undoList) error {
 	if n.again != nil {
 		d.labels.again[n.number] = n.again.kid.number
 		d.takeOver(n)
+		d.away.known = known // it is in its place now
 		u.add(func() { d.giveBack(n) })
 	}
 	return nil

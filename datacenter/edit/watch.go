@@ -237,8 +237,11 @@ func (s *effects) restored(e *Edit) (at EntryAt) {
 	if p == nil {
 		return at
 	}
-	i := slices.IndexFunc(p.kids, func(k draftChild) bool { return k.number == e.Node && !k.dead })
-	if i >= 0 {
+	i, ok := p.stored().numbers[e.Node]
+	if n := s.d.nodes[e.Node]; n != nil && n.parent == p {
+		i, ok = p.kidAt[childKey{n.name, n.ordinal}]
+	}
+	if ok && !p.kids[i].dead {
 		at.Entry = s.d.childEntry(p, &p.nodeState, i)
 		at.in(p)
 	}
