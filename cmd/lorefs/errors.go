@@ -20,6 +20,7 @@ import (
 	"lorefs/internal/filelock"
 	"lorefs/internal/journal"
 	"lorefs/internal/pattern"
+	"lorefs/internal/remote/versions"
 	"lorefs/internal/shown"
 	"lorefs/internal/source"
 	"lorefs/protocol/capture"
@@ -187,6 +188,9 @@ func explainSource(err error) *commandError {
 func explainChoice(err error) *commandError {
 	if _, ok := errors.AsType[*casc.ProductError](err); ok {
 		return &commandError{code: exitUsage, err: err, hint: "--product says which"}
+	}
+	if _, ok := errors.AsType[*versions.NoProductError](err); ok {
+		return &commandError{code: exitSource, err: err, hint: "lorefs help casc has the codes of products"}
 	}
 	if e, ok := errors.AsType[*casc.NoConfigError](err); ok {
 		c := &commandError{code: exitSource, err: err}

@@ -361,6 +361,9 @@ func (f *cascFlags) parse(s *optionSet) (o kinds.CASCOptions, err error) {
 	if o.Storage.BuildKey, err = casc.ParseKey(o.CDN.Build); err != nil {
 		o.Storage.BuildName = o.CDN.Build
 	}
+	if strings.EqualFold(o.CDN.Build, "latest") {
+		o.CDN.Build = "" // the default
+	}
 	if o.CDN.CDN != "" {
 		if o.Storage.CDNKey, err = casc.ParseKey(o.CDN.CDN); err != nil {
 			return o, usageErrorf("%s %q: want a key of 32 hex digits", s.spelled("cdn"), o.CDN.CDN)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -78,7 +79,7 @@ type cdn struct {
 
 // openCDN finds out which build is wanted, and where it is.
 func openCDN(ctx context.Context, product string, o opening) (_ *cdn, err error) {
-	c := &cdn{product: product, whole: o.CASC.CDN.WholeFiles, opening: o.Progress}
+	c := &cdn{product: strings.ToLower(product), whole: o.CASC.CDN.WholeFiles, opening: o.Progress}
 	c.ended, c.stop = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() {
 		if err != nil {
@@ -88,7 +89,7 @@ func openCDN(ctx context.Context, product string, o opening) (_ *cdn, err error)
 	opts := &o.CASC.CDN
 	c.cache = openMirror(opts, o.Logger)
 	c.find = versions.Options{
-		Product: product, Region: opts.Region, Build: opts.Build, CDN: opts.CDN, Hosts: opts.Hosts,
+		Product: c.product, Region: opts.Region, Build: opts.Build, CDN: opts.CDN, Hosts: opts.Hosts,
 		Cache: c.cache, Offline: opts.Offline, Logger: o.Logger,
 	}
 	for _, text := range opts.VersionHosts {

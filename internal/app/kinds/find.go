@@ -37,11 +37,26 @@ const (
 const maxLinks = 40
 
 // Find returns the entry at a path in the tree, with its size; "/" is the root. It follows
-// links. On Windows a backslash separates names, unless it is part of one.
+// links. On Windows a backslash separates names, unless it is part of one. In CASC storages one
+// always does, and paths may be those of the game, which begin below files/.
 func (s *Source) Find(ctx context.Context, name string) (Found, error) {
 	f, err := s.findSpelled(ctx, name)
-	if slashed := filepath.ToSlash(name); slashed != name && errors.Is(err, nodes.ErrNotExist) {
-		return s.findSpelled(ctx, slashed)
+	slashed := filepath.ToSlash(name)
+	ways := []string{slashed}
+	if s.Kind.Name == CASCName {
+		slashed = strings.ReplaceAll(name, `\`, "/")
+		ways = []string{slashed, path.Join(s.Kind.Plain, slashed)}
+	}
+	for _, way := range ways {
+		if !errors.Is(err, nodes.ErrNotExist) {
+			break
+		}
+		if way == name {
+			continue
+		}
+		if other, otherErr := s.findSpelled(ctx, way); !errors.Is(otherErr, nodes.ErrNotExist) {
+			return other, otherErr
+		}
 	}
 	return f, err
 }

@@ -69,6 +69,18 @@ func (e *NoBuildError) Error() string {
 	return fmt.Sprintf("product %q has no build %q: %s", e.Product, e.Build, have)
 }
 
+// NoProductError means that no service knows a product.
+type NoProductError struct {
+	Product string
+	Err     error
+}
+
+func (e *NoProductError) Error() string {
+	return fmt.Sprintf("there is no product %q: %v", e.Product, e.Err)
+}
+
+func (e *NoProductError) Unwrap() error { return e.Err }
+
 // Find finds a build.
 func Find(ctx context.Context, o Options) (Build, error) {
 	w, err := o.wanted()
@@ -135,13 +147,13 @@ type wanted struct {
 }
 
 func (o Options) wanted() (w wanted, err error) {
-	w = wanted{Options: o, product: o.Product, region: cmp.Or(o.Region, "us"), build: o.Build}
+	w = wanted{Options: o, product: strings.ToLower(o.Product), region: strings.ToLower(cmp.Or(o.Region, "us")), build: o.Build}
 	for _, name := range []string{w.product, w.region} {
 		// Both become part of an address.
 		if name == "" || strings.ContainsFunc(name, func(r rune) bool {
 			return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '_'
 		}) {
-			return w, fmt.Errorf("%q is no product or region: want small letters, digits and _", name)
+			return w, fmt.Errorf("%q is no product or region: want letters, digits and _", name)
 		}
 	}
 	if w.Now == nil {
@@ -196,7 +208,11 @@ func (w *wanted) list(ctx context.Context) ([]Build, error) {
 		}
 		failed = append(failed, fmt.Errorf("%s: %w", service.name, err))
 	}
-	return nil, fmt.Errorf("versions: product %q: %w", w.product, joined(failed))
+	err := joined(failed)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil, &NoProductError{w.product, err}
+	}
+	return nil, fmt.Errorf("versions: product %q: %w", w.product, err)
 }
 
 // joined joins errors. The result matches iofs.ErrNotExist only if all of them do: what one

@@ -462,7 +462,7 @@ func TestBadOptions(t *testing.T) {
 	s := newServices(t)
 	for _, o := range []versions.Options{
 		{Product: "a/b"},
-		{Product: "WOW"},
+		{Product: "wow!"},
 		{Region: "us.example.com/"},
 		{CDN: "12"},
 		{Hosts: []string{"ftp://x"}},
