@@ -4,18 +4,24 @@ import (
 	"bytes"
 	"crypto/md5"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"sort"
 )
 
 const archiveIndex format = "archive index"
 
 const (
-	indexFooterSize = 28
-	indexHashSize   = 8
-	indexKeySize    = 16
-	indexSizeBytes  = 4
+	// indexFieldsSize is that of what lies between the two hashes of a footer.
+	indexFieldsSize = 12
+	// minIndexHash and maxIndexHash bound how many bytes of a hash are stored. All known indexes
+	// have 8.
+	minIndexHash   = 8
+	maxIndexHash   = md5.Size
+	indexKeySize   = 16
+	indexSizeBytes = 4
 	// groupOffsetBytes is archive:2 offset:4.
 	groupOffsetBytes = 6
 	// localOffsetBytes is archive<<30|offset.
@@ -43,6 +49,7 @@ type ArchiveIndex struct {
 	// offsets as the local index has them.
 	OffsetBytes int
 
+	hashSize  int
 	pages     [][]byte
 	before    []int  // the number of entries before each page
 	last      []byte // the last key of each page
@@ -53,59 +60,84 @@ type ArchiveIndex struct {
 // ParseArchiveIndex reads an index and checks all its hashes. It keeps data, which must not
 // be changed.
 func ParseArchiveIndex(data []byte) (*ArchiveIndex, error) {
-	if len(data) < indexFooterSize {
+	x, err := parseArchiveIndex(data)
+	if err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// parseArchiveIndex is ParseArchiveIndex. With an error that matches ErrUnsupported it returns an
+// index that has only a name.
+func parseArchiveIndex(data []byte) (*ArchiveIndex, error) {
+	hash := indexHash(data)
+	at := len(data) - indexFieldsSize - 2*hash
+	if at < 0 {
 		return nil, archiveIndex.bad(0, "%d bytes are no footer", len(data))
 	}
-	at := len(data) - indexFooterSize
-	f := data[at:]
-	var hashed [20]byte
-	copy(hashed[:], f[8:20])
-	if sum := md5.Sum(hashed[:]); !bytes.Equal(sum[:indexHashSize], f[20:]) {
-		return nil, archiveIndex.bad(int64(at)+20, "the footer has the hash %x, stated is %x", sum[:indexHashSize], f[20:])
-	}
-	if f[8] != 1 || f[9] != 0 || f[10] != 0 || f[13] != indexSizeBytes || f[14] != indexKeySize || f[15] != indexHashSize {
-		return nil, fmt.Errorf("%w: %w", ErrUnsupported, archiveIndex.bad(int64(at)+8, "footer % x", f[8:16]))
+	f := data[at+hash:][:indexFieldsSize]
+	stated := data[len(data)-hash:]
+	if sum := md5.Sum(slices.Concat(f, make([]byte, hash))); !bytes.Equal(sum[:hash], stated) {
+		return nil, archiveIndex.bad(int64(len(data)-hash), "the footer has the hash %x, stated is %x", sum[:hash], stated)
 	}
 	x := &ArchiveIndex{
-		Name: keyOf(f), OffsetBytes: int(f[12]),
-		entrySize: indexKeySize + indexSizeBytes + int(f[12]),
-		count:     int(binary.LittleEndian.Uint32(f[16:])),
+		Name: keyOf(data[at:]), OffsetBytes: int(f[4]), hashSize: hash,
+		entrySize: indexKeySize + indexSizeBytes + int(f[4]),
+		count:     int(binary.LittleEndian.Uint32(f[8:])),
+	}
+	if f[0] != 1 || f[1] != 0 || f[2] != 0 || f[5] != indexSizeBytes || f[6] != indexKeySize || int(f[7]) != hash {
+		return x, fmt.Errorf("%w: %w", ErrUnsupported, archiveIndex.bad(int64(at+hash), "footer % x", f[:8]))
 	}
 	switch x.OffsetBytes {
 	case 0, 4, localOffsetBytes, groupOffsetBytes:
 	default:
-		return nil, fmt.Errorf("%w: %w", ErrUnsupported, archiveIndex.bad(int64(at)+12, "offsets of %d bytes", x.OffsetBytes))
+		return x, fmt.Errorf("%w: %w", ErrUnsupported, archiveIndex.bad(int64(at+hash)+4, "offsets of %d bytes", x.OffsetBytes))
 	}
-	return x, x.parsePages(data[:at], int(f[11])<<10, f[:indexHashSize])
+	return x, x.parsePages(data[:at], int(f[3])<<10, data[at:at+hash])
 }
 
-// parseNamedIndex reads the index whose name is given.
-func parseNamedIndex(data []byte, name Key) (*ArchiveIndex, error) {
-	x, err := ParseArchiveIndex(data)
-	if err == nil && x.Name != name {
-		err = archiveIndex.bad(int64(len(data))-indexFooterSize, "the footer has the MD5 %v, the file is called %v", x.Name, name)
+// indexHash returns how many bytes of each hash an index has. The footer says so, and begins where
+// that tells.
+func indexHash(data []byte) int {
+	for n := minIndexHash + 1; n <= maxIndexHash && len(data) >= indexFieldsSize+2*n; n++ {
+		if f := data[len(data)-n-indexFieldsSize:]; f[0] == 1 && f[5] == indexSizeBytes && f[6] == indexKeySize && int(f[7]) == n {
+			return n
+		}
 	}
-	return x, err
+	return minIndexHash
+}
+
+// parseNamedIndex reads the index whose name is given. What is unsupported has that name as well, so
+// that no other host has anything better.
+func parseNamedIndex(data []byte, name Key) (*ArchiveIndex, error) {
+	x, err := parseArchiveIndex(data)
+	if (err == nil || errors.Is(err, ErrUnsupported)) && x.Name != name {
+		err = archiveIndex.bad(int64(len(data)-indexFieldsSize-2*x.hashSize), "the footer has the MD5 %v, the file is called %v", x.Name, name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return x, nil
 }
 
 // parsePages checks the pages against the table of contents behind them.
 func (x *ArchiveIndex) parsePages(data []byte, pageSize int, tocHash []byte) error {
-	const tocEntry = indexKeySize + indexHashSize
+	tocEntry := indexKeySize + x.hashSize
 	if pageSize == 0 || len(data)%(pageSize+tocEntry) != 0 {
 		return archiveIndex.bad(0, "%d bytes are no pages of %d with %d bytes of contents each", len(data), pageSize, tocEntry)
 	}
 	n := len(data) / (pageSize + tocEntry)
 	toc := data[n*pageSize:]
-	if sum := md5.Sum(toc); !bytes.Equal(sum[:indexHashSize], tocHash) {
-		return archiveIndex.bad(int64(n*pageSize), "the contents have the hash %x, stated is %x", sum[:indexHashSize], tocHash)
+	if sum := md5.Sum(toc); !bytes.Equal(sum[:x.hashSize], tocHash) {
+		return archiveIndex.bad(int64(n*pageSize), "the contents have the hash %x, stated is %x", sum[:x.hashSize], tocHash)
 	}
 	x.last = toc[:n*indexKeySize]
 	sums := toc[n*indexKeySize:]
 	count := 0
 	for i := range n {
 		page := data[i*pageSize : (i+1)*pageSize]
-		if sum := md5.Sum(page); !bytes.Equal(sum[:indexHashSize], sums[i*indexHashSize:][:indexHashSize]) {
-			return archiveIndex.bad(int64(i*pageSize), "page %d has the hash %x, stated is %x", i, sum[:indexHashSize], sums[i*indexHashSize:][:indexHashSize])
+		if sum := md5.Sum(page); !bytes.Equal(sum[:x.hashSize], sums[i*x.hashSize:][:x.hashSize]) {
+			return archiveIndex.bad(int64(i*pageSize), "page %d has the hash %x, stated is %x", i, sum[:x.hashSize], sums[i*x.hashSize:][:x.hashSize])
 		}
 		used, err := x.checkPage(page, i, int64(i*pageSize))
 		if err != nil {

@@ -64,6 +64,7 @@ func FuzzEncoding(f *testing.F) {
 func FuzzArchiveIndex(f *testing.F) {
 	f.Add(write.ArchiveIndex([]casc.ArchiveEntry{{Key: casc.Key{1}, Size: 5, Off: 9}}, 4))
 	f.Add(write.ArchiveIndex([]casc.ArchiveEntry{{Key: casc.Key{1}, Size: 5, Off: 9, Archive: 3}}, 6))
+	f.Add(write.ArchiveIndexOf([]casc.ArchiveEntry{{Key: casc.Key{1}, Size: 5, Off: 9}}, 4, 16))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		x, err := casc.ParseArchiveIndex(data)
 		if err != nil {

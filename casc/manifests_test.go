@@ -189,15 +189,17 @@ func TestArchiveIndexes(t *testing.T) {
 				}
 				entries = append(entries, a)
 			}
-			data := write.ArchiveIndex(entries, offsets)
-			x, err := casc.ParseArchiveIndex(data)
-			if err != nil || x.Len() != n || x.OffsetBytes != offsets || x.Name != write.Key(data[len(data)-28:]) {
-				t.Errorf("%d entries, offsets of %d: %+v, %v", n, offsets, x, err)
-				continue
-			}
-			for _, e := range entries {
-				if got, _, ok := x.Find(e.Key[:]); !ok || got != e {
-					t.Fatalf("%d entries, offsets of %d: %+v, want %+v", n, offsets, got, e)
+			for _, hash := range []int{8, 12, 16} {
+				data := write.ArchiveIndexOf(entries, offsets, hash)
+				x, err := casc.ParseArchiveIndex(data)
+				if err != nil || x.Len() != n || x.OffsetBytes != offsets || x.Name != write.Key(data[len(data)-12-2*hash:]) {
+					t.Errorf("%d entries, offsets of %d, hashes of %d: %+v, %v", n, offsets, hash, x, err)
+					continue
+				}
+				for _, e := range entries {
+					if got, _, ok := x.Find(e.Key[:]); !ok || got != e {
+						t.Fatalf("%d entries, offsets of %d, hashes of %d: %+v, want %+v", n, offsets, hash, got, e)
+					}
 				}
 			}
 		}
@@ -206,15 +208,17 @@ func TestArchiveIndexes(t *testing.T) {
 
 // TestArchiveIndexFlips flips every byte of an index. All bytes are hashed.
 func TestArchiveIndexFlips(t *testing.T) {
-	data := write.ArchiveIndex([]casc.ArchiveEntry{{Key: casc.Key{1}, Size: 5, Off: 9}, {Key: casc.Key{2}, Size: 5, Off: 14}}, 4)
-	for i := range data {
-		bad := bytes.Clone(data)
-		bad[i] ^= 1 << (i % 8)
-		if _, err := casc.ParseArchiveIndex(bad); err == nil {
-			t.Fatalf("byte %d flipped: no error", i)
-		}
-		if _, err := casc.ParseArchiveIndex(data[:i]); err == nil {
-			t.Fatalf("cut at %d: no error", i)
+	for _, hash := range []int{8, 12, 16} {
+		data := write.ArchiveIndexOf([]casc.ArchiveEntry{{Key: casc.Key{1}, Size: 5, Off: 9}, {Key: casc.Key{2}, Size: 5, Off: 14}}, 4, hash)
+		for i := range data {
+			bad := bytes.Clone(data)
+			bad[i] ^= 1 << (i % 8)
+			if _, err := casc.ParseArchiveIndex(bad); err == nil {
+				t.Fatalf("hashes of %d, byte %d flipped: no error", hash, i)
+			}
+			if _, err := casc.ParseArchiveIndex(data[:i]); err == nil {
+				t.Fatalf("hashes of %d, cut at %d: no error", hash, i)
+			}
 		}
 	}
 }

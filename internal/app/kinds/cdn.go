@@ -198,7 +198,13 @@ func (c *cdn) Config(ctx context.Context, key casc.Key) ([]byte, error) {
 // Index implements [casc.Remote].
 func (c *cdn) Index(ctx context.Context, archive casc.Key, check func([]byte) error) ([]byte, error) {
 	defer c.came()
-	return c.client.Index(ctx, archive, check)
+	return c.client.Index(ctx, archive, func(data []byte) error {
+		err := check(data)
+		if errors.Is(err, casc.ErrUnsupported) {
+			err = remote.Final(err) // it is what was asked for
+		}
+		return err
+	})
 }
 
 // Loose implements [casc.Remote].

@@ -3,6 +3,7 @@ package kinds_test
 import (
 	"bytes"
 	"context"
+	"crypto/md5"
 	"errors"
 	"fmt"
 	"io"
@@ -244,6 +245,52 @@ func TestCDNDown(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestCDNStrangeIndex has an index of a kind that nobody can read: it is what was asked for, so no
+// host is asked for it twice, and files of other archives are there.
+func TestCDNStrangeIndex(t *testing.T) {
+	l, c, err := casctest.NewLargeCDN(200, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	was := c.Archives[1]
+	index := bytes.Clone(c.Files[casc.ConfigPath("data", was)+".index"])
+	foot := index[len(index)-28:]
+	foot[14] = 9 // bytes of a key
+	sum := md5.Sum(append(bytes.Clone(foot[8:20]), make([]byte, 8)...))
+	copy(foot[20:], sum[:8])
+	name := write.Key(foot)
+	text := bytes.ReplaceAll(c.Files[casc.ConfigPath("config", c.Config)], []byte(was.String()), []byte(name.String()))
+	c.Config = write.Key(text)
+	c.Files[casc.ConfigPath("config", c.Config)] = text
+	strange := casc.ConfigPath("data", name) + ".index"
+	c.Files[strange] = index
+	s := cdntest.Start(2, c, "1.0.0.1")
+	t.Cleanup(s.Close)
+	list := filepath.Join(t.TempDir(), "list.csv")
+	if err := os.WriteFile(list, []byte(l.List), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := s.Options(t.TempDir())
+	o.CASC.ListFiles = []string{list}
+	src := mustOpenOnCDN(t, o)
+	defer closeSource(t, src)
+	if got, err := readOnCDN(t, src, l.Find(0)); err != nil || !bytes.Equal(got, casctest.LargeContent(0)) {
+		t.Errorf("%s: %d bytes, %v", l.Find(0), len(got), err)
+	}
+	asked := 0
+	for _, r := range s.Objects.Requests() {
+		if strings.HasSuffix(r.Path, strange) {
+			asked++
+		}
+	}
+	if asked != 1 {
+		t.Errorf("it was asked for %d times", asked)
+	}
+	if _, err := readOnCDN(t, src, l.Find(198)); err == nil || !strings.Contains(err.Error(), "footer") {
+		t.Errorf("a file of that archive: %v", err)
 	}
 }
 

@@ -93,6 +93,11 @@ func Idx5(bucket int, first, second []casc.IdxEntry) []byte {
 
 // ArchiveIndex writes an index of an archive, with offsets of 0, 4, 5 or 6 bytes.
 func ArchiveIndex(entries []casc.ArchiveEntry, offsetBytes int) []byte {
+	return ArchiveIndexOf(entries, offsetBytes, 8)
+}
+
+// ArchiveIndexOf is ArchiveIndex with so many bytes of each hash.
+func ArchiveIndexOf(entries []casc.ArchiveEntry, offsetBytes, hashBytes int) []byte {
 	const page = 4 << 10
 	entries = slices.Clone(entries)
 	slices.SortFunc(entries, func(a, b casc.ArchiveEntry) int { return a.Key.Compare(b.Key) })
@@ -104,13 +109,13 @@ func ArchiveIndex(entries []casc.ArchiveEntry, offsetBytes int) []byte {
 		}
 		pages = append(pages, make([]byte, page-(len(pages)-from))...)
 		sum := md5.Sum(pages[from:])
-		last, sums = append(last, part[len(part)-1].Key[:]...), append(sums, sum[:8]...)
+		last, sums = append(last, part[len(part)-1].Key[:]...), append(sums, sum[:hashBytes]...)
 	}
 	toc := slices.Concat(last, sums)
-	foot := []byte{1, 0, 0, page >> 10, byte(offsetBytes), 4, 16, 8}
+	foot := []byte{1, 0, 0, page >> 10, byte(offsetBytes), 4, 16, byte(hashBytes)}
 	foot = binary.LittleEndian.AppendUint32(foot, uint32(len(entries)))
-	tocSum, footSum := md5.Sum(toc), md5.Sum(append(slices.Clone(foot), make([]byte, 8)...))
-	return slices.Concat(pages, toc, tocSum[:8], foot, footSum[:8])
+	tocSum, footSum := md5.Sum(toc), md5.Sum(append(slices.Clone(foot), make([]byte, hashBytes)...))
+	return slices.Concat(pages, toc, tocSum[:hashBytes], foot, footSum[:hashBytes])
 }
 
 func archiveEntry(b []byte, e casc.ArchiveEntry, offsetBytes int) []byte {
