@@ -154,7 +154,8 @@ func (e *Encoding) EncodedRows(ctx context.Context, from, to int) iter.Seq2[Enco
 const maxSingle = 64
 
 // PageRuns returns the ranges, from a page up to but without another, in which ContentRows
-// best reads the content pages that are wanted. Of an encoding file in a folder these are all
+// best reads the content pages that are wanted, with others that lie between them where another
+// request would take longer. Of an encoding file in a folder these are all
 // pages, one by one, so that one that is damaged affects no other.
 func (e *Encoding) PageRuns(wanted func(page int) bool) (runs [][2]int) {
 	if e.distant == nil {
@@ -168,8 +169,8 @@ func (e *Encoding) PageRuns(wanted func(page int) bool) (runs [][2]int) {
 		switch last := len(runs) - 1; {
 		case !wanted(i):
 			continue
-		case last >= 0 && runs[last][1] == i:
-			runs[last][1]++
+		case last >= 0 && (i-runs[last][1])*e.content.size <= MaxGap:
+			runs[last][1] = i + 1
 		default:
 			runs = append(runs, [2]int{i, i + 1})
 		}

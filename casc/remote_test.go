@@ -440,3 +440,49 @@ func readRemote(t *testing.T, st *casc.Storage, name string) ([]byte, error) {
 	}
 	return c.ReadAll(t.Context(), 1<<20)
 }
+
+// TestRemotePages reads pages of the encoding file that have others between them: with one request,
+// unless those are many. The encoding file is too large to come as a whole.
+func TestRemotePages(t *testing.T) {
+	_, cdn, err := casctest.NewLargeCDN(20_000, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &memoryRemote{cdn: cdn}
+	enc := openRemote(t, m, casc.RemoteOptions{}).Encoding()
+	last := enc.ContentPages() - 1
+	for name, tt := range map[string]struct {
+		wanted   func(page int) bool
+		requests int
+	}{
+		"neighbours":   {func(page int) bool { return page < 3 }, 1},
+		"small gaps":   {func(page int) bool { return page < 100 && page%5 == 0 }, 1},
+		"a gap":        {func(page int) bool { return page == 0 || page == 17 }, 1},
+		"a larger gap": {func(page int) bool { return page == 0 || page == 18 }, 2},
+		"ends":         {func(page int) bool { return page == 0 || page == last }, 2},
+	} {
+		m.reset()
+		want := 0
+		for page := range enc.ContentPages() {
+			if tt.wanted(page) {
+				want++
+			}
+		}
+		runs := enc.PageRuns(tt.wanted)
+		for _, run := range runs {
+			for page := run[0]; page < run[1]; page++ {
+				if tt.wanted(page) {
+					want--
+				}
+			}
+			for _, err := range enc.ContentRows(t.Context(), run[0], run[1]) {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if n := len(m.requests()); want != 0 || n != tt.requests {
+			t.Errorf("%s: %d requests, want %d; runs %v, %d pages not read", name, n, tt.requests, runs, want)
+		}
+	}
+}
