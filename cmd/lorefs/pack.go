@@ -198,7 +198,7 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 			base = d
 		}
 	}
-	if err := f.complete(ctx, c, dir, to, base, &opts); err != nil {
+	if err := f.complete(ctx, c, dir, to, base, &opts, log); err != nil {
 		return err
 	}
 	p := newSaving()

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,7 +17,7 @@ import (
 
 // complete looks through the folder. If that is a part, it is completed with the sheets of base, or refused if there
 // is none.
-func (f *packing) complete(ctx context.Context, c *cobra.Command, dir, to string, base *kinds.DataCenter, opts *pack.Options) (err error) {
+func (f *packing) complete(ctx context.Context, c *cobra.Command, dir, to string, base *kinds.DataCenter, opts *pack.Options, log *slog.Logger) (err error) {
 	if f.all {
 		return nil
 	}
@@ -27,7 +29,10 @@ func (f *packing) complete(ctx context.Context, c *cobra.Command, dir, to string
 		return err
 	}
 	if base == nil {
-		return f.refused(dir, to, kinds.CheckWhole(dir, opts.Looked, mark))
+		if err := f.refused(dir, to, kinds.CheckWhole(dir, opts.Looked, mark)); err != nil {
+			return err
+		}
+		return f.checkReplaced(ctx, dir, to, opts.Looked, log)
 	}
 	b, err := base.Fill(ctx, opts.Looked, mark)
 	if err != nil {
@@ -61,5 +66,31 @@ func (f *packing) refused(dir, to string, err error) error {
 		hint: fmt.Sprintf("lorefs pack --like %[1]s %[2]s %[3]s takes the others from there, "+
 			"lorefs diff --patch %[1]s %[2]s | lorefs apply %[1]s - changes these there, --all packs these alone",
 			name, shown.Shell(dir), shown.Shell(to)),
+	}
+}
+
+// checkReplaced returns an error if what is replaced is a data center that has kinds of sheets which the folder
+// lacks. Nothing tells that the folder is a part of it, but it may be.
+func (f *packing) checkReplaced(ctx context.Context, dir, to string, folder *pack.Folder, log *slog.Logger) error {
+	if info, err := os.Stat(to); err != nil || !info.Mode().IsRegular() {
+		return nil //nolint:nilerr // nothing is replaced, or writing tells why it can't be
+	}
+	old, err := openSource(ctx, to, f.known(), log, silence{}.set)
+	if err != nil {
+		return ctx.Err() // it is no data center that anybody could lose
+	}
+	defer old.Close()
+	d, err := dataCenterOf(old)
+	if err != nil {
+		return err
+	}
+	lacking, err := d.Lacking(ctx, folder)
+	if err != nil || len(lacking) == 0 {
+		return err
+	}
+	return &commandError{
+		code: exitUsage, err: fmt.Errorf("%s has %s of sheets that %s lacks, such as %s; nothing was written",
+			to, shown.Plural(len(lacking), "kind"), dir, lacking[0]),
+		hint: fmt.Sprintf("--like %s takes them from there, --all packs without them", shown.Shell(to)),
 	}
 }

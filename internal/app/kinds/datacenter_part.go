@@ -176,21 +176,32 @@ func (d *DataCenter) Fill(ctx context.Context, folder *pack.Folder, mark *partof
 	if b.Folder, b.Never, err = Completed(folder, mark, d.Loans(ctx)); err != nil {
 		return b, err
 	}
-	here, err := folder.Names(ctx)
-	if err != nil {
+	if b.Lacking, err = d.Lacking(ctx, folder); err != nil {
 		return b, err
 	}
 	lacking := map[string]bool{}
-	for _, f := range d.sheets.Families() {
-		if b.Of++; !here[f.Name] {
-			lacking[f.File] = true
-			b.Lacking = append(b.Lacking, f.Name)
-		}
+	for _, name := range b.Lacking {
+		lacking[d.sheets.FolderOf(name)] = true
 	}
+	b.Of = len(d.sheets.Families())
 	b.Folder, b.Lent, err = lend(b.Folder, d.Loans(ctx), func(kind string, _ uint32, _ string) bool { return lacking[kind] })
 	b.Lent += b.Never
-	slices.Sort(b.Lacking)
 	return b, err
+}
+
+// Lacking returns the sorted names of sheets of which the data center has some, and a folder none.
+func (d *DataCenter) Lacking(ctx context.Context, folder *pack.Folder) (names []string, err error) {
+	here, err := folder.Names(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range d.sheets.Families() {
+		if !here[f.Name] {
+			names = append(names, f.Name)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
 }
 
 // SheetNames returns the names of all sheets of a file, sorted.
