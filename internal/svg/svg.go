@@ -130,6 +130,28 @@ func (d *Drawing) Text(x, y, size float64, at Anchor, fill, text string) {
 		escape(text) + "</text>\n")
 }
 
+// TextIn draws a text that begins at the left of a rectangle, and nothing of it outside.
+func (d *Drawing) TextIn(r Rect, size float64, fill, text string) {
+	d.add(inside(r) + fmt.Sprintf(`><text y="%s" font-size="%s" fill="%s">`, number(r.Height*0.75), number(size), fill) + escape(text) + "</text></svg>\n")
+}
+
+// Label is Text with an edge of another colour, which can be read on any ground.
+func (d *Drawing) Label(x, y, size float64, at Anchor, fill, edge, text string) {
+	d.add(fmt.Sprintf(`<text x="%s" y="%s" font-size="%s" text-anchor="%s" fill="%s" stroke="%s" stroke-width="%s" paint-order="stroke">`,
+		number(x), number(y), number(size), at, fill, edge, number(size/5)) + escape(text) + "</text>\n")
+}
+
+// Image draws a part of a picture, which is a file of width×height pixels beside the drawing.
+func (d *Drawing) Image(r Rect, file string, width, height int, part Rect) {
+	d.add(inside(r) + fmt.Sprintf(` viewBox="%s %s %s %s" preserveAspectRatio="none"><image width="%d" height="%d" href="%s"/></svg>`+"\n",
+		number(part.X), number(part.Y), number(part.Width), number(part.Height), width, height, escape(file)))
+}
+
+// inside begins an element that shows nothing outside of a rectangle.
+func inside(r Rect) string {
+	return fmt.Sprintf(`<svg x="%s" y="%s" width="%s" height="%s"`, number(r.X), number(r.Y), number(r.Width), number(r.Height))
+}
+
 // Bytes ends the drawing and returns its file.
 func (d *Drawing) Bytes() []byte {
 	d.buf.Write(bytes.Repeat([]byte{' '}, max(d.size-len(tail)-d.buf.Len(), 0)))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"lorefs/internal/shown"
 	"lorefs/internal/svg"
@@ -164,7 +165,7 @@ func (d *drawing) boxesIn(dir int, path string) (boxes []box) {
 		}
 	}
 	if d.own[dir].total() > 0 {
-		boxes = append(boxes, box{"files", path + "*", -1, d.own[dir]})
+		boxes = append(boxes, box{"loose files", path + "*", -1, d.own[dir]})
 	}
 	slices.SortStableFunc(boxes, func(a, b box) int { return cmp.Compare(b.total(), a.total()) })
 	if len(boxes) <= maxIn {
@@ -205,13 +206,17 @@ func titleOf(b *box) string {
 	return strings.Join(parts, ", ")
 }
 
-// label writes the name of a box, or as much of it as there is room for.
+// label writes the name of a box and its size, or as much of both as there is room for.
 func (d *drawing) label(b *placed) {
-	// Letters are about half as wide as they are high.
-	const size, letter = 11, 6
-	room := int((b.in.Width - 2*boxMargin) / letter)
+	const size, letter = 11, 7 // which is about how wide letters are; wider ones are cut off at the edge
+	place := svg.Rect{X: b.in.X + boxMargin + 1, Y: b.in.Y, Width: b.in.Width - 2*boxMargin - 1, Height: boxHead}
+	room := int(place.Width / letter)
 	if b.in.Height < boxHead || room < 3 {
 		return
 	}
-	d.Text(b.in.X+boxMargin+1, b.in.Y+boxHead-4, size, svg.Start, "#222", svg.Cut(b.name, room))
+	text := b.name
+	if withSize := b.name + " · " + bytesOf(b.total()); utf8.RuneCountInString(withSize) <= room {
+		text = withSize
+	}
+	d.TextIn(place, size, "#222", svg.Cut(text, room))
 }
