@@ -6,13 +6,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"image"
-	"io"
 	"maps"
+	"math"
 	"slices"
 	"sync/atomic"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
 
@@ -77,7 +77,8 @@ func (t *Tree) layOut() {
 		t.world.sizes[worldPicture] = int64(picture.PreviewSize(t.mosaic.All.Dx(), t.mosaic.All.Dy(), t.mosaic.Notes()))
 	}
 	const (
-		zoneSize = 320
+		// zoneSize is enough for a zone and for a part of world.png.
+		zoneSize = 640
 		// areaSize is enough for areas of any size that have a simple form.
 		areaSize = 1024
 		// escaped is how much longer a name may become, which is there twice.
@@ -210,19 +211,25 @@ func (t *Tree) outlineWorld(ctx context.Context) ([]byte, error) {
 	for _, a := range t.unfiled {
 		all = append(all, a.Zones...)
 	}
-	o := outlines{layout: picture.NewMosaic(all, worldSide), labels: map[geometry.ZonePosition]int{}}
+	o := outlines{layout: picture.NewMosaic(all, worldSide), labels: map[image.Point]int{}}
 	o.drawing = svg.New(int(t.world.sizes[worldOutlines]), float64(o.layout.All.Dx()), float64(o.layout.All.Dy()), "Zones and areas")
+	o.drawing.Rect(rectOf(o.layout.All), svg.Style{Fill: ground})
+	if t.mosaic != nil {
+		o.terrain(t.mosaic, zones)
+	}
 	for _, s := range zones {
 		o.zone(s)
 	}
+	var named []outlined
 	for i, s := range areas {
 		if len(in[i]) > 0 {
-			o.area(s.name, s.name, in[i])
+			named = append(named, outlined{s.name, s.name, in[i]})
 		}
 	}
 	for _, a := range t.unfiled {
-		o.area(a.Name, a.Name+" (no file)", a.Zones)
+		named = append(named, outlined{a.Name, a.Name + " (no file)", a.Zones})
 	}
+	o.areas(named)
 	return o.drawing.Bytes(), nil
 }
 
@@ -296,42 +303,112 @@ func (t *Tree) places(s *version) (places []byte, err error) {
 type outlines struct {
 	drawing *svg.Drawing
 	layout  *picture.Mosaic
-	// labels counts the names in a zone.
-	labels map[geometry.ZonePosition]int
+	// labels counts the names at a place.
+	labels map[image.Point]int
+}
+
+// terrain draws world.png below the zones. Its layout is another one if there are areas whose zones
+// have no files: then its parts are moved apart as the zones are.
+func (o *outlines) terrain(from *picture.Mosaic, zones []*source) {
+	columns := o.bands(from, zones, func(at geometry.ZonePosition) uint32 { return at.X }, func(r image.Rectangle) int { return r.Min.X })
+	rows := o.bands(from, zones, func(at geometry.ZonePosition) uint32 { return at.Y }, func(r image.Rectangle) int { return r.Min.Y })
+	type part struct{ from, to image.Rectangle }
+	parts := map[[2]int]part{}
+	for _, s := range zones {
+		key := [2]int{rows[s.at.Y], columns[s.at.X]}
+		p := parts[key]
+		parts[key] = part{p.from.Union(from.Tile(s.at)), p.to.Union(o.layout.Tile(s.at))}
+	}
+	keys := slices.SortedFunc(maps.Keys(parts), func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
+	for _, key := range keys {
+		o.drawing.Image(rectOf(parts[key].to), worldPicture.name(), from.All.Dx(), from.All.Dy(), rectOf(parts[key].from))
+	}
+}
+
+// bands numbers the columns or rows of zones. Those of one number are as far from each other in the
+// drawing as in world.png, by the scale of both.
+func (o *outlines) bands(
+	from *picture.Mosaic, zones []*source, of func(geometry.ZonePosition) uint32, edge func(image.Rectangle) int,
+) map[uint32]int {
+	sorted := slices.SortedFunc(slices.Values(zones), func(a, b *source) int { return cmp.Compare(of(a.at), of(b.at)) })
+	numbers, band := map[uint32]int{}, 0
+	for i, s := range sorted {
+		if i > 0 {
+			last := sorted[i-1].at
+			scale := float64(o.layout.Tile(s.at).Dx()) / float64(from.Tile(s.at).Dx())
+			here := float64(edge(o.layout.Tile(s.at)) - edge(o.layout.Tile(last)))
+			there := float64(edge(from.Tile(s.at)) - edge(from.Tile(last)))
+			// A gap is a quarter of a zone. Edges are whole pixels.
+			if math.Abs(here-scale*there) > float64(o.layout.Tile(s.at).Dx())/8+2 {
+				band++
+			}
+		}
+		numbers[of(s.at)] = band
+	}
+	return numbers
 }
 
 func (o *outlines) zone(s *source) {
 	r := rectOf(o.layout.Tile(s.at))
-	o.drawing.Rect(r, svg.Style{Fill: "#e8ece4", Stroke: "#b8c0b0", Width: r.Width / 200, Title: s.name})
-	o.drawing.Text(r.X+r.Width/2, r.Y+0.97*r.Height, r.Height/14, svg.Middle, "#808878", s.name)
+	o.drawing.Rect(r, svg.Style{Fill: "transparent", Stroke: "#b8c0b0", Width: r.Width / 200, Title: s.name})
+	o.drawing.Label(r.X+0.06*r.Width, r.Y+0.12*r.Height, r.Height/16, svg.Start, "#c8ccd4", ground, s.name)
 }
 
 func rectOf(r image.Rectangle) svg.Rect {
 	return svg.Rect{X: float64(r.Min.X), Y: float64(r.Min.Y), Width: float64(r.Dx()), Height: float64(r.Dy())}
 }
 
-// linesAZone is how many names of areas a zone has room for.
-const linesAZone = 8
-
-// area draws the outline of an area, and its name in its first zone. Viewers that point at the
-// outline show its title.
-func (o *outlines) area(name, title string, zones []geometry.ZonePosition) {
-	colour := colourOf(name)
-	first := rectOf(o.layout.Tile(zones[0]))
-	o.drawing.Path(o.border(zones), svg.Style{Stroke: colour, Width: first.Width / 60, Title: title})
-	o.labels[zones[0]]++
-	// Letters are about half as wide as they are high.
-	line := first.Height / (linesAZone + 1)
-	size := min(0.8*line, 1.5*first.Width/float64(len(name)))
-	o.drawing.Text(first.X+first.Width/2, first.Y+line*float64(o.labels[zones[0]]), size, svg.Middle, colour, name)
+// outlined is an area that is drawn: its name, what viewers show of it, and its zones.
+type outlined struct {
+	name, title string
+	zones       []geometry.ZonePosition
 }
 
-// colourOf returns the colour of an area, always the same for a name.
-func colourOf(name string) string {
-	h := fnv.New32a()
-	_, _ = io.WriteString(h, name)
-	return fmt.Sprintf("hsl(%d,70%%,35%%)", h.Sum32()%360)
+// outlineWidths are the widths of outlines as parts of a zone, by turns and the widest first: of
+// areas with the same border all can be seen.
+var outlineWidths = [...]float64{1. / 20, 1. / 40, 1. / 100}
+
+// areas draws the outlines of areas, and above them their names. Viewers that point at an outline
+// show its title.
+func (o *outlines) areas(all []outlined) {
+	for turn, width := range outlineWidths {
+		for i := turn; i < len(all); i += len(outlineWidths) {
+			stroke := width * float64(o.layout.Tile(all[i].zones[0]).Dx())
+			o.drawing.Path(o.border(all[i].zones), svg.Style{Stroke: colourOf(i, 55), Width: stroke, Title: all[i].title})
+		}
+	}
+	for i := range all {
+		o.label(&all[i], colourOf(i, 75))
+	}
 }
+
+// label writes the name of an area in its middle, below those that are there already.
+func (o *outlines) label(a *outlined, colour string) {
+	var all image.Rectangle
+	for _, at := range a.zones {
+		all = all.Union(o.layout.Tile(at))
+	}
+	r := rectOf(all)
+	// Letters are about 0.6 times as wide as they are high.
+	fits := r.Width / (0.6 * float64(utf8.RuneCountInString(a.name)+1))
+	size := min(fits, r.Height/5, max(float64(o.layout.All.Dx()), float64(o.layout.All.Dy()))/leastLetters)
+	middle := image.Pt(all.Min.X+all.Dx()/2, all.Min.Y+all.Dy()/2)
+	y := r.Y + r.Height/2 + float64(o.labels[middle])*1.2*size
+	o.labels[middle]++
+	o.drawing.Label(r.X+r.Width/2, y, size, svg.Middle, colour, ground, a.name)
+}
+
+// leastLetters is how many letters have room beside each other, however large an area is.
+const leastLetters = 40
+
+// colourOf returns the colour of the area with a number, of a lightness in percent. Those of numbers
+// that are near are far apart: each is a golden angle further.
+func colourOf(number, lightness int) string {
+	return fmt.Sprintf("hsl(%d,80%%,%d%%)", int(float64(number)*137.508)%360, lightness)
+}
+
+// ground is the colour of world.png where there are no floors.
+const ground = "#16181d"
 
 // side is a side of a zone. at is the coordinate that both ends have.
 type side struct {

@@ -6,6 +6,7 @@ import (
 	"image"
 	"image/png"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -146,6 +147,37 @@ func TestOutlines(t *testing.T) {
 	text := string(read(t, newTree(t, folder(2), worldtree.Options{}), "world.svg"))
 	if want := `<path d="M0 0H960M0 1920H960M0 0V1920M960 0V1920"`; !strings.Contains(text, want) {
 		t.Errorf("world.svg lacks %s:\n%s", want, strings.TrimSpace(text))
+	}
+}
+
+// TestOutlinesOnTerrain checks that the zones of world.png lie where world.svg has them, also where
+// areas without files have moved them apart, and that areas have different colours and widths.
+func TestOutlinesOnTerrain(t *testing.T) {
+	at := func(y uint32) geometry.ZonePosition { return geometry.ZonePosition{X: 1000, Y: y} }
+	files := folder(2) // at 1000 and 1001
+	files["x1000y1004.zgd"] = files["x1000y1000.zgd"]
+	apart := []worldtree.NamedArea{{Name: "elsewhere", Zones: []geometry.ZonePosition{at(1002), at(1003)}}}
+	for _, c := range []struct {
+		named []worldtree.NamedArea
+		want  []string
+	}{
+		// A gap is 240 pixels.
+		{nil, []string{`<svg x="0" y="0" width="960" height="3120" viewBox="0 0 960 3120" preserveAspectRatio="none"><image width="960" height="3120" href="world.png"/></svg>`}},
+		{apart, []string{`<svg x="0" y="0" width="819" height="1638" viewBox="0 0 960 1920"`, `<svg x="0" y="3276" width="819" height="820" viewBox="0 2160 960 960"`}},
+	} {
+		text := string(read(t, newTree(t, files, worldtree.Options{Named: c.named}), "world.svg"))
+		for _, want := range c.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("world.svg lacks %s:\n%s", want, strings.TrimSpace(text))
+			}
+		}
+		if n := strings.Count(text, "<image"); n != len(c.want) {
+			t.Errorf("there are %d parts of world.png, want %d", n, len(c.want))
+		}
+		if styles := regexp.MustCompile(`stroke="hsl[^"]*" stroke-width="[^"]*"`).FindAllString(text, -1); len(styles) != 1+len(c.named) ||
+			len(c.named) == 1 && styles[0][:16] == styles[1][:16] {
+			t.Errorf("the outlines are %q", styles)
+		}
 	}
 }
 
