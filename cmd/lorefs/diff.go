@@ -112,7 +112,7 @@ func (f *differing) run(c *cobra.Command, a, b string, log *slog.Logger) (n int6
 	sides := &sides{flags: &f.source, log: log, stderr: c.ErrOrStderr(), paths: [2]string{a, b}, whole: f.asPatch, all: f.all}
 	defer func() { err = errors.Join(err, sides.close()) }()
 	if err := sides.open(ctx); err != nil {
-		return 0, err
+		return 0, sides.incomparable(ctx, err)
 	}
 	sides.tell(c.ErrOrStderr())
 	left, right := sides.files[0], sides.files[1]

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"maps"
@@ -69,6 +70,28 @@ func (s *sides) open(ctx context.Context) error {
 		}
 	}
 	return s.lack()
+}
+
+// incomparable returns a better error than err if one of the sides is of a kind that diff can't
+// compare: a folder of any kind was looked through for sheets.
+func (s *sides) incomparable(ctx context.Context, err error) error {
+	o, parseErr := s.flags.parse()
+	if parseErr != nil || ctx.Err() != nil {
+		return err
+	}
+	o.Logger = s.log
+	for _, path := range s.paths {
+		if origin.IsRemote(path) {
+			continue
+		}
+		if k, kErr := kinds.Find(ctx, path, "", o); kErr == nil && k.Name != kinds.DataCenterName && k.Name != kinds.CASCName {
+			return &commandError{
+				code: exitCode(err),
+				err:  fmt.Errorf("%s is a source of the kind %s: diff compares data centers, folders of their sheets, and CASC storages", path, k.Name),
+			}
+		}
+	}
+	return err
 }
 
 // comparedCache is the largest cache for each side. A comparison passes once through most of a
