@@ -23,6 +23,7 @@ import (
 	"lorefs/internal/remote/versions"
 	"lorefs/internal/shown"
 	"lorefs/internal/source"
+	"lorefs/nodes"
 	"lorefs/protocol/capture"
 )
 
@@ -107,6 +108,9 @@ func asCommandError(err error) *commandError {
 	if _, ok := errors.AsType[*output.InUseError](err); ok {
 		return &commandError{code: exitBusy, err: err, hint: "unmount it first, or write another file"}
 	}
+	if errors.Is(err, nodes.ErrNoKey) {
+		return &commandError{code: exitFailure, err: err, hint: "--keys FILE adds keys"}
+	}
 	if _, ok := errors.AsType[*kinds.SeveralError](err); ok {
 		return &commandError{code: exitUsage, err: err, hint: "--all takes back the edits of all of them"}
 	}
@@ -133,7 +137,7 @@ func asCommandError(err error) *commandError {
 func explainSave(e *mounted.SaveError) *commandError {
 	var all *commandError
 	for _, f := range e.Failed {
-		all = all.and(explainUnsaved(f))
+		all = all.and(explainUnsaved(f, e.Ended))
 	}
 	n, hint := e.Left.Texts(), ""
 	switch {
@@ -150,7 +154,8 @@ func explainSave(e *mounted.SaveError) *commandError {
 	return all
 }
 
-func explainUnsaved(err *kinds.UnsavedError) *commandError {
+// explainUnsaved explains edits of one source. ended says that its mount has ended.
+func explainUnsaved(err *kinds.UnsavedError, ended bool) *commandError {
 	var hints []string
 	for _, c := range save.Conflicts(err) {
 		hints = append(hints, fmt.Sprintf("to go on with it, put %s in the place of %s", c.Path, c.File))
@@ -160,8 +165,15 @@ func explainUnsaved(err *kinds.UnsavedError) *commandError {
 	}
 	if err.Journal != "" {
 		kept := fmt.Sprintf("the edits are kept in %s; mount --rw brings them back", err.Journal)
-		if errors.Is(err, source.ErrChanged) {
+		switch {
+		case errors.Is(err, source.ErrChanged):
 			kept += ", once the file is back that they were made on"
+		case !ended && errors.Is(err, syscall.ENOSPC):
+			kept = fmt.Sprintf("the edits are in the mount, and kept in %s; make room, and lorefs commit saves them", err.Journal)
+		case !ended:
+			kept = fmt.Sprintf("the edits are in the mount, and kept in %s; lorefs commit tries again", err.Journal)
+		default:
+			kept += ", and lorefs journal replay saves them without a mount"
 		}
 		hints = append(hints, kept)
 	}

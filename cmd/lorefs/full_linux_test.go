@@ -261,7 +261,7 @@ func TestRoomComesBack(t *testing.T) {
 	x.tmpfs(x.dir, roomOf(x.original)+16<<10)
 	x.mount()
 	x.edit("one")
-	x.says("commit", x.lorefs(exitUnsaved, "commit", x.mnt), "bytes of room are missing")
+	x.says("commit", x.lorefs(exitUnsaved, "commit", x.mnt), "make room, and lorefs commit saves them")
 	x.edit("two")
 	x.remount(x.dir, "size=1m", 0)
 	x.says("commit", x.lorefs(exitOK, "commit", x.mnt), "saved 1 edit ")

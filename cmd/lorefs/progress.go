@@ -133,6 +133,7 @@ func (b *bar) set(done, total int64) {
 			progressbar.OptionShowBytes(b.bytes && amounts),
 			progressbar.OptionThrottle(100 * time.Millisecond),
 			progressbar.OptionClearOnFinish(),
+			progressbar.OptionSetPredictTime(false), // it guesses badly, and nobody knows what [3s:4s] says
 		}
 		if b.count && (amounts || total < 0) {
 			options = append(options, progressbar.OptionShowCount())

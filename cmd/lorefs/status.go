@@ -174,6 +174,10 @@ func printStatus(w io.Writer, s *mounted.Status) error {
 	for _, n := range s.Notices {
 		shown.Fprintf(t, "notice\t%s\n", n)
 	}
+	shown.Fprintf(t, "errors\t%d\n", s.Errors)
+	for _, e := range s.LastErrors {
+		shown.Fprintf(t, "\t%s\n", failure(&e))
+	}
 	for _, v := range s.Views {
 		shown.Fprintf(t, "%s/\t%s\n", v.Name, shown.Plural(v.Nodes, "node"))
 	}
@@ -189,10 +193,6 @@ func printStatus(w io.Writer, s *mounted.Status) error {
 	r := s.Requests
 	shown.Fprintf(t, "requests\t%d: %d lookups, %d getattrs, %d readdirs, %d reads, %d xattrs\n",
 		r.Total, r.Lookups, r.Getattrs, r.Readdirs, r.Reads, r.Xattrs)
-	shown.Fprintf(t, "errors\t%d\n", s.Errors)
-	for _, e := range s.LastErrors {
-		shown.Fprintf(t, "\t%s\n", failure(&e))
-	}
 	return t.Flush()
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"strings"
 	"syscall"
 	"time"
 
@@ -93,7 +94,7 @@ func unmount(t *telling, m *mountOf, r daemon.Request) error {
 	case err != nil:
 		return err
 	case a.Busy:
-		return errors.Join(busy(dir), conn.Close())
+		return errors.Join(busy(dir, m.name), conn.Close())
 	case a.Error != "":
 		return errors.Join(errors.New(a.Error), conn.Close())
 	}
@@ -128,9 +129,20 @@ func (t *telling) awaitSave(conn *daemon.Line) error {
 	return t.told(&a)
 }
 
-func busy(dir string) error {
+// busy returns the error for a mount in use. name is its [daemon.Name], and dir how the user spells it.
+func busy(dir, name string) error {
+	who := "a program has"
+	if users := usersOf(name); len(users) == 1 {
+		who = users[0] + " has"
+	} else if len(users) > 1 {
+		who = strings.Join(users[:len(users)-1], ", ") + " and " + users[len(users)-1] + " have"
+	}
+	works := "works"
+	if strings.HasSuffix(who, " have") {
+		works = "work"
+	}
 	return &commandError{
-		code: exitBusy, err: fmt.Errorf("%s is in use: a program has files open there, or works in it", dir),
+		code: exitBusy, err: fmt.Errorf("%s is in use: %s files open there, or %s in it", dir, who, works),
 		hint: "--lazy detaches it now",
 	}
 }
@@ -174,7 +186,7 @@ func unmountAlone(m *mountOf, lazy bool) error {
 	}
 	if err := daemon.UnmountAlone(name); err != nil {
 		if errors.Is(err, syscall.EBUSY) {
-			return busy(dir)
+			return busy(dir, name)
 		}
 		return fmt.Errorf("%s: %w", dir, err)
 	}
