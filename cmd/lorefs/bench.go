@@ -87,6 +87,9 @@ func (b *benchRun) run(ctx context.Context) error {
 	}
 	defer os.RemoveAll(dir)
 	b.source.cacheBase = dir
+	if b.path, _, err = b.source.sourceOf(b.path, io.Discard); err != nil {
+		return err
+	}
 	if _, err := b.source.kindOf(ctx, b.path, b.log); err != nil { // takes the settings as well
 		return err
 	}

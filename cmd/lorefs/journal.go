@@ -170,17 +170,19 @@ NAME.bak if that is the right file, or else the notes in the journal.`,
 		Args: exactArgs("SOURCE|JOURNAL"),
 		RunE: func(c *cobra.Command, args []string) error {
 			j, err := kinds.JournalOf(args[0])
+			edited := args[0]
+			if err == nil && j.State == save.StateInUse {
+				edited = j.Source
+			}
+			if m, mountErr := mountFor(edited); mountErr == nil && m != nil {
+				_, err := l.ask(c, m, nil)
+				return err
+			}
 			if errors.Is(err, iofs.ErrNotExist) {
 				return fmt.Errorf("%s has no journal", args[0])
 			}
 			if err != nil {
 				return err
-			}
-			if j.State == save.StateInUse {
-				if m, err := mountFor(j.Source); err == nil && m != nil {
-					_, err := l.ask(c, m, nil)
-					return err
-				}
 			}
 			return l.journal(c.Context(), c.OutOrStdout(), &j, base)
 		},
