@@ -3,9 +3,6 @@
 package fs
 
 import (
-	"errors"
-	"io"
-	"slices"
 	"sync"
 
 	"github.com/hanwen/go-fuse/v2/fuse"
@@ -149,7 +146,7 @@ func (f *front) readPinned(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) 
 }
 
 // pin reads the content of a file by one call, so that it is one content. The file may change
-// between the question for its size and the call.
+// before the call or after it, so that the content has another size than the file.
 func (f *front) pin(p *pin, ctx *fuse.Context, file nodes.ID) error {
 	const tries, spare = 8, 512
 	f.m.edits.pinned.room(-int64(len(p.content)))
@@ -165,13 +162,16 @@ func (f *front) pin(p *pin, ctx *fuse.Context, file nodes.ID) error {
 		}
 		content := make([]byte, size)
 		n, err := f.m.tree.ReadAt(ctx, file, content, 0)
+		if err == nil || isEnd(err) {
+			attr, err = f.m.tree.Attr(ctx, file)
+		}
 		switch {
-		case err != nil && !errors.Is(err, io.EOF):
+		case err != nil:
 			f.m.edits.pinned.room(-size)
 			return err
-		case int64(n) < size:
+		case int64(n) == attr.Size:
 			f.m.edits.pinned.room(int64(n) - size)
-			p.content, p.tried = slices.Clip(content[:n]), true
+			p.content, p.tried = content[:n], true
 			return nil
 		}
 		f.m.edits.pinned.room(-size)

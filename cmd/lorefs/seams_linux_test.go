@@ -282,15 +282,17 @@ func byRename(path string, text []byte) error {
 }
 
 // writeEither writes a file in one of two ways.
-func writeEither(n int64, path string, text []byte) error {
+func writeEither(n int64, path string, text []byte) error { return either(n)(path, text) }
+
+func either(n int64) func(path string, text []byte) error {
 	if n%2 == 0 {
-		return inPlace(path, text)
+		return inPlace
 	}
-	return byRename(path, text)
+	return byRename
 }
 
 // replaceValue writes a file with another value in the place of what find finds.
-func replaceValue(n int64, path string, find *regexp.Regexp) error {
+func replaceValue(n int64, path string, find *regexp.Regexp, write func(string, []byte) error) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return err
@@ -299,7 +301,7 @@ func replaceValue(n int64, path string, find *regexp.Regexp) error {
 	if at == nil {
 		return fmt.Errorf("%s lacks %v", path, find)
 	}
-	return writeEither(n, path, slices.Concat(text[:at[2]], strconv.AppendInt(nil, n, 10), text[at[3]:]))
+	return write(path, slices.Concat(text[:at[2]], strconv.AppendInt(nil, n, 10), text[at[3]:]))
 }
 
 func wholeXML(text []byte) error {
@@ -392,7 +394,7 @@ func TestSeamsOfDataCenter(t *testing.T) {
 	price2 := regexp.MustCompile(`<Item id="1200"[^>]* price="(\d+)"`)
 	s.counters = append(s.counters, &counter{
 		name:  "price by sheet",
-		write: func(n int64) error { return replaceValue(n, at(sheet(2)), price2) },
+		write: func(n int64) error { return replaceValue(n, at(sheet(2)), price2, either(n)) },
 		files: []shownIn{
 			{path: "tree/ItemData.2/Item/price", find: oneNumber, whole: wholeLine},
 			{path: "by-key/ItemData/Item/1200/price", find: oneNumber, whole: wholeLine},
@@ -478,22 +480,24 @@ func TestSeamsOfWorld(t *testing.T) {
 	square := func(zone string) string { return squareName(zone, 2) }
 	s.counters = append(s.counters, &counter{
 		name:  "height by square",
-		write: func(n int64) error { return replaceValue(n, at(square("x1000y1000")), inSquare) },
+		write: func(n int64) error { return replaceValue(n, at(square("x1000y1000")), inSquare, either(n)) },
 		files: []shownIn{
 			{path: square("x1000y1000"), find: inSquare, whole: wholeJSON, inPlace: true},
 			{path: "zones/x1000y1000.json", find: inZone, whole: wholeJSON},
 		},
 	}, &counter{
-		name:  "height by zone",
-		write: func(n int64) error { return replaceValue(n, at("zones/x1000y1001.json"), inZone) },
+		name: "height by zone",
+		// While another program is started, it has a copy of the open file. When that is closed, half
+		// a zone would be refused.
+		write: func(n int64) error { return replaceValue(n, at("zones/x1000y1001.json"), inZone, byRename) },
 		files: []shownIn{
 			{path: square("x1000y1001"), find: inSquare, whole: wholeJSON},
-			{path: "zones/x1000y1001.json", find: inZone, whole: wholeJSON, inPlace: true},
+			{path: "zones/x1000y1001.json", find: inZone, whole: wholeJSON},
 		},
 	}, &counter{
 		name: "node by area",
 		write: func(n int64) error {
-			return replaceValue(n, at("areas/aldermoor.json"), regexp.MustCompile(`"at":\[8,8,(\d+)\]`))
+			return replaceValue(n, at("areas/aldermoor.json"), regexp.MustCompile(`"at":\[8,8,(\d+)\]`), either(n))
 		},
 		files: []shownIn{
 			{path: "areas/aldermoor.json", find: regexp.MustCompile(`"at":\[8,8,(\d+)\]`), whole: wholeJSON, inPlace: true},
