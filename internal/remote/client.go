@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"maps"
 	"math"
-	"net"
 	"net/http"
 	"path"
 	"sync"
@@ -123,15 +122,6 @@ func New(o Options) (*Client, error) {
 
 // Transport returns what makes requests by default.
 func Transport(t Times) http.RoundTripper { return newTransport(t.orDefault()) }
-
-func newTransport(t Times) http.RoundTripper {
-	dialer := &net.Dialer{Timeout: t.Connect}
-	return &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DialContext: dialer.DialContext, TLSHandshakeTimeout: t.Connect,
-		MaxIdleConnsPerHost: maxHost, IdleConnTimeout: 90 * time.Second, ForceAttemptHTTP2: true,
-		MaxResponseHeaderBytes: maxHeader,
-	}
-}
 
 // sameHost follows a host only to itself, for example to https, because a list or the user
 // chose the host.

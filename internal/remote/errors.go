@@ -16,6 +16,7 @@ var (
 	errStalled = errors.New("no byte came for too long")
 	errGone    = errors.New("it is not there")
 	errHTML    = errors.New("a page of HTML came instead")
+	errInside  = errors.New("which is in your own network")
 )
 
 // Failure is what a host did.
