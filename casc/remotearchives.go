@@ -96,11 +96,12 @@ func (a *remoteArchives) file(ctx context.Context, key []byte) (*remoteFile, err
 		}
 		why = tellingMore(why, err)
 	}
-	f, err := a.unlisted(ctx, t, key)
+	why = tellingMore(why, t.unread())
+	f, err := a.unlisted(ctx, t, key, why)
 	if err == nil || ctx.Err() != nil {
 		return f, a.fail(key, err)
 	}
-	return nil, a.fail(key, tellingMore(tellingMore(why, err), t.unread()))
+	return nil, a.fail(key, tellingMore(why, err))
 }
 
 // namedBy returns the named file whose key begins with key.
@@ -141,16 +142,23 @@ func (a *remoteArchives) openEntry(ctx context.Context, key []byte, archives []K
 	if !ok {
 		return nil, nil //nolint:nilnil // another file whose key begins alike
 	}
-	if err := a.bring(ctx, archive, e); err != nil {
+	tried, err := a.bring(ctx, archive, e)
+	if err != nil {
 		return nil, err
 	}
 	_, named := a.named[ShortKey(key)]
-	return openRemoteFile(ctx, a.from, a.chunks, RemoteFile{Key: entry.Key, Archive: archive, Off: e.off, Size: e.size, Own: named})
+	f, err := openRemoteFile(ctx, a.from, a.chunks, RemoteFile{Key: entry.Key, Archive: archive, Off: e.off, Size: e.size, Own: named, Guess: tried})
+	if err != nil {
+		return nil, err
+	}
+	f.Guess = false
+	return f, nil
 }
 
 // unlisted opens a file that no index of an archive has. The build configuration has its size,
-// the index of loose files, or else the encoding file.
-func (a *remoteArchives) unlisted(ctx context.Context, t *remoteTable, key []byte) (*remoteFile, error) {
+// the index of loose files, or else the encoding file. why is the error of a place that it should
+// be at: where all loose files are listed, it is not among them then.
+func (a *remoteArchives) unlisted(ctx context.Context, t *remoteTable, key []byte, why error) (*remoteFile, error) {
 	if n, ok := a.namedBy(key); ok {
 		return a.openLoose(ctx, RemoteFile{Key: n.key, Size: n.size, Own: true})
 	}
@@ -158,6 +166,9 @@ func (a *remoteArchives) unlisted(ctx context.Context, t *remoteTable, key []byt
 		if e, _, ok := t.loose.Find(key); ok {
 			return a.openLoose(ctx, RemoteFile{Key: e.Key, Size: e.Size})
 		}
+	}
+	if t.loose != nil && why != nil {
+		return nil, why
 	}
 	if a.encoded == nil {
 		return nil, iofs.ErrNotExist

@@ -28,6 +28,8 @@ type fileRow struct {
 	// brought says that they were fetched together. What is not there any more then, because
 	// it came wrong or was read already, is fetched alone.
 	brought atomic.Bool
+	// failed says that nothing of it came, however often the hosts were asked.
+	failed atomic.Bool
 }
 
 // remoteRows are the rows of files that will be read soon, in the order of their places.
@@ -137,20 +139,24 @@ func (r *remoteRows) row(e *groupEntry) *fileRow {
 }
 
 // bring fetches the row of a file, if it is in one. Its error is why the context has ended: what
-// did not come is fetched alone, which tells why it can't be had.
-func (a *remoteArchives) bring(ctx context.Context, archive Key, e groupEntry) error {
+// did not come is fetched alone, which tells why it can't be had. failed says that this is true of
+// the whole row, so that one try is enough for each.
+func (a *remoteArchives) bring(ctx context.Context, archive Key, e groupEntry) (failed bool, err error) {
 	row := a.rows.row(&e)
-	if row == nil || len(row.files) == 1 || row.brought.Load() {
-		return nil
+	if row == nil || len(row.files) == 1 {
+		return false, nil
 	}
-	_, err := a.rows.bringing.Do(ctx, row, func(ctx context.Context) (struct{}, error) {
+	if row.brought.Load() {
+		return row.failed.Load(), nil
+	}
+	_, err = a.rows.bringing.Do(ctx, row, func(ctx context.Context) (struct{}, error) {
 		if !row.brought.Load() {
 			a.bringRow(ctx, archive, row)
 			row.brought.Store(ctx.Err() == nil)
 		}
 		return struct{}{}, ctx.Err()
 	})
-	return err
+	return row.failed.Load(), err
 }
 
 // bringRow fetches a row, and keeps what came until it is read.
@@ -174,6 +180,7 @@ func (a *remoteArchives) bringRow(ctx context.Context, archive Key, row *fileRow
 	}
 	parts, err := a.from.Together(ctx, archive, files, func(i int, b []byte) error { return proveWhole(b, files[i].Key) })
 	if err != nil {
+		row.failed.Store(true)
 		a.indexes.log.Debug("files could not be fetched together", "archive", archive, "err", err)
 	}
 	for i, b := range parts {
