@@ -82,8 +82,9 @@ keys from this data center first, and only then from schemas. Give it the file t
 sheets came from.
 
 If DIR holds only some kinds of sheets, as after lorefs export FILE.dat DIR sheets/ItemData,
---like FILE.dat also gives the others. Without --like, pack refuses such a part. --all packs
-what is in DIR, and nothing else.
+--like FILE.dat also gives the others. Without --like, pack refuses such a part, and does not
+replace an OUT that has kinds of sheets which DIR lacks. --all packs what is in DIR, and
+nothing else.
 
 If DIR holds zones or areas, pack writes their .zgd and .apd files to the folder OUT. They
 can be JSON, as lorefs export writes it, or files of the original server: .idx with .geo,
