@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -37,8 +38,10 @@ const (
 	editorVar     = "LOREFS_CRASH_EDITOR"
 	editorSeedVar = "LOREFS_CRASH_SEED"
 	// editorFilesVar has the files that it edits, if these hold any text, with spaces between.
-	// It makes and removes the last of them.
-	editorFilesVar = "LOREFS_CRASH_FILES"
+	// It gives the first the name of the last but one for a moment, and makes and removes the
+	// last. editorSheetsVar says that it edits sheets as texts.
+	editorFilesVar  = "LOREFS_CRASH_FILES"
+	editorSheetsVar = "LOREFS_CRASH_SHEETS"
 	// crashSeedVar repeats an earlier run, as far as the machine allows, and crashKillsVar
 	// makes a longer one.
 	crashSeedVar  = "LOREFS_CRASH_RUN"
@@ -47,14 +50,24 @@ const (
 	crashCommitsVar = "LOREFS_CRASH_COMMITS"
 )
 
-// The attributes that are edited. The last one does not exist at first, nor does its node.
+// The attributes that are edited. The last one does not exist at first, nor does its node. The
+// first text has the name crashMoved for a moment now and then.
 var (
 	crashTexts = []string{"tree/ItemData/Item/name", "tree/ItemData/Item.1/name", "tree/ItemData.1/Item/name"}
 	crashInts  = []string{"tree/ItemData/Item.2/price", "tree/ItemData/Item.3/price"}
+	crashMoved = "tree/ItemData/Item/moved"
 	crashMade  = "tree/Quest/Crash/note"
 )
 
-func crashAll() []string { return slices.Concat(crashTexts, crashInts, []string{crashMade}) }
+func crashAll() []string {
+	return slices.Concat(crashTexts, crashInts, []string{crashMoved, crashMade})
+}
+
+// emptyValue stands for the value of a file that is there, and empty.
+const emptyValue = "(empty)"
+
+// plainValue returns the value of a file that holds any text.
+func plainValue(text string) string { return cmp.Or(strings.TrimSuffix(text, "\n"), emptyValue) }
 
 func init() {
 	if dir := os.Getenv(editorVar); dir != "" {
@@ -79,7 +92,12 @@ func runEditor(dir string) int {
 		stop.Store(true)
 	}()
 	e := &editor{dir: dir, r: rand.New(rand.NewPCG(seed, 0)), seed: seed, files: strings.Fields(os.Getenv(editorFilesVar))}
-	if e.squares, err = readSquares(dir); err != nil {
+	if os.Getenv(editorSheetsVar) != "" {
+		e.sheets, err = readSheets(dir)
+	} else {
+		e.squares, err = readSquares(dir)
+	}
+	if err != nil {
 		fmt.Println("error", err)
 		return exitFailure
 	}
@@ -99,6 +117,8 @@ type editor struct {
 	n    int
 	// squares are the texts of the squares that are edited, if the source is a world.
 	squares map[string]string
+	// sheets are the texts of the sheets that are edited, if these are.
+	sheets map[string]string
 	// files are those of editorFilesVar.
 	files []string
 }
@@ -109,33 +129,39 @@ func (e *editor) one() error {
 	switch {
 	case len(e.squares) > 0:
 		return e.square()
+	case len(e.sheets) > 0:
+		return e.sheet()
 	case len(e.files) > 0:
 		return e.anyText()
 	}
-	if e.r.IntN(6) == 0 {
+	switch e.r.IntN(9) {
+	case 0:
 		return e.made()
+	case 1, 2, 3:
+		value := strconv.Itoa(int(e.seed%1000)*1000 + e.n)
+		return e.write(crashInts[e.r.IntN(len(crashInts))], value, value+"\n", e.emptyFirst)
+	case 4:
+		return e.move(crashTexts[0], crashMoved)
 	}
-	name, value := crashInts[e.r.IntN(len(crashInts))], strconv.Itoa(int(e.seed%1000)*1000+e.n)
-	if e.r.IntN(3) > 0 {
-		name, value = crashTexts[e.r.IntN(len(crashTexts))], fmt.Sprintf("v%d.%d", e.seed, e.n)
-	}
-	return e.write(name, value, value+"\n")
+	return e.text(crashTexts[e.r.IntN(len(crashTexts))], crashTexts[0], crashMoved)
 }
 
 // anyText edits a file that holds any text.
 func (e *editor) anyText() error {
-	last := len(e.files) - 1
-	i := e.r.IntN(len(e.files))
-	file, value := e.files[i], fmt.Sprintf("v%d.%d", e.seed, e.n)
-	if i < last {
-		return e.write(file, value, value+"\n")
+	texts, moved, made := e.files[:len(e.files)-2], e.files[len(e.files)-2], e.files[len(e.files)-1]
+	switch i := e.r.IntN(len(e.files)); {
+	case i < len(texts):
+		return e.text(texts[i], texts[0], moved)
+	case i == len(texts):
+		return e.move(texts[0], moved)
 	}
-	path := filepath.Join(e.dir, file)
+	path := filepath.Join(e.dir, made)
 	if _, err := os.Lstat(path); err != nil {
-		fmt.Println("begin", file, value)
-		return e.echo(path, value+"\n")
+		value, text := e.value()
+		fmt.Println("begin", made, value)
+		return e.echo(path, text)
 	}
-	fmt.Println("begin", file)
+	fmt.Println("begin", made)
 	if err := os.Remove(path); err != nil {
 		return err
 	}
@@ -143,9 +169,64 @@ func (e *editor) anyText() error {
 	return nil
 }
 
-// write writes a value by writing a text to a file.
-func (e *editor) write(name, value, text string) error {
-	ways := []func(file, text string) error{e.echo, e.fsync, e.sed, e.vim}
+// value returns a new value, and the text of a file that has it. Some are empty.
+func (e *editor) value() (value, text string) {
+	if e.r.IntN(3) == 0 {
+		return emptyValue, ""
+	}
+	value = fmt.Sprintf("v%d.%d", e.seed, e.n)
+	return value, value + "\n"
+}
+
+// text writes to a file that holds any text. first is that one which move moves.
+func (e *editor) text(name, first, moved string) error {
+	if name == first {
+		if err := e.moveBack(first, moved); err != nil {
+			return err
+		}
+	}
+	value, text := e.value()
+	return e.write(name, value, text)
+}
+
+// move gives a file another name, and its own again.
+func (e *editor) move(name, moved string) error {
+	if err := e.moveBack(name, moved); err != nil {
+		return err
+	}
+	if err := e.rename(name, moved); err != nil {
+		return err
+	}
+	return e.rename(moved, name)
+}
+
+// moveBack gives a file its name again, if an editor that was killed has not done so.
+func (e *editor) moveBack(name, moved string) error {
+	if _, err := os.Lstat(filepath.Join(e.dir, name)); err == nil {
+		return nil
+	}
+	return e.rename(moved, name)
+}
+
+func (e *editor) rename(from, to string) error {
+	was, is := filepath.Join(e.dir, from), filepath.Join(e.dir, to)
+	text, err := os.ReadFile(was)
+	if err != nil {
+		return err
+	}
+	fmt.Println("begin", from)
+	fmt.Println("begin", to, plainValue(string(text)))
+	if err := os.Rename(was, is); err != nil {
+		return err
+	}
+	e.done(was)
+	e.done(is)
+	return nil
+}
+
+// write writes a value by writing a text to a file. more are ways besides those of all files.
+func (e *editor) write(name, value, text string, more ...func(file, text string) error) error {
+	ways := append(more, e.echo, e.fsync, e.sed, e.vim)
 	fmt.Println("begin", name, value)
 	return ways[e.r.IntN(len(ways))](filepath.Join(e.dir, name), text)
 }
@@ -189,6 +270,25 @@ func (e *editor) fsync(file, value string) error {
 	}
 	e.done(file)
 	return f.Close()
+}
+
+// emptyFirst empties a file that can't be empty, has fsync(2) say so, and writes it.
+func (e *editor) emptyFirst(file, value string) error {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_TRUNC, 0)
+	if err != nil {
+		return err
+	}
+	if err := f.Sync(); !errors.Is(err, unix.EINVAL) {
+		return fmt.Errorf("fsync of an emptied file: %w", err)
+	}
+	if err := fill(f, value, nil); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	e.done(file)
+	return nil
 }
 
 // sedTemp begins the names of sed's temporary files. If sed is killed, it leaves one, as in
@@ -246,9 +346,9 @@ func (e *editor) made() error {
 	if err := os.Mkdir(filepath.Dir(file), 0o700); err != nil && !errors.Is(err, iofs.ErrExist) {
 		return err
 	}
-	value := fmt.Sprintf("made%d.%d", e.seed, e.n)
+	value, text := e.value()
 	fmt.Println("begin", crashMade, value)
-	return e.echo(file, value+"\n")
+	return e.echo(file, text)
 }
 
 // history has the values that were written to an attribute. The first is the original one;
@@ -272,9 +372,12 @@ type crashed interface {
 	unchanged()
 }
 
-// anyTexts is implemented by a crashed source whose files hold any text. The last of names is
-// made and removed.
+// anyTexts is implemented by a crashed source whose files hold any text. The last but one of
+// names is another name of the first, and the last is made and removed.
 type anyTexts interface{ anyTexts() }
+
+// sheetTexts is implemented by a crashed source whose sheets are edited as texts.
+type sheetTexts interface{ sheetTexts() }
 
 // crash is a source that is edited through mounts that are killed.
 type crash struct {
@@ -441,9 +544,9 @@ func (c *crash) begin(source crashed) {
 func (c *crash) isMade(name string) bool {
 	if _, is := c.crashed.(anyTexts); is {
 		names := c.names()
-		return name == names[len(names)-1]
+		return slices.Contains(names[len(names)-2:], name)
 	}
-	return name == crashMade
+	return slices.Contains([]string{crashMoved, crashMade, crashMadeSheet}, name)
 }
 
 // round mounts, checks the edits of earlier rounds, edits, and kills the process.
@@ -588,7 +691,10 @@ func (c *crash) settle() {
 		if err != nil && !errors.Is(err, iofs.ErrNotExist) {
 			c.t.Fatal(err)
 		}
-		value := c.value(string(b))
+		value := ""
+		if err == nil {
+			value = c.value(string(b))
+		}
 		c.want(name, value, h.sure)
 		*h = history{values: []string{value}}
 	}
@@ -621,6 +727,9 @@ func (c *crash) edit() *editorProcess {
 	p.cmd.Env = append(os.Environ(), editorVar+"="+c.mnt, editorSeedVar+"="+strconv.Itoa(c.r.IntN(1000_000)))
 	if _, is := c.crashed.(anyTexts); is {
 		p.cmd.Env = append(p.cmd.Env, editorFilesVar+"="+strings.Join(c.names(), " "))
+	}
+	if _, is := c.crashed.(sheetTexts); is {
+		p.cmd.Env = append(p.cmd.Env, editorSheetsVar+"=1")
 	}
 	p.cmd.Stderr = &p.output
 	stdin, err := p.cmd.StdinPipe()
@@ -800,7 +909,7 @@ type crashedDataCenter struct {
 
 func (d *crashedDataCenter) flags() []string           { return nil }
 func (d *crashedDataCenter) names() []string           { return crashAll() }
-func (d *crashedDataCenter) value(text string) string  { return strings.TrimSuffix(text, "\n") }
+func (d *crashedDataCenter) value(text string) string  { return plainValue(text) }
 func (d *crashedDataCenter) values() map[string]string { return d.contents() }
 
 // contents returns the content of all files of the source; "/" for a directory.
@@ -828,20 +937,21 @@ func (d *crashedDataCenter) contents() map[string]string {
 			if err != nil {
 				d.t.Fatal(err)
 			}
-			all[e.Path] = strings.TrimSuffix(string(b), "\n")
+			all[e.Path] = plainValue(string(b))
 		}
 	}
 	return all
 }
 
 // unchanged checks that everything but the edited attributes is as before.
-func (d *crashedDataCenter) unchanged() {
+func (d *crashedDataCenter) unchanged() { d.unchangedBut(append(crashAll(), path.Dir(crashMade))) }
+
+func (d *crashedDataCenter) unchangedBut(edited []string) {
 	d.t.Helper()
 	was, now := maps.Clone(d.original), d.contents()
 	for _, all := range []map[string]string{was, now} {
 		delete(all, "datacenter.json") // it has the size of the file
-		delete(all, path.Dir(crashMade))
-		for _, name := range crashAll() {
+		for _, name := range edited {
 			delete(all, name)
 		}
 		maps.DeleteFunc(all, func(name, _ string) bool { return strings.HasPrefix(path.Base(name), sedTemp) })

@@ -53,7 +53,7 @@ func (e *editor) square() error {
 	before, behind, _ := strings.Cut(e.squares[name], firstVolume)
 	_, behind, _ = strings.Cut(behind, ",")
 	z := strconv.Itoa(-1000 - int(e.seed*1000+uint64(e.n))%31_000)
-	return e.write(name, z, before+firstVolume+z+","+behind)
+	return e.write(name, z, before+firstVolume+z+","+behind, e.emptyFirst)
 }
 
 // crashedWorld is a crashed folder of world geometry.

@@ -47,7 +47,7 @@ func TestResources(t *testing.T) {
 type crashedResources struct{ *crash }
 
 // crashedFiles are the files that are edited, and crashedLarge is one that is not.
-var crashedFiles = []string{"a.txt", "b.txt", "c.txt", "made.txt"}
+var crashedFiles = []string{"a.txt", "b.txt", "c.txt", "moved.txt", "made.txt"}
 
 const crashedLarge = "large.bin"
 
@@ -85,7 +85,7 @@ func (w *crashedResources) anyTexts()       {}
 func (w *crashedResources) flags() []string { return nil }
 func (w *crashedResources) names() []string { return crashedFiles }
 
-func (w *crashedResources) value(text string) string { return strings.TrimSuffix(text, "\n") }
+func (w *crashedResources) value(text string) string { return plainValue(text) }
 
 func (w *crashedResources) values() map[string]string {
 	all := w.contents()
