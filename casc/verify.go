@@ -9,12 +9,12 @@ import (
 	"fmt"
 	iofs "io/fs"
 	"iter"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"lorefs/blte"
+	"lorefs/internal/cores"
 	"lorefs/internal/shown"
 )
 
@@ -366,7 +366,7 @@ func (v *verifier) checkAll(batch []spanEntry) []Finding {
 	found := make([]Finding, len(batch))
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
+	for range cores.Count() {
 		wg.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(batch) && v.ctx.Err() == nil; i = int(next.Add(1)) - 1 {
 				found[i] = v.checkSpan(&batch[i])

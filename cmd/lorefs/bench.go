@@ -12,7 +12,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -21,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lorefs/datacenter"
+	"lorefs/internal/app/budget"
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/cfb"
 	"lorefs/internal/jsonout"
@@ -93,7 +93,7 @@ func (b *benchRun) run(ctx context.Context) error {
 	if _, err := b.source.kindOf(ctx, b.path, b.log); err != nil { // takes the settings as well
 		return err
 	}
-	debug.SetMemoryLimit(int64(b.source.cacheSize) + baseMemory) // the limit of a mount
+	budget.Mount(int64(b.source.cacheSize))
 	for range b.repeat {
 		if err := os.RemoveAll(filepath.Join(dir, "lorefs")); err != nil {
 			return err
@@ -101,7 +101,7 @@ func (b *benchRun) run(ctx context.Context) error {
 		if err := b.open(ctx, rowOpen, func(*kinds.Source) error { return nil }); err != nil {
 			return err
 		}
-		debug.FreeOSMemory() // as a mount does after the first pass
+		budget.Free() // as a mount does after the first pass
 		// The index exists now.
 		err := b.open(ctx, rowOpenAgain, func(s *kinds.Source) error { return errors.Join(b.readAll(ctx, s), b.floor(s)) })
 		if err != nil {

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"math"
 	"os"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lorefs/internal/app/budget"
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/packetjson"
 	"lorefs/internal/origin"
@@ -101,12 +101,6 @@ func (f *sessionFlags) given(c *cobra.Command) string {
 	return ""
 }
 
-// decodeGarbage is how much garbage may lie in memory while a session is decoded, as a part of what
-// is in use, in percent. Hardly any comes about but while definitions are read. To look for it
-// at each few MB, as Go does by itself, takes a fifth of the time of a short session. With this
-// share Go looks first at 32 MB, which a session of 200,000 packets does not reach.
-const decodeGarbage = 800
-
 // decodeSession prints the packets of a recorded session.
 func decodeSession(c *cobra.Command, path string, f *sessionFlags, codec *codecFlags, log *slog.Logger) error {
 	for _, name := range []string{"def", "code", "padded", "strict"} {
@@ -127,7 +121,7 @@ func decodeSession(c *cobra.Command, path string, f *sessionFlags, codec *codecF
 	if err := codec.checkPaths(); err != nil {
 		return err
 	}
-	debug.SetGCPercent(decodeGarbage)
+	budget.DecodeSession()
 	o := kinds.Options{Logger: log}
 	codec.remote.set(&o)
 	if o.Packets, err = codec.parse(&codec.optionSet); err != nil {

@@ -14,6 +14,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets"
 	"lorefs/datacenter/sheets/pack"
+	"lorefs/internal/app/budget"
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/formats/datacenter/same"
 	"lorefs/internal/origin"
@@ -233,7 +234,7 @@ func (s *sides) packed(ctx context.Context, side int, opts pack.Options) (_ *dat
 	if opts.Looked, err = s.looked[side](); err != nil {
 		return nil, err
 	}
-	s.spared = append(s.spared, kinds.LessGarbage())
+	s.spared = append(s.spared, budget.WholeFiles(0))
 	p := newProgress("packing")
 	defer p.finish()
 	opts.Progress = p.set

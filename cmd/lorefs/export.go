@@ -7,15 +7,15 @@ import (
 	"iter"
 	"log/slog"
 	"path"
-	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"lorefs/internal/app/budget"
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/treecopy"
+	"lorefs/internal/cores"
 	"lorefs/internal/pattern"
 	"lorefs/internal/shown"
 	"lorefs/nodes"
@@ -162,10 +162,10 @@ func (f *exporting) copy(ctx context.Context, c *cobra.Command, s *kinds.Source,
 	}
 	if s.Remote() != nil {
 		f.files.workers, f.files.rows = remoteWorkers, s.Rows()
-		debug.SetMemoryLimit(remoteMemory)
+		budget.Remote()
 	}
 	if _, is := s.DataCenter(); is {
-		debug.SetMemoryLimit(int64(f.source.cacheSize) + sheetsMemory)
+		budget.ExportSheets(int64(f.source.cacheSize))
 	}
 	if f.files.selection, err = f.chosen.of(s, c.InOrStdin(), glob); err != nil {
 		return err
@@ -211,18 +211,9 @@ const exportedChunk = 16 << 20
 // an answer.
 const remoteWorkers = 16
 
-// remoteMemory is from how many bytes on the memory of what was copied is looked for at once. As
-// much comes at a time as all the rest needs, so the usual pace would let it grow to twice that.
-const remoteMemory = 240 << 20
-
-// sheetsMemory is what an export of a data center needs besides the cache of blocks: for the index and
-// the texts that its writers keep, and garbage. Without a limit, what opening the file has left would
-// stay, and as much come in addition.
-const sheetsMemory = 208 << 20
-
 // exportCache returns the memory for chunks that an export of a CASC storage needs: each file is
 // read once, from its beginning, so a core needs the chunk that it is reading.
-func exportCache() int64 { return exportedChunk * int64(max(runtime.GOMAXPROCS(0), 2)) }
+func exportCache() int64 { return exportedChunk * int64(max(cores.Count(), 2)) }
 
 // The values of --format.
 const (

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"sync"
 
 	"github.com/spf13/cobra"
 
+	"lorefs/internal/app/budget"
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/jsonout"
 	"lorefs/internal/shown"
@@ -42,7 +42,7 @@ such mirrors, but the archives have files of other builds as well.`,
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			f.casc.wholeFiles = true
-			debug.SetMemoryLimit(remoteMemory)
+			budget.Remote()
 			s, err := openToRead(c, args[0], &f, log)
 			if err != nil {
 				return err

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 
 	"lorefs/internal/app/mounted"
@@ -32,6 +33,47 @@ func TestWalkOfLargeTree(t *testing.T) {
 	}
 	const most = defaultCacheSize + 192<<20
 	if peak := peakMemory(t, mnt); peak > most {
+		t.Errorf("at most %d MiB resident, want %d", peak>>20, most>>20)
+	}
+}
+
+// TestWholeSaveCollectsLittle saves the largest data center as a whole in a mount. The collector
+// has to find room for what that needs: below it, it would look for garbage without end.
+func TestWholeSaveCollectsLittle(t *testing.T) {
+	testneeds.Slow(t, "packs a large file")
+	testneeds.FUSE(t)
+	data, err := os.ReadFile(testneeds.Fixture(t, "datacenter/p100_x64.dat"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ownFolders(t)
+	c := &crash{t: t, crashed: &crashedDataCenter{}, path: filepath.Join(t.TempDir(), "a.dat"), mnt: t.TempDir()}
+	if err := os.WriteFile(c.path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GODEBUG", "gctrace=1") // prints a line for each collection
+	mount := c.mount()
+	if err := os.WriteFile(filepath.Join(c.mnt, "tree/ItemData/Item/buyPrice"), []byte("31\n"), 0); err != nil {
+		t.Fatal(err)
+	}
+	save := launch(t, "lorefs", "commit", "--repack", c.mnt)
+	if err := save.wait(); err != nil {
+		t.Errorf("%v: %s", err, save.output.String())
+	}
+	const most = 600 << 20
+	peak := peakMemory(t, c.mnt)
+	if err := launch(t, "lorefs", "unmount", c.mnt).wait(); err != nil {
+		t.Error(err)
+	}
+	if err := mount.wait(); err != nil {
+		t.Error(err)
+	}
+	collections := strings.Count("\n"+mount.output.String(), "\ngc ")
+	t.Logf("%d collections, at most %d MiB resident", collections, peak>>20)
+	if collections == 0 || collections > 60 {
+		t.Errorf("%d collections, want at most 60", collections)
+	}
+	if peak > most {
 		t.Errorf("at most %d MiB resident, want %d", peak>>20, most>>20)
 	}
 }

@@ -6,27 +6,19 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	systemd "github.com/coreos/go-systemd/v22/daemon"
 
 	"lorefs/fs"
+	"lorefs/internal/app/budget"
 	"lorefs/internal/app/daemon"
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/mounted"
 	"lorefs/internal/origin"
 )
-
-// baseMemory is what a mount needs besides its cache: for names, the index, the inodes that
-// the kernel knows, and requests.
-const baseMemory = 92 << 20
-
-// freeAfter is how long a new mount keeps memory that it does not need.
-const freeAfter = time.Second
 
 // stopSignals are the signals that end a mount.
 var stopSignals = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP}
@@ -52,8 +44,7 @@ type mounting struct {
 func (m *mounting) serve(ctx context.Context) error {
 	signals := make(chan os.Signal, 4)
 	signal.Notify(signals, stopSignals...)
-	// Without a limit, the collector would let garbage grow to the size of the cache.
-	debug.SetMemoryLimit(int64(m.flags.source.cacheSize) + baseMemory)
+	budget.Mount(int64(m.flags.source.cacheSize))
 	mount, err := m.start(ctx)
 	if err != nil {
 		return err
@@ -74,8 +65,7 @@ func (m *mounting) serve(ctx context.Context) error {
 		}
 	}
 	m.log.Info("mounted", "source", origin.Shown(m.source), "mountpoint", m.dir)
-	// The first pass leaves much garbage. What lists the mount right now needs memory, and finds it there.
-	time.AfterFunc(freeAfter, debug.FreeOSMemory)
+	budget.Served()
 	go func() {
 		if err := mount.Prepare(ctx); err != nil {
 			m.log.Debug("what reads need could not be fetched ahead", "err", err)

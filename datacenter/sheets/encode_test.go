@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"os"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets"
+	"lorefs/internal/cores"
 	"lorefs/internal/testneeds"
 )
 
@@ -73,7 +73,7 @@ func everySheet(s *sheets.Source, do func(job) error) error {
 	jobs := make(chan job)
 	var errs errorList
 	var wg sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
+	for range cores.Count() {
 		wg.Go(func() {
 			for j := range jobs {
 				errs.add(do(j))

@@ -1,8 +1,7 @@
 package sheets
 
 import (
-	"runtime"
-
+	"lorefs/internal/cores"
 	"lorefs/internal/hugepages"
 )
 
@@ -54,7 +53,7 @@ func newTextCache(bits, ring int) textCache {
 // use starts to cache texts, until used is set to false.
 func (c *textCache) use() {
 	if c.slots == nil {
-		*c = newTextCache(textBits, max(textRings/runtime.GOMAXPROCS(0), leastRing))
+		*c = newTextCache(textBits, max(textRings/cores.Count(), leastRing))
 	}
 	c.used = true
 }

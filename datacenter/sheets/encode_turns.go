@@ -2,10 +2,11 @@ package sheets
 
 import (
 	"context"
-	"runtime"
 	"sync"
 
 	"golang.org/x/sync/semaphore"
+
+	"lorefs/internal/cores"
 )
 
 // encoders are the idle encoders, and limit their number to one for each core. More would
@@ -24,7 +25,7 @@ const (
 )
 
 func (p *encoders) init(newEncoder func(remembered int) *encoder) {
-	n := runtime.GOMAXPROCS(0)
+	n := cores.Count()
 	p.turns = semaphore.NewWeighted(int64(n))
 	p.idle.New = func() any { return newEncoder(max(rememberedBlocks/n, leastRemembered)) }
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,6 +11,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets"
+	"lorefs/internal/cores"
 	"lorefs/internal/formats/datacenter/dctest"
 )
 
@@ -55,7 +55,7 @@ func TestReadersWaitForACore(t *testing.T) {
 		})
 	}
 	readers.Wait()
-	if most := blocks.most.Load(); most > int64(runtime.GOMAXPROCS(0)) {
-		t.Errorf("%d at work at once, want %d", most, runtime.GOMAXPROCS(0))
+	if most := blocks.most.Load(); most > int64(cores.Count()) {
+		t.Errorf("%d at work at once, want %d", most, cores.Count())
 	}
 }

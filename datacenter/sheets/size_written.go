@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"runtime"
+
+	"lorefs/internal/cores"
 )
 
 // learned is what is known about a family whose sheets are written before they are measured: that
@@ -26,7 +27,7 @@ type learned struct {
 // learnOnce learns the schema of the stored sheets, unless that is done.
 func (f *Family) learnOnce(ctx context.Context) (l *learned, err error) {
 	err = f.flight.do(ctx, func() bool { l = f.learned; return l != nil }, func() error {
-		es, err := f.learn(ctx, runtime.GOMAXPROCS(0), schemaPart)
+		es, err := f.learn(ctx, cores.Count(), schemaPart)
 		if err != nil {
 			return fmt.Errorf("sheets %s: %w", f.Name, err)
 		}

@@ -15,11 +15,19 @@ import (
 // count is what Go has found out, or was told by the user, at the start.
 var count = runtime.GOMAXPROCS(0)
 
-// Count returns how many goroutines should work at once.
-func Count() int { return count }
-
 // spare is how many goroutines more run at once while there is long work.
-const spare = 4
+var spare int // guarded by mu
+
+// Spare sets how many goroutines more may run at once while there is long work. At first it is none:
+// only a program that answers requests meanwhile needs them.
+func Spare(n int) {
+	mu.Lock()
+	defer mu.Unlock()
+	spare = n
+}
+
+// Count returns how many goroutines should work at once. Long work doesn't change it.
+func Count() int { return min(count, runtime.GOMAXPROCS(0)) }
 
 var (
 	mu    sync.Mutex
@@ -31,13 +39,13 @@ var (
 func Share() (end func()) {
 	mu.Lock()
 	defer mu.Unlock()
-	if works++; works == 1 {
+	if works++; works == 1 && spare > 0 {
 		runtime.GOMAXPROCS(count + spare)
 	}
 	return sync.OnceFunc(func() {
 		mu.Lock()
 		defer mu.Unlock()
-		if works--; works == 0 {
+		if works--; works == 0 && spare > 0 {
 			runtime.GOMAXPROCS(count)
 		}
 	})

@@ -11,6 +11,8 @@ import (
 
 // TestLease uses a lease again and again, and lets it end twice.
 func TestLease(t *testing.T) {
+	cores.Spare(1)
+	defer cores.Spare(0)
 	alone := runtime.GOMAXPROCS(0)
 	synctest.Test(t, func(t *testing.T) {
 		var l cores.Lease

@@ -2,8 +2,9 @@ package testneeds
 
 import (
 	"flag"
-	"runtime"
 	"strconv"
+
+	"lorefs/internal/cores"
 )
 
 // AtOnce has n tests run at a time for each processor, unless -parallel says how many. It is for a
@@ -16,7 +17,7 @@ func AtOnce(n int) {
 	if asked {
 		return
 	}
-	if err := flag.Set(parallel, strconv.Itoa(n*runtime.GOMAXPROCS(0))); err != nil {
+	if err := flag.Set(parallel, strconv.Itoa(n*cores.Count())); err != nil {
 		panic("BUG: go test has no flag " + parallel + ": " + err.Error())
 	}
 }

@@ -6,12 +6,12 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"lorefs/internal/cache"
+	"lorefs/internal/cores"
 )
 
 // finish sorts everything and writes the table. The builder can't be used afterwards.
@@ -74,7 +74,7 @@ func (b *builder) byDir() (order, from []uint32) {
 func (b *builder) sortDirs(order, from []uint32) {
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
+	for range cores.Count() {
 		wg.Go(func() {
 			for {
 				d := int(next.Add(1)) - 1

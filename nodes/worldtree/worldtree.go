@@ -6,11 +6,11 @@ import (
 	"fmt"
 	iofs "io/fs"
 	"iter"
-	"runtime"
 	"strconv"
 	"strings"
 
 	"lorefs/geometry"
+	"lorefs/internal/cores"
 	"lorefs/internal/formats/geometry/picture"
 	"lorefs/nodes"
 )
@@ -65,7 +65,7 @@ func New(fsys iofs.FS, opts Options) (*Tree, error) {
 		fsys: fsys, opts: opts, sources: sources, leftOut: c.leftOut,
 		byKey:    make(map[uint64]*source, len(sources)),
 		byName:   map[kind]map[string]*source{zone: {}, area: {}},
-		decoding: make(chan struct{}, runtime.GOMAXPROCS(0)),
+		decoding: make(chan struct{}, cores.Count()),
 	}
 	for _, s := range sources {
 		t.byKey[s.key] = s

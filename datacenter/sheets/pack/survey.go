@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"path"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -18,6 +17,7 @@ import (
 	"lorefs/datacenter/sheets/internal/xmlsheet"
 	"lorefs/datacenter/sheets/internal/xmltext"
 	"lorefs/datacenter/sheets/xsd"
+	"lorefs/internal/cores"
 	"lorefs/internal/shown"
 )
 
@@ -116,7 +116,7 @@ func surveySheets(ctx context.Context, src *Folder, opts *Options, bar *progress
 	schemas := newSchemaFiles(src.fsys)
 	like, template := &elsewhere{ask: opts.Like}, &elsewhere{ask: opts.Template}
 	found := make([]sheetFound, len(src.files))
-	surveyors := make([]*surveyor, min(runtime.GOMAXPROCS(0), len(src.files)))
+	surveyors := make([]*surveyor, min(cores.Count(), len(src.files)))
 	for i := range surveyors {
 		surveyors[i] = &surveyor{
 			ctx: ctx, src: src, schemas: schemas, like: like, template: template, sheets: map[sheetKey]*kind{}, found: found,

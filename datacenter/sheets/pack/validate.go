@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
-	"runtime"
 	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
@@ -16,6 +15,7 @@ import (
 	"lorefs/datacenter/sheets/internal/xmlsheet"
 	"lorefs/datacenter/sheets/internal/xmltext"
 	"lorefs/datacenter/sheets/xsd"
+	"lorefs/internal/cores"
 )
 
 // Problem is something that Validate found.
@@ -76,7 +76,7 @@ func (s *Folder) Validate(ctx context.Context, report func(Problem) error) error
 		}
 		return nil
 	})
-	for range min(runtime.GOMAXPROCS(0), len(s.files)) {
+	for range min(cores.Count(), len(s.files)) {
 		g.Go(func() error {
 			v := newValidator(inner, s, schemas)
 			for job := range jobs {

@@ -209,7 +209,7 @@ func (b *bundled) edit(ctx context.Context, o EditOptions) ([]Session, []nodes.M
 		return nil, nil, errors.Join(err, s.Close())
 	}
 	session := &treeSession[bundle.Edit]{
-		path: b.file.Path(), files: s, tree: tree, file: b.file, spare: sparing(b.blocks), replayed: int(tree.Pending()),
+		path: b.file.Path(), files: s, tree: tree, file: b.file, spare: sparing(b.blocks, 0), replayed: int(tree.Pending()),
 		store: func(ctx context.Context, store func(c toSave) error) error {
 			return tree.Save(ctx, func(c *bundle.Changed) error { return store(changedBundle{c}) })
 		},

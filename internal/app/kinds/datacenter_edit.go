@@ -71,7 +71,7 @@ func (d *DataCenter) session(ctx context.Context, o EditOptions) (_ *dataCenterS
 	dc, err := dcsave.Open(ctx, file, d.dc, dcsave.Options{
 		Carry: carry,
 		Write: datacenter.WriteOptions{Layout: o.Layout}, NoBackup: o.NoBackup, Salvage: o.Salvage, Logger: o.Logger,
-		Spare: sparing(d.blocks),
+		Spare: sparing(d.blocks, d.dc.Size()),
 		Reopen: func() datacenter.Options {
 			opts := datacenter.Options{
 				Keys: []datacenter.Key{d.dc.Key()}, Blocks: d.blocks.View(), Logger: o.Logger,

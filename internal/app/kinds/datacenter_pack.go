@@ -12,6 +12,7 @@ import (
 	"lorefs/datacenter/sheets"
 	"lorefs/datacenter/sheets/pack"
 	"lorefs/datacenter/sheets/xsd"
+	"lorefs/internal/app/budget"
 	"lorefs/internal/app/output"
 	"lorefs/internal/app/save"
 	"lorefs/internal/app/save/dcsave"
@@ -25,7 +26,7 @@ func PackSheets(ctx context.Context, dir, to string, o output.Options, opts pack
 	shows := dcsave.ProgressOf(show)
 	check := func(file *os.File) error { return counted(ctx, file, *opts.Write.Key, &r, shows.Reading) }
 	opts.Progress = shows.Writing
-	defer LessGarbage()()
+	defer budget.WholeFiles(0)()
 	err = output.Write(ctx, to, o, func(out io.Writer) (err error) {
 		r, err = pack.Pack(ctx, pack.Dir(dir), out, opts)
 		return inFolder(dir, err)
@@ -105,7 +106,7 @@ func ReadBack(ctx context.Context, file *os.File, key datacenter.Key, once bool,
 		return nil, err
 	}
 	g, err := datacenter.Open(ctx, file, info.Size(), datacenter.Options{
-		Keys: []datacenter.Key{key}, Blocks: blockcache.New(savingCache).View(), Progress: progress, HoldBlocks: once,
+		Keys: []datacenter.Key{key}, Blocks: blockcache.New(budget.WholeCache).View(), Progress: progress, HoldBlocks: once,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading back what was written: %w", err)

@@ -2,12 +2,12 @@ package kinds
 
 import (
 	"errors"
-	"runtime"
 
 	"golang.org/x/sync/errgroup"
 
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/query"
+	"lorefs/internal/cores"
 	"lorefs/internal/formats/datacenter/identity"
 )
 
@@ -39,7 +39,7 @@ func (l *dataCenterEdits) findAhead(changes []dataCenterEdit) error {
 			numbers = append(numbers, n)
 		}
 	}
-	parts := min(runtime.GOMAXPROCS(0), maxFinders)
+	parts := min(cores.Count(), maxFinders)
 	if len(numbers) < fewAhead {
 		parts = 1
 	}

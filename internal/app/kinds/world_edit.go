@@ -45,7 +45,7 @@ func (w *world) session(ctx context.Context, at string, o EditOptions) (*treeSes
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	session := &treeSession[worldtree.Edit]{path: w.dir, at: at, files: s, tree: tree, spare: sparing(w.blocks)}
+	session := &treeSession[worldtree.Edit]{path: w.dir, at: at, files: s, tree: tree, spare: sparing(w.blocks, 0)}
 	session.store = func(ctx context.Context, store func(c toSave) error) error {
 		return tree.Save(ctx, func(c *worldtree.Changed) error { return store(changedWorld{c}) })
 	}

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"runtime/debug"
 	"sync"
 	"time"
 
+	"lorefs/internal/app/budget"
 	"lorefs/internal/app/daemon"
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/save"
@@ -165,7 +165,7 @@ func (m *Mount) save(ctx context.Context, how save.How) []*kinds.UnsavedError {
 	m.saves.begin()
 	defer cores.Share()() // with those who write meanwhile
 	reports, failed := m.source.Save(ctx, how, m.saves.show)
-	debug.FreeOSMemory()
+	budget.Free()
 	for _, err := range failed {
 		m.opts.Logger.Error("the edits were not saved", "err", err)
 	}

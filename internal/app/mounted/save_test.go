@@ -11,6 +11,7 @@ import (
 
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/save"
+	"lorefs/internal/cores"
 	"lorefs/nodes/overlay"
 )
 
@@ -36,6 +37,8 @@ func (e *slowSession) Save(context.Context, save.How, func(save.Progress)) (save
 
 // Saves that are asked for at the same time run one after the other.
 func TestSaveOneAtATime(t *testing.T) {
+	cores.Spare(1)
+	defer cores.Spare(0)
 	procs := runtime.GOMAXPROCS(0)
 	editor := &slowSession{goOn: make(chan struct{}), began: make(chan struct{}, 2)}
 	m := &Mount{

@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"runtime"
 	"sync"
 
+	"lorefs/internal/cores"
 	"lorefs/nodes"
 )
 
@@ -65,7 +65,7 @@ func workerCount(o Options) int {
 	if o.Workers > 0 {
 		return o.Workers
 	}
-	return runtime.GOMAXPROCS(0)
+	return cores.Count()
 }
 
 // work does jobs until there are none, and none can come.
