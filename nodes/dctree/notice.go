@@ -81,7 +81,7 @@ func (n *notice) spell(name string) string {
 // changes.
 func (n *notice) enters(at *edit.EntryAt) {
 	e, dir := n.e, dirOf(at)
-	n.back = n.back || at.Stored
+	n.back = true // also a node that was made and saved may have been removed before
 	if e.giveWay(at.Parent, at.Name, at.Ordinal) {
 		n.changes[nodes.Change{Dir: dir}] = true
 	}

@@ -142,7 +142,7 @@ func (p *planner) diffKids(x oldNode, y newRef) error {
 			k++
 		}
 		p.path = append(p.path, name)
-		err := p.diffSiblings(siblings{parent: x, xs: xs[:i], ys: ys[:k], name: name, removed: removed})
+		err := p.diffSiblings(siblings{parent: x, xs: xs[:i:i], ys: ys[:k], name: name, removed: removed})
 		p.path = p.path[:len(p.path)-1]
 		if err != nil {
 			return err
