@@ -73,8 +73,12 @@ func (s *Snapshot) numberOf(n Number) (Number, error) {
 
 // changes calls tell for each difference.
 func (v *survey) changes(tell func(Change)) {
-	for i := range v.nodes {
+	for i := 0; i < len(v.nodes); i++ {
 		x := &v.nodes[i]
+		if x.parent >= 0 && v.isAlike(siblingsAt{x.parent, x.name}) {
+			i = x.end - 1 // nothing below differs
+			continue
+		}
 		base := v.s.baseOf(x.n)
 		if isNone(base) {
 			if !v.isNew(x.parent) {
@@ -90,7 +94,7 @@ func (v *survey) changes(tell func(Change)) {
 		v.attributes(x, about, tell)
 		v.definition(x, base, about, tell)
 		for k := range x.kids {
-			if v.isGone(x, k) {
+			if v.isGone(x, k) && !v.isAlike(siblingsAt{i, x.kids[k].name}) {
 				tell(Change{
 					Kind: NodeGone, Node: x.kids[k].number, Stored: true, Entries: int64(v.s.base.Entries(x.kids[k].addr)),
 				})

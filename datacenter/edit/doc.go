@@ -21,6 +21,7 @@
 //	compare.go, pairs.go      comparing the new file with the Snapshot
 //	rebase.go, labels.go      continuing with the new file
 //	changes.go, survey.go     listing the changes of a Draft
+//	alike.go                  siblings that only look changed
 //	revert.go, restore.go     taking changes back, and bringing back what was removed
 //	again.go                  making removed nodes again
 //	sheetchanges.go           which sheets changed, and when

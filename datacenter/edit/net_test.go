@@ -32,11 +32,19 @@ func (m *model) pending(base *model) (least, most int64) {
 		}
 	}
 	most = least
+	isUnsure := false
 	for number, n := range m.nodes {
-		if was := base.nodes[number]; was != nil {
+		was := base.nodes[number]
+		if was != nil {
 			l, g := n.passed(was)
 			least, most = least+l, most+g
 		}
+		// Siblings that were made or moved may be like those of the base.
+		isUnsure = isUnsure || n.parent != nil && base.nodes[n.parent.number] != nil && (was == nil || n.ordinal != was.ordinal)
+		isUnsure = isUnsure || least != most
+	}
+	if isUnsure {
+		least = 0
 	}
 	return least, most
 }

@@ -23,6 +23,10 @@ type survey struct {
 	// reordered has the nodes that have passed others on the same place of siblings, see
 	// order.
 	reordered map[siblingsAt]map[Number]bool
+	// swaps has the siblings of which some were removed and others made, and alike which of them are as
+	// in the base, see isAlike.
+	swaps map[siblingsAt]swap
+	alike map[siblingsAt]bool
 }
 
 // surveyed is a draft node.
@@ -53,6 +57,7 @@ func newSurvey(s *Snapshot) *survey {
 	}
 	v.add(s.root, -1, -1)
 	for i := range v.nodes {
+		v.swapped(i)
 		for k := range v.nodes[i].kids {
 			c := &v.nodes[i].kids[k]
 			if !c.dead || !c.stored {
