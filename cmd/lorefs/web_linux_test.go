@@ -326,6 +326,18 @@ func TestMountedURL(t *testing.T) {
 	}
 }
 
+// TestServedInstall checks that an installed game on a server is called what it is.
+func TestServedInstall(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	runTool(t, dir, "lorefs", "sample", "s")
+	s := serveFolder(t, filepath.Join(dir, "s", "game"))
+	out, err := exec.CommandContext(t.Context(), "lorefs", "ls", "--no-cache", s.URL).CombinedOutput()
+	if err == nil || !strings.Contains(string(out), ": an installed game: only mirrors are read from a server") {
+		t.Errorf("lorefs says %q, %v", out, err)
+	}
+}
+
 // stallingServer serves a folder until it is to be silent: then it takes requests, and says when
 // one has come and when its client has left.
 type stallingServer struct {

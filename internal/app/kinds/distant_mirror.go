@@ -182,6 +182,9 @@ func (c *cdn) buildTime(ctx context.Context, s *server, o opening, key casc.Key)
 	}
 	when, err := s.ModTime(ctx, casc.ConfigPath("config", key))
 	if errors.Is(err, iofs.ErrNotExist) {
+		if _, installed := s.ModTime(ctx, "Data/"+casc.ConfigPath("config", key)); installed == nil {
+			return when, errorf("%s: an installed game: only mirrors are read from a server, and lorefs reads it where it lies", s.Origin().Shown())
+		}
 		err = errorf("%s: it has no configuration %v, so it is no mirror with that build: %w", s.Origin().Shown(), key, err)
 	}
 	return when, err
