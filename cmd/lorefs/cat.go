@@ -40,7 +40,7 @@ query instead, and cat prints the attributes that it finds:
 				return err
 			}
 			defer s.Close()
-			tellNames(c.ErrOrStderr(), s, args[1:]...)
+			tellNames(c.ErrOrStderr(), log, s, args[1:]...)
 			cat := catting{source: s, out: bufio.NewWriter(c.OutOrStdout()), talk: c.ErrOrStderr()}
 			for _, name := range args[1:] {
 				err = errors.Join(err, cat.all(c.Context(), name))

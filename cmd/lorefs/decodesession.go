@@ -141,7 +141,7 @@ func decodeSession(c *cobra.Command, path string, f *sessionFlags, codec *codecF
 	if !ok {
 		return fmt.Errorf("%s: not a recorded session", path)
 	}
-	if o.Packets.Definitions == "" && !quiet.Load() {
+	if o.Packets.Definitions == "" && log.Enabled(c.Context(), slog.LevelWarn) {
 		shown.Fprintf(c.ErrOrStderr(), "lorefs: packets have numbers in place of names: --definitions takes names and fields from a folder\n")
 	}
 	out := bufio.NewWriter(c.OutOrStdout())

@@ -103,7 +103,7 @@ if that is less, is free.`,
 			if len(args) > 2 {
 				from = args[2]
 			}
-			tellNames(c.ErrOrStderr(), s, from)
+			tellNames(c.ErrOrStderr(), log, s, from)
 			if err := f.checkFormat(c, s, len(args) > 2); err != nil {
 				return err
 			}

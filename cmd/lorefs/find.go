@@ -100,7 +100,7 @@ lorefs verify finds that.`,
 			if len(args) > 1 {
 				dir = args[1]
 			}
-			tellNames(c.ErrOrStderr(), s, dir)
+			tellNames(c.ErrOrStderr(), log, s, dir)
 			r, err := f.search(c, s)
 			if err != nil {
 				return err

@@ -54,7 +54,7 @@ query instead:
 			if len(args) > 1 {
 				dir = args[1]
 			}
-			tellNames(c.ErrOrStderr(), s, dir)
+			tellNames(c.ErrOrStderr(), log, s, dir)
 			l.out, l.source, l.spell, l.talk = bufio.NewWriter(c.OutOrStdout()), s, spelling(c), c.ErrOrStderr()
 			l.lines = jsonout.NewLines(l.out)
 			if err := l.list(c.Context(), dir); err != nil {

@@ -106,7 +106,7 @@ func (m *mounting) start(ctx context.Context) (_ *mounted.Mount, err error) {
 	if err != nil {
 		return nil, err
 	}
-	tellNames(os.Stderr, s, "/")
+	tellNames(os.Stderr, m.log, s, "/")
 	s.Outlive()
 	if m.flags.readWrite {
 		if err := daemon.TakeOver(ctx, func() error { return m.edit(ctx, s) }); err != nil {

@@ -156,11 +156,11 @@ func wantsDataCenter(k *kinds.Kind) error {
 	return usageErrorf("this needs a data center, not a source of the kind %s", k.Name)
 }
 
-// tellNames says on w, once and unless quiet, if names are sought at paths of a source that has
-// numbers in place of names.
-func tellNames(w io.Writer, s *kinds.Source, paths ...string) {
+// tellNames says on w, once and if warnings are wanted, that names are sought at paths of a source
+// that has numbers in place of names.
+func tellNames(w io.Writer, log *slog.Logger, s *kinds.Source, paths ...string) {
 	for _, name := range paths {
-		if hint := s.NamesHint(name); hint != "" && !quiet.Load() {
+		if hint := s.NamesHint(name); hint != "" && log.Enabled(context.Background(), slog.LevelWarn) {
 			shown.Fprintf(w, "lorefs: %s\n", hint)
 			return
 		}
