@@ -269,15 +269,20 @@ func (t *pageTable) prove(data []byte, i int) error {
 	return nil
 }
 
+// atOnce returns how many pages of a table are best read at once.
+func (e *Encoding) atOnce(t *pageTable) int {
+	if e.distant == nil {
+		return 1
+	}
+	return max(1, maxPagesRead/t.size)
+}
+
 // pages reads pages from to to of a table, one after another into the same bytes. It does
 // not keep them, so that reading all pages does not push out those that are kept.
 func (e *Encoding) pages(ctx context.Context, t *pageTable, from, to int) iter.Seq2[tablePage, error] {
 	return func(yield func(tablePage, error) bool) {
 		from, to := max(from, 0), min(to, t.len())
-		step := 1
-		if e.distant != nil {
-			step = max(1, min(maxPagesRead/t.size, to-from))
-		}
+		step := max(1, min(e.atOnce(t), to-from))
 		data := make([]byte, step*t.size)
 		for i := from; i < to; i += step {
 			data = data[:min(step, to-i)*t.size]

@@ -180,7 +180,7 @@ func (e *Encoding) PageRuns(wanted func(page int) bool) (runs [][2]int) {
 		return runs
 	}
 	runs = nil
-	step := max(1, maxPagesRead/e.content.size)
+	step := e.atOnce(&e.content)
 	for i := 0; i < e.content.len(); i += step {
 		runs = append(runs, [2]int{i, min(i+step, e.content.len())})
 	}

@@ -8,6 +8,7 @@ import (
 
 	"lorefs/casc"
 	"lorefs/internal/formats/blte/bltetest"
+	"lorefs/internal/formats/casc/casctest"
 	"lorefs/internal/formats/casc/casctest/write"
 )
 
@@ -64,5 +65,37 @@ func TestRemoteRows(t *testing.T) {
 	}
 	if asked := m.requests(); len(asked) != 2 || m.bytes > 60_000 {
 		t.Errorf("%d bytes: %v", m.bytes, asked)
+	}
+}
+
+// TestRemoteVerify counts what a check of a build with many small files asks for. The wrong ones are
+// found among those that come with them.
+func TestRemoteVerify(t *testing.T) {
+	const n = 5000
+	_, cdn, err := casctest.NewLargeCDN(n, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &memoryRemote{cdn: cdn}
+	check := func() (found []casc.Finding) {
+		t.Helper()
+		m.reset()
+		for f, err := range openRemote(t, m, casc.RemoteOptions{}).Verify(t.Context(), casc.VerifyOptions{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			found = append(found, f)
+		}
+		return found
+	}
+	found := check()
+	if asked := m.requests(); len(found) > 0 || len(asked) > n/100 {
+		t.Errorf("%d requests for %d files; %v", len(asked), n, found)
+	}
+	archive := cdn.Files[casc.ConfigPath("data", cdn.Archives[1])]
+	archive[len(archive)/2] ^= 1
+	found = check()
+	if asked := m.requests(); len(found) != 2 || found[1].File == "" || len(asked) > n/50 {
+		t.Errorf("one byte is wrong: %d requests; %v", len(asked), found)
 	}
 }

@@ -219,9 +219,19 @@ func (v *verifier) pages() error {
 		return v.report(v.fault(err))
 	}
 	for _, t := range []*pageTable{&e.content, &e.encoded} {
-		data := make([]byte, t.size)
+		step := max(1, min(e.atOnce(t), t.len()))
+		pages := make([]byte, step*t.size)
+		several := false
 		for i := range t.len() {
-			err := e.readPage(v.ctx, t, i, data)
+			if at := i % step; at == 0 {
+				// If one is wrong they are read one by one.
+				several = step > 1 && e.readPage(v.ctx, t, i, pages[:min(step, t.len()-i)*t.size]) == nil
+			}
+			data := pages[i%step*t.size:][:t.size]
+			var err error
+			if !several {
+				err = e.readPage(v.ctx, t, i, data)
+			}
 			if err == nil && t == &e.content {
 				for _, bad := range contentRows(tablePage{data, t.offset(i)}) {
 					err = bad
@@ -311,6 +321,16 @@ func (v *verifier) spans() error {
 	for first < len(all) && all[first].at.before(v.opts.Since) {
 		p.Done += all[first].size
 		first++
+	}
+	if v.s.IsRemote() {
+		keys := make([][]byte, len(all)-first)
+		for i := range keys {
+			e := &all[first+i]
+			keys[i] = e.key[:e.keySize]
+		}
+		if _, err := v.s.Rows(v.ctx, keys); err != nil { // they are fetched in rows as they are checked
+			return err
+		}
 	}
 	for batch := range slices.Chunk(all[first:], verifyBatch) {
 		if err := v.ctx.Err(); err != nil {
