@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"slices"
 	"time"
 
 	"lorefs/datacenter"
@@ -82,8 +81,8 @@ func checkOrigin(path, kind string) error {
 	if err := origin.Parse(path).Check(); err != nil {
 		return usageErrorf("%w", err)
 	}
-	if slices.Contains(kinds.OnlyLocal(), kind) {
-		return usageErrorf("--kind %s goes with files on this machine: %s is on a server", kind, origin.Shown(path))
+	if origin.Parse(path).Scheme == origin.CDN && kind != "" && kind != kinds.CASCName {
+		return usageErrorf("--kind %s does not go with %s, which is a CASC storage", kind, origin.Shown(path))
 	}
 	return nil
 }

@@ -92,6 +92,9 @@ func TestWebSources(t *testing.T) {
 	dir := t.TempDir()
 	runTool(t, dir, "lorefs", "sample", "s")
 	dir = filepath.Join(dir, "s")
+	put(t, filepath.Join(dir, "pictures", "one.png"), bltetest.Noise(3<<20, 1))
+	put(t, filepath.Join(dir, "pictures", "two.png"), bltetest.Noise(100, 2))
+	runTool(t, dir, "lorefs", "pack", "--kind", "resources", "pictures", "resources.dat")
 	for _, name := range []string{"world", "definitions"} {
 		writeIndex(t, filepath.Join(dir, name))
 	}
@@ -107,6 +110,12 @@ func TestWebSources(t *testing.T) {
 		{"cat", "session.TeraLog", "session.json"},
 		{"decode", "session.TeraLog", "--definitions=" + filepath.Join(dir, "definitions")},
 		{"info", "definitions"},
+		{"info", "resources.dat"},
+		{"info", "--kind=resources", "resources.dat"},
+		{"ls", "-l", "resources.dat"},
+		{"cat", "resources.dat", "one.png"},
+		{"find", "resources.dat"},
+		{"verify", "resources.dat"},
 		{"ls", "world", "zones"},
 		{"cat", "world", "statistics/x1000y1000.json"},
 	} {
@@ -125,8 +134,9 @@ func TestWebSources(t *testing.T) {
 		"info " + s.URL + "/none": "neither index.txt",
 		"info http:/none":         "want http://HOST/PATH",
 		"info s3:none":            "want s3://BUCKET/PREFIX",
-		"info http://user:hidden@127.0.0.1:1/a?key=hidden": "http://127.0.0.1:1/a?…",
-		"mount --rw " + s.URL + "/world " + t.TempDir():    "only local sources can be edited",
+		"info http://user:hidden@127.0.0.1:1/a?key=hidden":      "http://127.0.0.1:1/a?…",
+		"mount --rw " + s.URL + "/world " + t.TempDir():         "only local sources can be edited",
+		"mount --rw " + s.URL + "/resources.dat " + t.TempDir(): "only local sources can be edited",
 	} {
 		out, err := exec.CommandContext(t.Context(), "lorefs", strings.Fields(args)...).CombinedOutput()
 		if err == nil || !strings.Contains(string(out), want) || strings.Contains(string(out), "hidden") {

@@ -30,8 +30,8 @@ func bundleKind(f *bundle.Format) *Kind {
 			return packFolder(ctx, f, dir, to, o)
 		},
 		is: func(path string, info iofs.FileInfo) (bool, error) { return isBundle(f, path, info) },
-		open: func(_ context.Context, path string, o opening) (archive, error) {
-			b, err := newBundled(f, path)
+		open: func(ctx context.Context, path string, o opening) (archive, error) {
+			b, err := newBundled(ctx, f, path, o.Options)
 			if err != nil {
 				return nil, err
 			}
@@ -60,7 +60,7 @@ func isBundle(f *bundle.Format, path string, info iofs.FileInfo) (bool, error) {
 type bundled struct {
 	plain
 	format *bundle.Format
-	file   *source.File
+	file   original
 	files  bundle.Files
 	tree   *bundle.Tree
 	// draft has the edits of takeUnsaved; nil if there are none.
@@ -70,8 +70,8 @@ type bundled struct {
 	blocks *blockcache.Cache
 }
 
-func newBundled(f *bundle.Format, path string) (*bundled, error) {
-	file, err := source.Open(path)
+func newBundled(ctx context.Context, f *bundle.Format, path string, o *Options) (*bundled, error) {
+	file, err := openOriginal(ctx, path, o)
 	if err != nil {
 		return nil, Unreadable(path, err)
 	}
@@ -139,7 +139,7 @@ func (d bundleDescription) Print(w io.Writer) error {
 // verifyBundle checks what the format can check, and then reads every file.
 func verifyBundle(ctx context.Context, f *bundle.Format, path string, o opening, strict bool) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
-		file, err := source.Open(path)
+		file, err := openOriginal(ctx, path, o.Options)
 		if err != nil {
 			yield(Finding{}, Unreadable(path, err))
 			return
@@ -190,6 +190,10 @@ type readerOf struct {
 func (r readerOf) ReadAt(p []byte, off int64) (int, error) { return r.files.ReadAt(r.i, p, off) }
 
 func (b *bundled) edit(ctx context.Context, o EditOptions) ([]Session, []nodes.Mount, error) {
+	file, ok := b.file.(*source.File)
+	if !ok {
+		return nil, nil, errorf("%s: %w", b.file.Path(), ErrNotLocal)
+	}
 	s, err := save.Open(save.Files, b.file.Path(), save.Options{
 		NoBackup: o.NoBackup, Salvage: o.Salvage, Check: b.file.CheckNow, Logger: o.Logger,
 	})
@@ -209,7 +213,7 @@ func (b *bundled) edit(ctx context.Context, o EditOptions) ([]Session, []nodes.M
 		return nil, nil, errors.Join(err, s.Close())
 	}
 	session := &treeSession[bundle.Edit]{
-		path: b.file.Path(), files: s, tree: tree, file: b.file, spare: sparing(b.blocks, 0), replayed: int(tree.Pending()),
+		path: b.file.Path(), files: s, tree: tree, file: file, spare: sparing(b.blocks, 0), replayed: int(tree.Pending()),
 		store: func(ctx context.Context, store func(c toSave) error) error {
 			return tree.Save(ctx, func(c *bundle.Changed) error { return store(changedBundle{c}) })
 		},

@@ -369,6 +369,8 @@ func (s *Source) Remote() *RemoteStatus {
 		}
 	case *DataCenter:
 		return fetchedFor(a.file)
+	case *bundled:
+		return fetchedFor(a.file)
 	case *packets:
 		if d, ok := a.folder.(*distantFolder); ok && a.file == nil {
 			return d.server.fetched()

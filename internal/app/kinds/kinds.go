@@ -56,14 +56,6 @@ func All() []*Kind {
 	return append(all, dataCenterKind())
 }
 
-// OnlyLocal returns the names of the kinds whose sources can only be read from this machine.
-func OnlyLocal() (names []string) {
-	for _, f := range bundles {
-		names = append(names, f.Name)
-	}
-	return names
-}
-
 // Find returns the kind of the source at a path, or of another spelling of package origin. If
 // name is not empty, it returns the kind of that name without looking at the source. A folder
 // of no kind may be in a CASC storage, which is then the source. The error is an [*Error].

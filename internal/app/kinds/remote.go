@@ -151,10 +151,15 @@ func (s *server) kind(ctx context.Context) (*Kind, error) {
 	}
 	defer f.Close()
 	format, err := capture.Detect(f, f.Size())
-	if err != nil || format == 0 {
-		return dataCenterKind(), err
+	if err != nil || format != 0 {
+		return packetsKind(), err
 	}
-	return packetsKind(), nil
+	for _, b := range bundles {
+		if is, err := b.Detect(f, f.Size()); is || err != nil {
+			return bundleKind(b), err
+		}
+	}
+	return dataCenterKind(), nil
 }
 
 // kindOfTree looks at the names at the top of a tree, and in the folders there.
@@ -313,6 +318,8 @@ func serversOf(a archive) (all []*server) {
 	case *DataCenter:
 		add(a.file)
 		addWorld(a.world)
+	case *bundled:
+		add(a.file)
 	case *packets:
 		add(a.file)
 		add(a.folder)
