@@ -316,6 +316,22 @@ func openDefinitions(ctx context.Context, dir string, o *Options, opts protocol.
 	return in, lib, nil
 }
 
+// fetchLibrary fetches all definitions and maps that are on a server, since all will be read.
+func (p *packets) fetchLibrary() {
+	d, ok := p.folder.(*distantFolder)
+	if !ok {
+		return
+	}
+	var names []string
+	for _, one := range p.lib.Definitions() {
+		names = append(names, one.Path)
+	}
+	for _, one := range p.lib.Maps() {
+		names = append(names, one.Path)
+	}
+	d.Fetch(names)
+}
+
 // closeFolder closes a folder on a server. One on this machine needs no closing.
 func closeFolder(in folder) error {
 	if d, ok := in.(*distantFolder); ok {

@@ -45,6 +45,7 @@ func (p *packets) Describe() (Description, error) {
 		}
 	}
 	if p.lib != nil {
+		p.fetchLibrary()
 		d.Library = &libraryDescription{Definitions: len(p.lib.Definitions()), Hidden: len(p.lib.Hidden()), Maps: len(p.lib.Maps())}
 		for f, err := range dissect.VerifyLibrary(ctx, p.lib, 0, false) {
 			if err != nil {

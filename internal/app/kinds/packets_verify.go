@@ -44,6 +44,7 @@ func (p *packets) verify(ctx context.Context, o opening, strict bool) iter.Seq2[
 			if p.recording != nil {
 				patch = p.recording.Patch()
 			}
+			p.fetchLibrary()
 			for f, err := range dissect.VerifyLibrary(ctx, p.lib, patch, strict) {
 				if !yield(Finding{lineFinding{f.File, f.Line, f.What}, f}, err) || err != nil {
 					return

@@ -10,6 +10,7 @@ import (
 	"path"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -137,6 +138,30 @@ func (d *Folder) file(name string) *File {
 		d.files[name] = f
 	}
 	return f
+}
+
+// Fetch has the cache get files, several at a time, so that reading them one by one waits for none.
+// Without a cache it does nothing. It ends when a file can't be had: reading that tells why.
+func (d *Folder) Fetch(names []string) {
+	if d.store.cache == nil {
+		return
+	}
+	var next atomic.Int64
+	var failed atomic.Bool
+	var fetching sync.WaitGroup
+	for range min(maxAsked, len(names)) {
+		fetching.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(names) && !failed.Load(); i = int(next.Add(1)) - 1 {
+				if p, ok := d.pins[names[i]]; !ok || p.size == 0 {
+					continue
+				}
+				if _, err := d.file(names[i]).ReadAt(make([]byte, 1), 0); err != nil {
+					failed.Store(true)
+				}
+			}
+		})
+	}
+	fetching.Wait()
 }
 
 // Close closes the store.

@@ -717,6 +717,48 @@ func TestFolder(t *testing.T) {
 	}
 }
 
+// TestFolderFetch fetches small files side by side: the server answers none until it has several
+// requests. Reading them asks for nothing then.
+func TestFolderFetch(t *testing.T) {
+	const n, most = 24, 8
+	s := newWeb(t)
+	var names []string
+	for i := range n {
+		names = append(names, fmt.Sprintf("%d.def", i))
+		s.put(names[i], object{data: noise(i), etag: `"one"`})
+	}
+	s.put("index.txt", object{data: []byte(strings.Join(names, "\n"))})
+	cache, err := mirror.Open(t.TempDir(), mirror.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cache.Close()
+	d, err := store(t, s.URL, objects.Options{Cache: cache}).OpenFolder(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var here sync.WaitGroup
+	here.Add(most)
+	var came atomic.Int64
+	s.setFault(func(http.ResponseWriter, *http.Request) bool {
+		if came.Add(1) <= most {
+			here.Done()
+		}
+		here.Wait()
+		return false
+	})
+	d.Fetch(slices.Concat(names, []string{"none"}))
+	s.took()
+	for i, name := range names {
+		if got, err := iofs.ReadFile(d, name); err != nil || !bytes.Equal(got, noise(i)) {
+			t.Errorf("%s: %d bytes, %v", name, len(got), err)
+		}
+	}
+	if asked, _ := s.took(); asked > 0 || came.Load() != n-1 {
+		t.Errorf("%d requests, and then %d", came.Load(), asked)
+	}
+}
+
 // TestBadIndexes has indexes that name what is not below them.
 func TestBadIndexes(t *testing.T) {
 	for _, line := range []string{"../up", "/etc/passwd", "a//b", "a/../b", "none"} {
