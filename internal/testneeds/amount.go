@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// amountVar says how much the tests try. It is not set for `go test ./...`, which is to end within
-// two minutes. `.ci/run` sets it to mostTests, and `.ci/run --long` to allTests.
+// amountVar says how much the tests try. It is not set for `go test ./...`, which takes eight
+// minutes on two cores when nothing is built yet. `.ci/run` sets it to mostTests, and `.ci/run --long` to allTests.
 const (
 	amountVar = "LOREFS_TESTS"
 	mostTests = "most"
