@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"runtime"
-	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -139,19 +138,6 @@ type jsonVersion struct {
 	Version string `json:"version"`
 	Go      string `json:"go"`
 	System  string `json:"system"`
-}
-
-// version returns the version of the module or, in a checkout, the commit.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	v := info.Main.Version
-	if v == "" {
-		v = "(devel)"
-	}
-	return v
 }
 
 // exactArgs requires one argument for each name.
