@@ -355,7 +355,7 @@ func (f *failure) counts(now time.Time) bool {
 func (c *Client) remember(r *request, err error) {
 	e, ok := errors.AsType[*Error](err)
 	gone := errors.Is(err, iofs.ErrNotExist)
-	if !ok || r.once && !gone {
+	if !ok || r.once && !gone && !e.cut() {
 		return
 	}
 	o, now := failedObject{path: r.path}, time.Now()
@@ -382,10 +382,8 @@ const maxCut = 3
 // alwaysCut reports whether all parts of an object are cut, as far as that can be known. The caller
 // holds mu.
 func (c *Client) alwaysCut(path string, e *Error) bool {
-	for _, f := range e.Failures {
-		if !isCut(f.Err) {
-			return false
-		}
+	if !e.cut() {
+		return false
 	}
 	if len(c.cut) >= maxFailed {
 		clear(c.cut)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	iofs "io/fs"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -75,6 +76,11 @@ func (e *Error) refused() bool {
 		}
 	}
 	return true
+}
+
+// cut reports whether every host has cut the connection.
+func (e *Error) cut() bool {
+	return !slices.ContainsFunc(e.Failures, func(f Failure) bool { return !isCut(f.Err) })
 }
 
 // bodyError is an error of what a host has sent. cut means that the connection ended within it.
