@@ -104,7 +104,7 @@ func TestCASCBuilds(t *testing.T) {
 			t.Errorf("%s: %d, %s%s", flags, code, out, talk)
 		}
 	}
-	if _, talk, code := tool(t, "ls", "--build", "1", game); code != exitUsage || !strings.Contains(talk, `--build "1": want a key of 32 hex digits`) {
-		t.Errorf("a wrong key: %d, %s", code, talk)
+	if _, talk, code := tool(t, "ls", "--build", "1", game); code != exitUsage || !strings.Contains(talk, `several builds are called "1"`) {
+		t.Errorf("a number of both: %d, %s", code, talk)
 	}
 }

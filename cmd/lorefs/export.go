@@ -137,9 +137,7 @@ func (f *exporting) parseIgnored() (err error) {
 	if f.files.ignored, err = parseIgnored(f.ignore); err != nil {
 		return err
 	}
-	if f.source.casc.missing == missingHide {
-		f.hides = true
-	}
+	f.hides = f.source.casc.missing == missingHide
 	return nil
 }
 
