@@ -104,7 +104,7 @@ func TestCASCBuilds(t *testing.T) {
 			t.Errorf("%s: %d, %s%s", flags, code, out, talk)
 		}
 	}
-	if _, talk, code := tool(t, "ls", "--build", "1", game); code != exitUsage || !strings.Contains(talk, `several builds are called "1"`) {
+	if _, talk, code := tool(t, "ls", "--build", "1", game); code != exitSource || !strings.Contains(talk, `several builds are called "1"`) {
 		t.Errorf("a number of both: %d, %s", code, talk)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/pflag"
 
@@ -154,6 +155,11 @@ func (f *sourceFlags) parse() (*kinds.Options, error) {
 		return nil, err
 	}
 	o.Packets.Follow = f.follow
+	if f.follow {
+		// A host that is back is asked again soon, but not for each of the READs by which the
+		// kernel tries to read a file.
+		o.Remote.Failed = time.Second
+	}
 	if o.CASC, err = f.casc.parse(&f.optionSet); err != nil {
 		return nil, err
 	}

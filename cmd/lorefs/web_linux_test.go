@@ -246,6 +246,7 @@ func TestMirrorOnWeb(t *testing.T) {
 		t.Errorf("a read while the server is away: %v", err)
 	}
 	s.away.Store(false)
+	time.Sleep(time.Second) // until then it isn't asked again
 	for _, name := range names {
 		if err := check(name); err != nil {
 			t.Error(err)

@@ -142,7 +142,7 @@ func openMirror(opts *CDNOptions, log *slog.Logger) *mirror.Cache {
 func (c *cdn) newClient(o opening, decrypt func(remote.Key, int64, []byte)) (*remote.Client, error) {
 	return remote.New(remote.Options{
 		Hosts: c.build.Hosts, Path: c.build.Path, ConfigPath: c.build.ConfigPath, Cache: c.cache,
-		Once: c.whole, Offline: o.CASC.CDN.Offline, Decrypt: decrypt, Logger: o.Logger,
+		Once: c.whole, Offline: o.CASC.CDN.Offline, Decrypt: decrypt, Times: o.Remote.times(), Logger: o.Logger,
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"lorefs/geometry"
 	"lorefs/internal/origin"
+	"lorefs/internal/remote"
 	"lorefs/internal/remote/mirror"
 	"lorefs/internal/remote/objects"
 	"lorefs/internal/source"
@@ -25,7 +26,12 @@ import (
 type RemoteOptions struct {
 	// Endpoint is the address of the object store; the default is that of the environment.
 	Endpoint string
+	// Failed is how long an object that no host gave is not asked for again; the default is for
+	// who reads a source once.
+	Failed time.Duration
 }
+
+func (o RemoteOptions) times() remote.Times { return remote.Times{Failed: o.Failed} }
 
 // ErrNotLocal means that something can only be done with sources on this machine.
 var ErrNotLocal = errors.New("it is on a server, and only local sources can be edited")
@@ -86,7 +92,7 @@ func openServer(ctx context.Context, name string, cache *mirror.Cache, o *Option
 	s := &server{cache: cache}
 	var err error
 	s.Store, err = objects.Open(ctx, origin.Parse(name), objects.Options{
-		Cache: cache, Endpoint: o.Remote.Endpoint, Offline: o.CASC.CDN.Offline, Logger: o.Logger,
+		Cache: cache, Endpoint: o.Remote.Endpoint, Offline: o.CASC.CDN.Offline, Times: o.Remote.times(), Logger: o.Logger,
 	})
 	if err != nil {
 		return nil, errors.Join(err, s.cacheClose())
