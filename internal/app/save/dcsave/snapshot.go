@@ -86,8 +86,8 @@ func (w *snapshot) Write(ctx context.Context, to io.Writer) error {
 // splice writes the file by splicing. Unless that can't be done at all, or writing fails, every
 // error means that the file has to be packed.
 func (w *snapshot) splice(ctx context.Context, to io.Writer) (err error) {
-	w.s.show(save.Progress{Stage: save.Writing, Total: splicingParts})
-	out := &countingWriter{to: to}
+	out := &countingWriter{to: to, show: w.showSplicing(save.Writing, 0)}
+	out.show(0)
 	w.written, w.spliced, err = w.Splice(ctx, w.s.opts.Write, out)
 	switch {
 	case err == nil:
@@ -107,17 +107,28 @@ const splicedMessage = "the file was spliced"
 // splicingParts is the number of parts of a save that splices: to write the file, and to check it.
 const splicingParts = 2
 
-// countingWriter counts what it writes, and keeps the error.
+// showSplicing returns a function to be called with how many bytes of the file a part of such a save
+// has got through. The old file's size stands for that of the new one.
+func (w *snapshot) showSplicing(stage string, part int64) func(done int64) {
+	size := w.Size()
+	return func(done int64) {
+		w.s.show(save.Progress{Stage: stage, Done: part*size + min(done, size), Total: splicingParts * size})
+	}
+}
+
+// countingWriter counts what it writes, shows it, and keeps the error.
 type countingWriter struct {
-	to  io.Writer
-	n   int64
-	err error
+	to   io.Writer
+	show func(n int64)
+	n    int64
+	err  error
 }
 
 // Write implements [io.Writer].
 func (w *countingWriter) Write(p []byte) (n int, err error) {
 	n, err = w.to.Write(p)
 	w.n += int64(n)
+	w.show(w.n)
 	if err != nil {
 		w.err = err
 	}
@@ -155,7 +166,7 @@ func (w *snapshot) Check(ctx context.Context, f *os.File, id save.Identity) erro
 	if w.spliced == nil {
 		return w.checkPacked(ctx)
 	}
-	w.s.show(save.Progress{Stage: save.Checking, Done: 1, Total: splicingParts})
+	w.showSplicing(save.Checking, 1)(0)
 	err := w.checkSpliced(ctx, id)
 	if err != nil && ctx.Err() == nil {
 		err = w.anotherWay(err)

@@ -83,3 +83,29 @@ func TestHow(t *testing.T) {
 		e.close()
 	}
 }
+
+// TestSplicingShowsProgress checks that a save that splices shows how far the writing is, and that
+// this grows up to the half that is left for checking.
+func TestSplicingShowsProgress(t *testing.T) {
+	p := newPlace(t, 0)
+	e := p.mustOpen(Options{})
+	defer e.close()
+	e.mustSet("A", "a1")
+	var shown []save.Progress
+	if _, err := e.Save(t.Context(), save.How{}, func(at save.Progress) { shown = append(shown, at) }); err != nil {
+		t.Fatal(err)
+	}
+	if p.spliced.Load() != 1 {
+		t.Fatal("nothing was spliced")
+	}
+	between := false
+	for i, at := range shown {
+		if i > 0 && at.Percent() < shown[i-1].Percent() || (at.Percent() >= 50) != (at.Stage == save.Checking) && at.Percent() != 50 {
+			t.Errorf("%+v comes after %+v", at, shown[max(0, i-1)])
+		}
+		between = between || at.Stage == save.Writing && at.Done > 0
+	}
+	if !between {
+		t.Errorf("writing shows no progress: %+v", shown)
+	}
+}
