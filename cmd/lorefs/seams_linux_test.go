@@ -55,6 +55,7 @@ type shownIn struct {
 type seams struct {
 	t        *testing.T
 	mnt      string
+	process  *command
 	counters []*counter
 	// lists are directories in which a writer makes and removes entries.
 	lists                 []*comings
@@ -338,13 +339,16 @@ func mountSeams(t *testing.T, source string, flags ...string) *seams {
 	testneeds.Slow(t, "reads for some time while others write")
 	c := newCrash(t, source)
 	c.crashed = flagsOnly(flags)
-	c.mount()
-	return &seams{t: t, mnt: c.mnt}
+	return &seams{t: t, mnt: c.mnt, process: c.mount()}
 }
 
+// unmount ends the mount. Its process fails if it found a race.
 func (s *seams) unmount() {
 	if out, err := execLorefs("unmount", "--discard", s.mnt); err != nil {
 		s.t.Errorf("unmount: %v: %s", err, out)
+	}
+	if err := s.process.wait(); err != nil {
+		s.t.Errorf("the process of the mount: %v: %s", err, s.process.output.String())
 	}
 }
 
@@ -522,8 +526,7 @@ func TestSeamsOfResources(t *testing.T) {
 	testneeds.Slow(t, "reads for some time while others write")
 	c := newCrashedResources(t)
 	c.crashed = c
-	c.mount()
-	s := &seams{t: t, mnt: c.mnt}
+	s := &seams{t: t, mnt: c.mnt, process: c.mount()}
 	defer s.unmount()
 	at := func(name string) string { return filepath.Join(s.mnt, name) }
 	lines := func(n int64) []byte { return bytes.Repeat(fmt.Appendf(nil, "%d\n", n), 50_000) }
@@ -572,7 +575,7 @@ func TestSeamsOfRecording(t *testing.T) {
 		_, err := os.Lstat(filepath.Join(c.mnt, "packets.jsonl"))
 		return err == nil || p.hasEnded()
 	})
-	s := &seams{t: t, mnt: c.mnt}
+	s := &seams{t: t, mnt: c.mnt, process: p}
 	defer s.unmount()
 	session, err := os.OpenFile(c.path, os.O_WRONLY|os.O_APPEND, 0)
 	if err != nil {
