@@ -163,7 +163,12 @@ func (x *trouble) fails(why string) {
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	x.says("commit", x.lorefs(exitUnsaved, "commit", x.mnt), why)
+	said := x.lorefs(exitUnsaved, "commit", x.mnt)
+	x.says("commit", said, why)
+	said, _, _ = strings.Cut(said, " (") // what is kept where stands behind it
+	if strings.Count(said, filepath.Base(x.path)) != 1 {
+		x.t.Errorf("commit names the file more than once: %q", said)
+	}
 	s := x.status()
 	x.says("status", s.Editing.Problem, why)
 	x.says("status", x.lorefs(exitOK, "status", x.mnt), why)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"syscall"
 )
 
@@ -50,14 +51,18 @@ const (
 	StepSyncDir    Step = "sync the folder"          // ErrUnsynced if that fails
 )
 
-// StepError says which step failed on which path.
+// StepError says which step failed on which path. For a step that is about the temporary file this
+// is the path of the file that is replaced.
 type StepError struct {
 	Step Step
 	Path string
 	Err  error
 }
 
-func (e *StepError) Error() string { return fmt.Sprintf("replace: %s %s: %v", e.Step, e.Path, e.Err) }
+func (e *StepError) Error() string { return "replace: " + e.Of(e.Path) }
+
+// Of returns the text of the error with another name for the path.
+func (e *StepError) Of(name string) string { return fmt.Sprintf("%s %s: %v", e.Step, name, e.Err) }
 
 func (e *StepError) Unwrap() error { return e.Err }
 
@@ -66,10 +71,16 @@ func stepError(step Step, path string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if inner, ok := err.(*os.PathError); ok && inner.Path == path { //nolint:errorlint // what is wrapped has more to say
+	if inner, ok := err.(*os.PathError); ok && (inner.Path == path || isTempOf(path, inner.Path)) { //nolint:errorlint // what is wrapped has more to say
 		err = inner.Err
 	}
 	return &StepError{Step: step, Path: path, Err: err}
+}
+
+// isTempOf reports whether temp is a temporary file beside path.
+func isTempOf(path, temp string) bool {
+	_, ok := parseName(filepath.Base(temp), filepath.Base(path))
+	return ok
 }
 
 // SpaceError says how much space is missing. It matches [syscall.ENOSPC].

@@ -233,7 +233,7 @@ func (f *File) checkSpace() error {
 
 // Write calls write to write the new file.
 func (f *File) Write(write func(w io.Writer) error) error {
-	return f.step(StepWrite, f.temp.path, func() error { return f.writeAll(f.temp.File, write) })
+	return f.step(StepWrite, f.path, func() error { return f.writeAll(f.temp.File, write) })
 }
 
 // SyncAndReadBack gives the new file the owner, the permission bits and the extended attributes
@@ -242,7 +242,7 @@ func (f *File) Write(write func(w io.Writer) error) error {
 // again: a disk may take longer to sync the file than verify takes. If both fail, the error is that
 // of the sync.
 func (f *File) SyncAndReadBack(verify func(f *os.File) error) (err error) {
-	if err := f.step(StepMode, f.temp.path, f.setMode); err != nil {
+	if err := f.step(StepMode, f.path, f.setMode); err != nil {
 		return err
 	}
 	if verify == nil {
@@ -252,18 +252,18 @@ func (f *File) SyncAndReadBack(verify func(f *os.File) error) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = cmp.Or(err, stepError(StepVerify, f.temp.path, g.Close())) }()
+	defer func() { err = cmp.Or(err, stepError(StepVerify, f.path, g.Close())) }()
 	synced := make(chan error, 1)
 	go func() { synced <- f.sync() }()
 	defer func() { err = cmp.Or(<-synced, err) }()
-	return f.step(StepVerify, f.temp.path, func() error { return verify(g.OS()) })
+	return f.step(StepVerify, f.path, func() error { return verify(g.OS()) })
 }
 
-func (f *File) sync() error { return f.step(StepSync, f.temp.path, f.temp.Sync) }
+func (f *File) sync() error { return f.step(StepSync, f.path, f.temp.Sync) }
 
 // openAgain opens the new file again, to read it.
 func (f *File) openAgain() (g disk.File, err error) {
-	err = f.step(StepVerify, f.temp.path, func() error {
+	err = f.step(StepVerify, f.path, func() error {
 		if g, err = f.disk.Open(f.temp.path, os.O_RDONLY); err != nil {
 			return err
 		}

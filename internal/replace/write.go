@@ -2,7 +2,9 @@ package replace
 
 import (
 	"bufio"
+	"errors"
 	"io"
+	"os"
 
 	"lorefs/internal/disk"
 )
@@ -35,6 +37,9 @@ func (w *writer) Write(p []byte) (int, error) {
 		}
 		n, err := w.to.WriteAt(p[done:min(len(p), done+writeSize)], w.off)
 		done, w.off = done+n, w.off+int64(n)
+		if of, ok := errors.AsType[*os.PathError](err); ok {
+			err = of.Err // the temporary file is no file that users know
+		}
 		if err != nil {
 			return done, err
 		}

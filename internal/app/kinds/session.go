@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 
 	"lorefs/datacenter"
 	"lorefs/internal/app/save"
@@ -115,7 +116,11 @@ func (e *UnsavedError) Error() string {
 	if errors.Is(e.Err, replace.ErrUnsynced) {
 		outcome = "may not be saved for good"
 	}
-	return fmt.Sprintf("%s %s: %v", shown.Text(e.Path), outcome, e.Err)
+	why := e.Err.Error()
+	if step, ok := errors.AsType[*replace.StepError](e.Err); ok && step.Path == e.Path {
+		why = strings.Replace(why, step.Error(), step.Of("it"), 1) // the path stands in front
+	}
+	return fmt.Sprintf("%s %s: %s", shown.Text(e.Path), outcome, why)
 }
 
 func (e *UnsavedError) Unwrap() error { return e.Err }
