@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"lorefs/internal/app/daemon"
+	"lorefs/internal/filelock"
 )
 
 // die kills the process of a mount, and returns when it has ended.
@@ -34,7 +33,7 @@ func (x *trouble) holdLock() (release func()) {
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	await(x.t.Fatalf, "the lock", func() bool { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil })
+	await(x.t.Fatalf, "the lock", func() bool { return filelock.LockFile(f) == nil })
 	return func() { f.Close() }
 }
 
