@@ -232,7 +232,7 @@ func (t *Tree) treeError(ctx context.Context, id nodes.ID, off int64, err error)
 	switch {
 	case errors.Is(err, nodes.ErrChanged):
 	case errors.Is(err, blte.ErrNoKey):
-		return fmt.Errorf("%w: %w", nodes.ErrNoKey, err)
+		return nodes.Mark(err, nodes.ErrNoKey) // which says the same
 	case errors.Is(err, casc.ErrNotLocal) && t.st.IsRemote():
 		return nodes.Mark(err, nodes.ErrUnavailable) // which speaks of this machine
 	case errors.Is(err, casc.ErrNotLocal):

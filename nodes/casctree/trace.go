@@ -188,7 +188,7 @@ func (t *Tree) check(ctx context.Context, id nodes.ID) ([]blte.Gap, error) {
 	case err == nil && gapsErr != nil:
 		err = gapsErr
 	case err == nil && len(gaps) > 0:
-		err = fmt.Errorf("%w: %w", nodes.ErrNoKey, &blte.KeyError{Name: gaps[0].Key})
+		err = nodes.Mark(&blte.KeyError{Name: gaps[0].Key}, nodes.ErrNoKey)
 	}
 	return gaps, err
 }
