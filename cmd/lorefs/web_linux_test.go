@@ -131,9 +131,10 @@ func TestWebSources(t *testing.T) {
 		t.Errorf("diff: %v, %s", err, out)
 	}
 	for args, want := range map[string]string{
-		"info " + s.URL + "/none": "neither index.txt",
-		"info http:/none":         "want http://HOST/PATH",
-		"info s3:none":            "want s3://BUCKET/PREFIX",
+		"info " + s.URL + "/none":                               "neither index.txt",
+		"info " + s.URL + "/none.dat":                           "/none.dat: there is no such file on the server\n",
+		"info http:/none":                                       "want http://HOST/PATH",
+		"info s3:none":                                          "want s3://BUCKET/PREFIX",
 		"info http://user:hidden@127.0.0.1:1/a?key=hidden":      "http://127.0.0.1:1/a?…",
 		"mount --rw " + s.URL + "/world " + t.TempDir():         "only local sources can be edited",
 		"mount --rw " + s.URL + "/resources.dat " + t.TempDir(): "only local sources can be edited",

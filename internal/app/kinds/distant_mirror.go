@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"path"
 	"slices"
 	"time"
 
 	"lorefs/casc"
+	"lorefs/internal/origin"
 	"lorefs/internal/remote"
 	"lorefs/internal/remote/objects"
 	"lorefs/internal/remote/versions"
@@ -71,11 +73,20 @@ func (c *cdn) mirrored(ctx context.Context, s *server, o opening) (b casc.Build,
 		return pickBuild(listed, opts)
 	case !errors.Is(err, iofs.ErrNotExist):
 		return b, err
+	case namesFile(s.Origin()):
+		return b, errorf("%s: there is no such file on the server", s.Origin().Shown())
 	case !s.Lists():
 		return b, errorf("%s: no file is there, and below it neither %s, with the path of a file in each line, nor .build.info: if it is a mirror of a CASC storage, --build and --cdn have to say which configurations to read",
 			s.Origin().Shown(), objects.IndexName)
 	}
 	return c.onlyBuild(ctx, s, o, b)
+}
+
+// namesFile reports whether an origin on a web server ends in the name of a file, with an ending
+// like that of a.dat. The name of a mirror may end in a number.
+func namesFile(o origin.Origin) bool {
+	ending := path.Ext(o.Base())
+	return o.Web() && o.Dir() != o && len(ending) > 1 && (ending[1] < '0' || ending[1] > '9')
 }
 
 // buildInfo reads the list of builds of a mirror.
