@@ -65,9 +65,14 @@ var errnos = []struct {
 // fail converts an error for the kernel, and counts it unless it is a normal answer. Only
 // then it calls path, which may have to search.
 func (m *mount) fail(op string, path func() string, err error) syscall.Errno {
+	return m.failFor(0, op, path, err)
+}
+
+// failFor is fail for what a thread asks several times before its program learns of the error.
+func (m *mount) failFor(thread uint32, op string, path func() string, err error) syscall.Errno {
 	errno, w := errnoOf(err)
 	if w != answer {
-		m.errors.add(op, path(), err, w)
+		m.errors.add(thread, op, path(), err, w)
 	}
 	return errno
 }

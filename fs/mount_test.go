@@ -505,6 +505,20 @@ func TestErrorsReachTheReader(t *testing.T) {
 	}
 }
 
+// TestReadCountsOnce checks that one read of a program is one error, however often the kernel asks
+// for it.
+func TestReadCountsOnce(t *testing.T) {
+	dir, s := fusetest.Serve(t, brokenTree{nodetest.MemFiles(testTime, map[string]string{"key": "key", "other": "fail"})}, fs.Options{})
+	for i, name := range []string{"key", "other"} {
+		if out, err := exec.CommandContext(t.Context(), "cat", filepath.Join(dir, name)).CombinedOutput(); err == nil {
+			t.Errorf("cat says %q", out)
+		}
+		if n := s.Stats().Errors; n != uint64(i+1) {
+			t.Errorf("%d errors after %d reads: %+v", n, i+1, s.Stats().LastErrors)
+		}
+	}
+}
+
 // waitingTree reads nothing before the request is canceled.
 type waitingTree struct {
 	*nodetest.Mem

@@ -317,7 +317,11 @@ func (n *node) Read(ctx context.Context, _ fusefs.FileHandle, dest []byte, off i
 		err = n.checkEnd(ctx, off+int64(c), since)
 	}
 	if err != nil && !isEnd(err) {
-		return nil, n.fail("read", err)
+		var thread uint32
+		if c, ok := fuse.FromContext(ctx); ok {
+			thread = c.Pid
+		}
+		return nil, n.m.failFor(thread, "read", n.path, err)
 	}
 	n.m.counters.readBytes.Add(uint64(c))
 	n.m.primer.sawRead(n.id())

@@ -126,4 +126,7 @@ type ErrorRecord struct {
 	Err      string
 	// Times is how often it happened, Time when it happened last.
 	Times int
+
+	// by is the thread that it happened to last, or 0 if that is unknown or every error counts.
+	by uint32
 }

@@ -173,7 +173,7 @@ func newMount(tree nodes.Tree, o Options) *mount {
 func (m *mount) panicked(what string, p any) {
 	// What follows the first line of a panic is a stack, which is for the log.
 	line, _, _ := strings.Cut(fmt.Sprint(p), "\n")
-	m.errors.add(what, "", fmt.Errorf("internal error: panic: %s", line), plain)
+	m.errors.add(0, what, "", fmt.Errorf("internal error: panic: %s", line), plain)
 	m.errors.logger.Error("internal error: panic while "+what, "panic", p, "stack", string(debug.Stack()))
 }
 

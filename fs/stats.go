@@ -48,6 +48,10 @@ const (
 	logEvery = time.Minute
 	// loggedPerOp is how many errors of one operation are logged in that time.
 	loggedPerOp = 8
+	// repeatTime is how long the same error of the same thread is a repetition. One read of a
+	// program may be several requests: the kernel reads ahead, and if that fails it asks again
+	// for a single page; cat(1) tries to copy before it reads.
+	repeatTime = time.Second
 )
 
 // errorLog counts errors and remembers the latest. It logs the same text at most once a
@@ -73,9 +77,10 @@ type logged struct {
 	n     int
 }
 
-// add counts and remembers an error, and logs it if it is odd and due.
-func (l *errorLog) add(op, path string, err error, w weight) {
-	if l.note(ErrorRecord{Time: time.Now(), Op: op, Path: path, Err: err.Error(), Times: 1}, w) {
+// add counts and remembers an error, and logs it if it is odd and due. by is the thread that it
+// happens to, or 0 if every error counts.
+func (l *errorLog) add(by uint32, op, path string, err error, w weight) {
+	if l.note(ErrorRecord{Time: time.Now(), Op: op, Path: path, Err: err.Error(), Times: 1, by: by}, w) {
 		l.logger.Error("request failed", "op", op, "path", path, "err", err)
 	}
 }
@@ -84,9 +89,13 @@ func (l *errorLog) add(op, path string, err error, w weight) {
 func (l *errorLog) note(r ErrorRecord, w weight) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.total++
 	same := func(o ErrorRecord) bool { return o.Op == r.Op && o.Path == r.Path && o.Err == r.Err }
-	if i := slices.IndexFunc(l.last, same); i >= 0 {
+	i := slices.IndexFunc(l.last, same)
+	if i >= 0 && r.by != 0 && l.last[i].by == r.by && r.Time.Sub(l.last[i].Time) < repeatTime {
+		return false
+	}
+	l.total++
+	if i >= 0 {
 		r.Times += l.last[i].Times
 		l.last = slices.Delete(l.last, i, i+1)
 	} else if len(l.last) == keptErrors {
