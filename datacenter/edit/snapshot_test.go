@@ -98,6 +98,7 @@ func TestSnapshotStaysAsItWas(t *testing.T) {
 					open = append(open[:i], open[i+1:]...)
 				}
 			default:
+				s.isSaving = len(open) > 0 // each may be saved
 				s.stepOrRevert()
 			}
 		}
