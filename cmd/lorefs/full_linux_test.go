@@ -166,6 +166,7 @@ func (x *trouble) fails(why string) {
 	said := x.lorefs(exitUnsaved, "commit", x.mnt)
 	x.says("commit", said, why)
 	said, _, _ = strings.Cut(said, " (") // what is kept where stands behind it
+	said, _, _ = strings.Cut(said, "; ")
 	if strings.Count(said, filepath.Base(x.path)) != 1 {
 		x.t.Errorf("commit names the file more than once: %q", said)
 	}

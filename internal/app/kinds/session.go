@@ -116,9 +116,10 @@ func (e *UnsavedError) Error() string {
 	if errors.Is(e.Err, replace.ErrUnsynced) {
 		outcome = "may not be saved for good"
 	}
-	why := e.Err.Error()
+	// The path stands in front.
+	why := strings.TrimPrefix(e.Err.Error(), e.Path+": ")
 	if step, ok := errors.AsType[*replace.StepError](e.Err); ok && step.Path == e.Path {
-		why = strings.Replace(why, step.Error(), step.Of("it"), 1) // the path stands in front
+		why = strings.Replace(why, step.Error(), step.Of("it"), 1)
 	}
 	return fmt.Sprintf("%s %s: %s", shown.Text(e.Path), outcome, why)
 }
