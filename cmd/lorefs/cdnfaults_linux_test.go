@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -154,8 +155,8 @@ func TestCDNLost(t *testing.T) {
 			if refusesNothing(fault) || gone && suffix != "" {
 				most += 2 * count
 			}
-			if *asked > most || requests > most+free {
-				t.Errorf("%s: it was asked for %d times, and there were %d requests", name, *asked, requests)
+			if n := int(asked.Load()); n > most || requests > most+free {
+				t.Errorf("%s: it was asked for %d times, and there were %d requests", name, n, requests)
 			}
 			if fault != faults[0] && testneeds.Quick() {
 				continue
@@ -182,16 +183,13 @@ func refusesNothing(f remotetest.Fault) bool {
 }
 
 // lose has both hosts do something wrong with an object, and returns how often they were asked.
-func (r *cdnRun) lose(object string, fault remotetest.Fault) (asked *int) {
-	var mu sync.Mutex
-	asked = new(int)
+func (r *cdnRun) lose(object string, fault remotetest.Fault) (asked *atomic.Int64) {
+	asked = new(atomic.Int64)
 	r.server.Objects.SetFault(func(req remotetest.Request) remotetest.Fault {
 		if !strings.HasSuffix(req.Path, "/"+object) {
 			return remotetest.None
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		*asked++
+		asked.Add(1)
 		return fault
 	})
 	return asked
