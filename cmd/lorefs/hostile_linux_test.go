@@ -2,12 +2,10 @@ package main
 
 import (
 	"bytes"
-	"compress/flate"
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	iofs "io/fs"
 	"math/rand/v2"
 	"os"
@@ -46,8 +44,6 @@ type hostileFile struct {
 	whole    []byte
 	text     bool
 	commands [][]string
-	// deflated is where a raw deflate stream begins that goes on to the end; 0 for none.
-	deflated int
 }
 
 const outDir = "OUT"
@@ -150,20 +146,16 @@ func (h *hostile) sessions() {
 	}
 	definitions := writeDefinitions(h.t)
 	by := []string{"--kind", kinds.PacketsName, "--definitions", definitions, "--revision", prototest.Revision}
-	for _, form := range sessionForms {
-		path := writeSession(h.t, capture.Info{Format: form.format, Revision: prototest.Revision}, form.level, packets)
-		h.add(path, form.format == capture.Hex,
+	for _, format := range sessionForms {
+		path := writeSession(h.t, capture.Info{Format: format, Revision: prototest.Revision}, packets)
+		h.add(path, format == capture.Hex,
 			[]string{"info", path},
 			slices.Concat([]string{"info", "--json", path}, by),
 			slices.Concat([]string{"verify", "--strict", path}, by),
 			slices.Concat([]string{"export", path, outDir}, by),
 			slices.Concat([]string{"ls", "-l", path, "packets"}, by),
 			slices.Concat([]string{"cat", path, "summary.json"}, by))
-		f := h.files[len(h.files)-1]
-		f.name = form.format.String()
-		if form.level > 0 {
-			f.deflated = map[capture.Format]int{capture.Alkahest0: 5, capture.Alkahest: 18}[form.format]
-		}
+		h.files[len(h.files)-1].name = format.String()
 	}
 }
 
@@ -174,7 +166,7 @@ func (h *hostile) definitions() {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	path := writeSession(h.t, capture.Info{Format: capture.TeraLog, Revision: prototest.Revision}, 0, packets)
+	path := writeSession(h.t, capture.Info{Format: capture.TeraLog, Revision: prototest.Revision}, packets)
 	for _, name := range []string{
 		"defs/S_CHAT.3.def", "defs/S_SPAWN_USER.15.def", "defs/S_PARTY_MEMBER_LIST.7.def",
 		"map/protocol." + prototest.Revision + ".map",
@@ -192,7 +184,7 @@ func (h *hostile) packetJSON() {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	digits := writeSession(h.t, capture.Info{Format: capture.Hex}, 0, packets)
+	digits := writeSession(h.t, capture.Info{Format: capture.Hex}, packets)
 	by := []string{"--definitions", writeDefinitions(h.t), "--revision", prototest.Revision}
 	var out bytes.Buffer
 	decode := exec.CommandContext(h.t.Context(), "lorefs", slices.Concat([]string{"decode", digits}, by)...)
@@ -296,16 +288,12 @@ func (b *tail) Write(p []byte) (int, error) {
 }
 
 // spoil returns a damaged copy of a file.
-func (h *hostile) spoil(f *hostileFile) (spoilt []byte) {
+func (h *hostile) spoil(f *hostileFile) []byte {
 	ways := []func([]byte) []byte{h.flip, h.cut, h.drop, h.insert, h.repeat, h.length}
 	if f.text {
 		ways = append(ways, h.number, h.nest)
 	}
 	b := slices.Clone(f.whole)
-	if f.deflated > 0 && h.r.IntN(4) > 0 { // damage the inflated data
-		b = h.inflate(b[f.deflated:])
-		defer func() { spoilt = slices.Concat(f.whole[:f.deflated], h.deflate(spoilt)) }()
-	}
 	for range 1 + h.r.IntN(3) {
 		if len(b) > 0 {
 			b = ways[h.r.IntN(len(ways))](b)
@@ -320,28 +308,6 @@ func (h *hostile) at(b []byte) int {
 		return h.r.IntN(min(len(b), 256))
 	}
 	return h.r.IntN(len(b))
-}
-
-func (h *hostile) inflate(b []byte) []byte {
-	h.t.Helper()
-	plain, err := io.ReadAll(flate.NewReader(bytes.NewReader(b)))
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	return plain
-}
-
-func (h *hostile) deflate(b []byte) []byte {
-	h.t.Helper()
-	var out bytes.Buffer
-	w, err := flate.NewWriter(&out, flate.BestSpeed)
-	if err == nil {
-		_, err = w.Write(b)
-	}
-	if err = errors.Join(err, w.Close()); err != nil {
-		h.t.Fatal(err)
-	}
-	return out.Bytes()
 }
 
 func (h *hostile) flip(b []byte) []byte {

@@ -23,10 +23,7 @@ import (
 var largeSession = flag.Int("packets", 2_000, "packets of the session that is searched through a mount")
 
 // sessionForms are all forms of recordings.
-var sessionForms = []struct {
-	format capture.Format
-	level  int
-}{{capture.TeraLog, 0}, {capture.Alkahest, 0}, {capture.Alkahest, 6}, {capture.Alkahest0, 6}, {capture.Flat, 0}, {capture.Hex, 0}}
+var sessionForms = []capture.Format{capture.TeraLog, capture.Hex}
 
 // mountSession mounts a recording with definitions until the end of the test.
 func mountSession(t *testing.T, path, definitions string) string {
@@ -43,10 +40,10 @@ func mountSession(t *testing.T, path, definitions string) string {
 }
 
 // writeSession writes a recording in a form.
-func writeSession(t *testing.T, info capture.Info, level int, packets []capture.Packet) string {
+func writeSession(t *testing.T, info capture.Info, packets []capture.Packet) string {
 	t.Helper()
 	var b bytes.Buffer
-	w, err := capture.NewWriter(&b, info, level)
+	w, err := capture.NewWriter(&b, info)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,9 +83,9 @@ func TestPacketsFormats(t *testing.T) {
 	}
 	definitions := writeDefinitions(t)
 	want := map[string]string{} // the JSON of the first form
-	for _, tt := range sessionForms {
-		t.Run(fmt.Sprintf("%v %d", tt.format, tt.level), func(t *testing.T) {
-			path := writeSession(t, capture.Info{Format: tt.format, Revision: prototest.Revision}, tt.level, packets)
+	for _, format := range sessionForms {
+		t.Run(format.String(), func(t *testing.T) {
+			path := writeSession(t, capture.Info{Format: format, Revision: prototest.Revision}, packets)
 			mnt := mountSession(t, path, definitions)
 			got := shownPackets(t, filepath.Join(mnt, "packets"), packets)
 			if len(want) == 0 {
@@ -150,9 +147,9 @@ func TestPacketsLarge(t *testing.T) {
 		t.Fatal(err)
 	}
 	definitions := writeDefinitions(t)
-	for _, tt := range sessionForms {
-		t.Run(fmt.Sprintf("%v %d", tt.format, tt.level), func(t *testing.T) {
-			path := writeSession(t, capture.Info{Format: tt.format, Revision: prototest.Revision}, tt.level, packets)
+	for _, format := range sessionForms {
+		t.Run(format.String(), func(t *testing.T) {
+			path := writeSession(t, capture.Info{Format: format, Revision: prototest.Revision}, packets)
 			searchSession(t, path, definitions, len(packets))
 		})
 	}

@@ -220,7 +220,7 @@ func (r *toolboxRun) write(b *testing.B, list []capture.Packet, n int) string {
 	}
 	defer f.Close()
 	out := bufio.NewWriter(f)
-	w, err := capture.NewWriter(out, capture.Info{Format: capture.TeraLog, Revision: r.revision}, 0)
+	w, err := capture.NewWriter(out, capture.Info{Format: capture.TeraLog, Revision: r.revision})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -121,7 +121,7 @@ func TestPictureMarks(t *testing.T) {
 func lasting(t *testing.T, length time.Duration) *capture.Log {
 	t.Helper()
 	var b bytes.Buffer
-	w, err := capture.NewWriter(&b, capture.Info{Format: capture.TeraLog, Revision: prototest.Revision}, 0)
+	w, err := capture.NewWriter(&b, capture.Info{Format: capture.TeraLog, Revision: prototest.Revision})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package capture
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -38,14 +37,11 @@ type Format uint8
 
 // The formats.
 const (
-	TeraLog   Format = iota + 1 // .TeraLog
-	Alkahest                    // .pkt version 1
-	Alkahest0                   // .pkt version 0
-	Flat                        // FlatBuffers
-	Hex                         // lines of hex digits
+	TeraLog Format = iota + 1 // .TeraLog
+	Hex                       // lines of hex digits
 )
 
-var formatNames = [...]string{TeraLog: "TeraConnectionLog", Alkahest: "Alkahest", Alkahest0: "Alkahest version 0", Flat: "FlatBuffers", Hex: "hex lines"}
+var formatNames = [...]string{TeraLog: "TeraConnectionLog", Hex: "hex lines"}
 
 func (f Format) String() string {
 	if f == 0 || int(f) >= len(formatNames) {
@@ -65,8 +61,6 @@ type Packet struct {
 	Version int
 	// Fake says that a tool made the packet.
 	Fake bool
-	// Server is the number of the server, in an Alkahest log.
-	Server int32
 	// Data is the packet: length, code and the rest.
 	Data []byte
 }
@@ -94,8 +88,6 @@ type Info struct {
 	Region string
 	// Old is set for a log whose packets have two bytes too many.
 	Old bool
-	// Servers are the servers of an Alkahest log.
-	Servers []Server
 	// Incomplete says how the log ends if it does not end with a whole packet, because the
 	// recording was cut off; else nil. All packets before are good.
 	Incomplete error
@@ -106,8 +98,6 @@ type Options struct {
 	// MaxPackets bounds the number of packets, and so the memory for the log. Default: 10
 	// million, 80 MB.
 	MaxPackets int
-	// MaxInflated bounds the inflated size of a compressed log. Default: 1 GiB.
-	MaxInflated int64
 	// Follow says that Grown will be called. All of the file is read for that, to notice later
 	// whether it was only appended to.
 	Follow bool
@@ -116,10 +106,7 @@ type Options struct {
 	Seen func(so Info, code uint16)
 }
 
-const (
-	defaultMaxPackets  = 10_000_000
-	defaultMaxInflated = 1 << 30
-)
+const defaultMaxPackets = 10_000_000
 
 // Log is a recorded session, as it was when it was read. It is immutable and safe for
 // parallel use, but for one of [Log.Sequential].
@@ -132,7 +119,7 @@ type Log struct {
 	size int64
 	// end is where the first block begins that is not whole yet, and what is appended.
 	end int64
-	// more adds the blocks from end on. It is nil if nothing can be appended.
+	// more adds the blocks from end on.
 	more func(l *Log, w *window) error
 	// index has, for each packet, its offset in the upper 48 bits, and its code.
 	index []uint64
@@ -156,8 +143,6 @@ type Log struct {
 	// them has no end yet, though its packet is whole.
 	lines   int
 	unended bool
-	// deep is nil if the log is not compressed.
-	deep *inflated
 }
 
 // label is a name and a version, as in [Packet].
@@ -220,9 +205,6 @@ func Open(ctx context.Context, src io.ReaderAt, size int64, opts Options) (*Log,
 	if opts.MaxPackets <= 0 {
 		opts.MaxPackets = defaultMaxPackets
 	}
-	if opts.MaxInflated <= 0 {
-		opts.MaxInflated = defaultMaxInflated
-	}
 	l := &Log{src: src, size: size, opts: opts, wanted: ctx.Err}
 	if opts.Seen != nil {
 		l.seen = new([1 << codeBits]bool)
@@ -242,10 +224,6 @@ func Open(ctx context.Context, src io.ReaderAt, size int64, opts Options) (*Log,
 	switch {
 	case isTeraLog(head):
 		err = l.openTeraLog(w)
-	case isAlkahest(head):
-		err = l.openAlkahest(w, opts)
-	case isFlat(w):
-		err = l.openFlat(w)
 	case isHex(head):
 		err = l.openHex(w)
 	default:
@@ -255,15 +233,14 @@ func Open(ctx context.Context, src io.ReaderAt, size int64, opts Options) (*Log,
 		l.file, err = hold(l.wanted, src, size)
 	}
 	if err != nil {
-		return nil, l.located(err)
+		return nil, err
 	}
 	return l, nil
 }
 
-// Detect returns the format of a recorded session, from its beginning alone, or 0. It does
-// not tell the versions of Alkahest apart. Text counts only if its first line that is no
-// comment holds a packet. Open asks for less: it assumes that the file is a recording, so it
-// says what is wrong with such a line.
+// Detect returns the format of a recorded session, from its beginning alone, or 0. Text counts
+// only if its first line that is no comment holds a packet. Open asks for less: it assumes that
+// the file is a recording, so it says what is wrong with such a line.
 //
 // An error comes from reading.
 func Detect(src io.ReaderAt, size int64) (Format, error) {
@@ -274,10 +251,6 @@ func Detect(src io.ReaderAt, size int64) (Format, error) {
 		return 0, err
 	case isTeraLog(head):
 		return TeraLog, nil
-	case isAlkahest(head):
-		return Alkahest, nil
-	case isFlat(w):
-		return Flat, nil
 	case !isHex(head):
 		return 0, nil
 	}
@@ -286,14 +259,6 @@ func Detect(src io.ReaderAt, size int64) (Format, error) {
 		return 0, err
 	}
 	return Hex, nil
-}
-
-// located marks the offset of a FormatError as one in inflated data if it is.
-func (l *Log) located(err error) error {
-	if e, ok := errors.AsType[*FormatError](err); ok && l.deep != nil {
-		e.Inflated = true
-	}
-	return err
 }
 
 // Info returns what the log says about itself.
@@ -305,21 +270,16 @@ func (l *Log) Len() int { return len(l.index) }
 // Code returns the code of packet i, from the index.
 func (l *Log) Code(i int) uint16 { return uint16(l.index[i]) }
 
-// Offset returns where packet i begins, with what precedes it in the log: a byte offset in
-// the file, or in the inflated data if inflated is set.
-func (l *Log) Offset(i int) (off int64, inflated bool) { return l.at(i), l.deep != nil }
+// Offset returns where packet i begins in the file, with what precedes it in the log.
+func (l *Log) Offset(i int) int64 { return int64(l.index[i] >> codeBits) }
 
 // Packet reads packet i. Its data is put into buf if it fits.
 func (l *Log) Packet(i int, buf []byte) (Packet, error) {
 	if i < 0 || i >= len(l.index) {
 		return Packet{}, fmt.Errorf("capture: there is no packet %d of %d", i, len(l.index))
 	}
-	p, err := l.read(l, i, buf)
-	return p, l.located(err)
+	return l.read(l, i, buf)
 }
-
-// at returns where packet i is.
-func (l *Log) at(i int) int64 { return int64(l.index[i] >> codeBits) }
 
 // add notes a packet.
 func (l *Log) add(off int64, code uint16) error {

@@ -24,31 +24,6 @@
 // Other types are skipped. In old logs, where the first C_CHECK_VERSION has 30 bytes behind
 // its code, each packet has two bytes too many at its end, which are dropped.
 //
-// # Alkahest, .pkt
-//
-// This follows the source code of Alkahest's packet logs. No public file is known.
-//
-//	version 1: "TPPL", u32 1, head, u8 level, entries
-//	version 0: "TPPL", u8 level, u32 0, head, entries
-//	head:      u8 region, u32 client revision, u32 count, servers
-//	server:    i32 id, name UTF-16LE with NUL, u8 is IPv6, 4 or 16 bytes and
-//	           u16 port of the server, and the same of the proxy
-//	entry:     i64 Unix milliseconds, i32 server id, u8 direction (0 from the
-//	           client, 1 from the server), u16 code, u16 size, payload
-//
-// What follows the level is one raw deflate stream, unless the level is 0.
-//
-// # FlatBuffers log
-//
-// This follows the source code of Kloct's packet-logger. No public file is known; that the
-// timestamp is Unix milliseconds is an assumption.
-//
-//	table Packet    { code:ushort; name:string; version:ushort; fake:bool;
-//	                  data:[ubyte]; timestamp:ulong; }
-//	table PacketLog { buffer:[Packet]; }
-//
-// It has no direction, so the beginning of the name decides it.
-//
 // # Hex lines
 //
 // Text with a packet in each line: the last word is the packet in hex digits, or the last

@@ -10,20 +10,15 @@ var ErrUnknown = errors.New("not a recorded session of a known format")
 
 // FormatError reports data that breaks the format.
 type FormatError struct {
-	// Off is a byte offset, in the inflated data if Inflated is set.
-	Off      int64
-	Inflated bool
+	// Off is a byte offset in the file.
+	Off int64
 	// What was found and what was expected.
 	What string
 	Err  error
 }
 
 func (e *FormatError) Error() string {
-	of := "file"
-	if e.Inflated {
-		of = "inflated data"
-	}
-	s := fmt.Sprintf("capture: offset %#x of the %s: %s", e.Off, of, e.What)
+	s := fmt.Sprintf("capture: offset %#x of the file: %s", e.Off, e.What)
 	if e.Err != nil {
 		s += ": " + e.Err.Error()
 	}

@@ -130,29 +130,14 @@ func (l *Log) Grown(ctx context.Context, size int64) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.more == nil {
-		return nil, badf(l.file.size, "%d bytes were appended: a log of the format %v is written as a whole", size-l.file.size, l.info.Format)
-	}
 	g := *l
 	g.file, g.wanted, g.info.Incomplete, g.labels = file, ctx.Err, nil, maps.Clone(l.labels)
 	defer func() { g.wanted = nil }()
-	if err := g.grow(); err != nil {
-		return nil, g.located(err)
+	g.src, g.size = file.src, file.size
+	if err := g.more(&g, newWindow(g.src, g.size)); err != nil {
+		return nil, err
 	}
 	return &g, nil
-}
-
-// grow adds what was appended.
-func (l *Log) grow() (err error) {
-	file, size := l.file.src, l.file.size
-	l.src, l.size = file, size
-	if l.deep != nil {
-		if l.deep, err = l.deep.grown(l.wanted, file, size-l.deep.off); err != nil {
-			return err
-		}
-		l.src, l.size, l.info.Incomplete = l.deep, l.deep.size, l.deep.cut
-	}
-	return l.more(l, newWindow(l.src, l.size))
 }
 
 // Sequential returns the log for one goroutine, which reads packets mostly in their order:
@@ -168,11 +153,10 @@ func (l *Log) Sequential() *Log {
 func (l *Log) Ahead(first, last int) {
 	end := l.size
 	if last+1 < len(l.index) {
-		end = l.at(last + 1)
+		end = l.Offset(last + 1)
 	}
-	// The packets of some logs lie in any order.
-	if w, ok := l.src.(*window); ok && end > l.at(first) {
-		w.ahead = int(min(end-l.at(first), windowSize))
+	if w, ok := l.src.(*window); ok {
+		w.ahead = int(min(end-l.Offset(first), windowSize))
 	}
 }
 

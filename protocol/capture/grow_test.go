@@ -26,11 +26,8 @@ func openPart(t *testing.T, data []byte, size int) *capture.Log {
 // at once.
 func TestGrown(t *testing.T) {
 	for _, f := range formats {
-		if f.info.Format == capture.Flat {
-			continue
-		}
 		t.Run(f.name, func(t *testing.T) {
-			data := build(t, f.info, f.level, sessionFor(f.info, 60, f.names))
+			data := build(t, f.info, sessionFor(f.info, 60, f.names))
 			r := rand.New(rand.NewPCG(1, uint64(len(data))))
 			for _, most := range []int{3, len(data) / 50, len(data) / 5} {
 				size := max(len(data)/4, len(data)-40*most)
@@ -78,7 +75,7 @@ func TestGrownLines(t *testing.T) {
 
 // TestNotGrown has files that were not only appended to.
 func TestNotGrown(t *testing.T) {
-	data := build(t, formats[0].info, formats[0].level, sessionFor(formats[0].info, 60, formats[0].names))
+	data := build(t, formats[0].info, sessionFor(formats[0].info, 60, formats[0].names))
 	half := len(data) / 2
 	for name, change := range map[string]func(b []byte) []byte{
 		"cut":            func(b []byte) []byte { return b[:half-1] },
@@ -101,22 +98,13 @@ func TestNotGrown(t *testing.T) {
 	if g, err := openPart(t, b, 8).Grown(t.Context(), int64(len(b))); err == nil || !strings.Contains(err.Error(), "line 1 goes on") {
 		t.Errorf("a line goes on: %v, %v", g, err)
 	}
-	for _, f := range formats {
-		if f.info.Format != capture.Flat {
-			continue
-		}
-		b := append(build(t, f.info, f.level, sessionFor(f.info, 6, f.names)), 0)
-		if g, err := openPart(t, b, len(b)-1).Grown(t.Context(), int64(len(b))); err == nil || !strings.Contains(err.Error(), "as a whole") {
-			t.Errorf("FlatBuffers: %v, %v", g, err)
-		}
-	}
 }
 
 // TestRewritten has a long file rewritten in its midst while it grows: that is noticed, if not the
 // first time, because each time another part of the file is compared.
 func TestRewritten(t *testing.T) {
 	const step = 7 // the size of a block of 4 bytes
-	data := build(t, capture.Info{Format: capture.TeraLog}, 0, nil)
+	data := build(t, capture.Info{Format: capture.TeraLog}, nil)
 	head := len(data)
 	for range 5_000_000 {
 		data = append(data, 5, 6, 0, 1, 2, 3, 4)
@@ -150,33 +138,5 @@ func TestRewritten(t *testing.T) {
 	}
 	if _, err := l.Grown(t.Context(), int64(len(data))); err == nil {
 		t.Error("a log that nobody follows grows")
-	}
-}
-
-// TestGrownDeep has a compressed recording of several MiB grow.
-func TestGrownDeep(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 1))
-	var packets []capture.Packet
-	for range 80 {
-		payload := make([]byte, 40_000)
-		for i := range payload {
-			payload[i] = byte(r.IntN(20))
-		}
-		packets = append(packets, capture.Packet{Time: start, From: capture.FromServer, Data: packet(1000, payload...)})
-	}
-	data := build(t, capture.Info{Format: capture.Alkahest}, 6, packets)
-	l := openPart(t, data, len(data)/9)
-	for size := len(data) / 5; size < len(data); size += len(data) / 5 {
-		var err error
-		if l, err = l.Grown(t.Context(), int64(size)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	l, err := l.Grown(t.Context(), int64(len(data)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := readAll(t, l); !reflect.DeepEqual(got, packets) || l.Info().Incomplete != nil {
-		t.Errorf("%d packets, want %d; %v", len(got), len(packets), l.Info().Incomplete)
 	}
 }

@@ -18,6 +18,9 @@ import (
 // bytes, and what precedes it.
 const maxLine = 3*maxPacket + 1024
 
+// maxLabel is the longest name of a packet in a line, so that a line has room for it.
+const maxLabel = 255
+
 // isHex reports whether a file may be text with packets in hex.
 func isHex(head []byte) bool {
 	text := strings.TrimLeft(string(head), "\ufeff \t\r\n")
@@ -154,10 +157,10 @@ func onlySpace(w *window, off int64) (bool, error) {
 func (l *Log) readHex(i int, buf []byte) (Packet, error) {
 	end := l.size
 	if i+1 < len(l.index) {
-		end = l.at(i + 1)
+		end = l.Offset(i + 1)
 	}
-	line := make([]byte, min(maxLine, end-l.at(i)))
-	if err := l.readAt(line, l.at(i)); err != nil {
+	line := make([]byte, min(maxLine, end-l.Offset(i)))
+	if err := l.readAt(line, l.Offset(i)); err != nil {
 		return Packet{}, err
 	}
 	if end := bytes.IndexByte(line, '\n'); end >= 0 {
@@ -165,7 +168,7 @@ func (l *Log) readHex(i int, buf []byte) (Packet, error) {
 	}
 	p, ok, err := parseHex(line, buf)
 	if err != nil || !ok {
-		return Packet{}, &FormatError{Off: l.at(i), What: "the line changed since the log was opened", Err: err}
+		return Packet{}, &FormatError{Off: l.Offset(i), What: "the line changed since the log was opened", Err: err}
 	}
 	return p, nil
 }
@@ -230,12 +233,24 @@ func (p *Packet) label(word string) {
 		return
 	}
 	name, version, _ := strings.Cut(word, ".")
-	if p.Name == "" && strings.Contains(name, "_") && len(name) <= maxFlatName {
+	if p.Name == "" && strings.Contains(name, "_") && len(name) <= maxLabel {
 		p.Name = name
 		if n, err := strconv.ParseUint(version, 10, 16); err == nil {
 			p.Version = int(n)
 		}
 	}
+}
+
+// byName guesses who sends packets of a name.
+func byName(name string) Direction {
+	prefix, _, _ := strings.Cut(name, "_")
+	switch prefix {
+	case "C", "CU":
+		return FromClient
+	case "S", "SU":
+		return FromServer
+	}
+	return Unknown
 }
 
 func direction(word string) Direction {
@@ -283,7 +298,7 @@ func parseJSONLine(text string) (p Packet, err error) {
 	if p.Data, err = decodeHex(pick("hex", "data"), nil); err != nil {
 		return p, err
 	}
-	if name := pick("name"); len(name) <= maxFlatName {
+	if name := pick("name"); len(name) <= maxLabel {
 		p.Name = name
 	}
 	if n, err := strconv.ParseUint(pick("version"), 10, 16); err == nil {

@@ -168,10 +168,10 @@ func (l *Log) readTeraLog(i int, buf []byte) (Packet, error) {
 	// Read everything up to the next packet at once; there is seldom more than the packet.
 	end := l.size
 	if i+1 < len(l.index) {
-		end = l.at(i + 1)
+		end = l.Offset(i + 1)
 	}
-	block := room(buf, int(min(end-l.at(i), 1+maxPacket)))
-	if err := l.readAt(block, l.at(i)); err != nil {
+	block := room(buf, int(min(end-l.Offset(i), 1+maxPacket)))
+	if err := l.readAt(block, l.Offset(i)); err != nil {
 		return Packet{}, err
 	}
 	p := Packet{Time: l.time(i), From: FromServer}

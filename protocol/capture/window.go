@@ -1,7 +1,6 @@
 package capture
 
 import (
-	"encoding/binary"
 	"fmt"
 	"io"
 
@@ -81,12 +80,4 @@ func (w *window) bytes(off int64, n int) ([]byte, error) {
 		err = badf(off, "want %d bytes, but the data ends at %d", n, w.size)
 	}
 	return b, err
-}
-
-func (w *window) u32(off int64) (uint32, error) {
-	b, err := w.bytes(off, 4)
-	if err != nil {
-		return 0, err
-	}
-	return binary.LittleEndian.Uint32(b), nil
 }

@@ -126,12 +126,12 @@ func (r *Recording) deal(ctx context.Context, s Selection, free <-chan *Block, j
 			return
 		}
 		b.numbers = b.numbers[:0]
-		begin, _ := r.log.Offset(i)
+		begin := r.log.Offset(i)
 		for ; i < min(s.To, r.log.Len()) && len(b.numbers) < blockPackets; i++ {
 			if !wanted[r.log.Code(i)] {
 				continue
 			}
-			if at, _ := r.log.Offset(i); len(b.numbers) > 0 && at-begin > blockBytes {
+			if len(b.numbers) > 0 && r.log.Offset(i)-begin > blockBytes {
 				break
 			}
 			b.numbers = append(b.numbers, i)

@@ -40,8 +40,7 @@ type Summary struct {
 	// Map is the file of the map that names the packets.
 	Map string `json:"map,omitempty"`
 	// Old is true for a TeraConnectionLog whose packets have two extra bytes.
-	Old     bool             `json:"old,omitempty"`
-	Servers []capture.Server `json:"servers,omitempty"`
+	Old bool `json:"old,omitempty"`
 	// Incomplete says how the recording ends if that is not with a whole packet.
 	Incomplete string `json:"incomplete,omitempty"`
 	Count
@@ -195,7 +194,7 @@ func (t *Tally) Summary(r *Recording) *Summary {
 	info := r.log.Info()
 	s := &Summary{
 		Format: info.Format.String(), Revision: r.Revision(), Region: info.Region, Map: r.MapFile(),
-		Old: info.Old, Servers: info.Servers, Count: t.all.Count,
+		Old: info.Old, Count: t.all.Count,
 		Directions: []DirectionSummary{}, Names: []NameSummary{},
 	}
 	if p := r.Patch(); p != 0 {

@@ -23,7 +23,7 @@ type sent struct {
 func recordingOf(t *testing.T, format capture.Format, packets []sent) *dissect.Recording {
 	t.Helper()
 	var b bytes.Buffer
-	w, err := capture.NewWriter(&b, capture.Info{Format: format, Revision: "1"}, 0)
+	w, err := capture.NewWriter(&b, capture.Info{Format: format, Revision: "1"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,10 +23,9 @@ type Finding struct {
 	// faults of the log as a whole.
 	Packet int
 	Name   string
-	// Off is where the packet begins, in the inflated data if Inflated is set.
-	Off      int64
-	Inflated bool
-	What     string
+	// Off is where the packet begins.
+	Off  int64
+	What string
 	// Guess is set for a field of a definition that is read by a guess, see
 	// [protocol.Table.Guessed].
 	Guess bool
@@ -47,11 +46,7 @@ func (f Finding) String() string {
 	if f.File != "" {
 		return f.Where() + ": " + f.What
 	}
-	of := ""
-	if f.Inflated {
-		of = " inflated"
-	}
-	return fmt.Sprintf("%#x%s: %s: %s", f.Off, of, f.Where(), f.What)
+	return fmt.Sprintf("%#x: %s: %s", f.Off, f.Where(), f.What)
 }
 
 // askEvery is after how many packets Verify asks its context.
@@ -95,7 +90,7 @@ func (r *Recording) Verify(ctx context.Context, progress func(done, total int64)
 func atEnd(err error) Finding {
 	f := Finding{Packet: -1, What: err.Error()}
 	if e, ok := errors.AsType[*capture.FormatError](err); ok {
-		f.Off, f.Inflated, f.What = e.Off, e.Inflated, e.What
+		f.Off, f.What = e.Off, e.What
 		if e.Err != nil {
 			f.What += ": " + e.Err.Error()
 		}
@@ -104,9 +99,7 @@ func atEnd(err error) Finding {
 }
 
 func (r *Recording) finding(i int, what string) Finding {
-	f := Finding{Packet: i, Name: r.codes[r.log.Code(i)].Name, What: what}
-	f.Off, f.Inflated = r.log.Offset(i)
-	return f
+	return Finding{Packet: i, Name: r.codes[r.log.Code(i)].Name, Off: r.log.Offset(i), What: what}
 }
 
 // verifier has the buffers of one run.

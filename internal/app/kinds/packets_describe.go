@@ -95,9 +95,6 @@ func printRecording(t io.Writer, d *dissect.Summary) {
 			shown.Fprintf(t, "%s\t%s\n", line.key, line.text)
 		}
 	}
-	for _, server := range d.Servers {
-		shown.Fprintf(t, "server\t%d, %q, %v\n", server.ID, server.Name, server.Addr)
-	}
 	if d.First != nil {
 		shown.Fprintf(t, "time\t%s, %.1f s\n", d.First.Format(time.RFC3339), d.Seconds)
 	}

@@ -55,7 +55,7 @@ func (p *packets) verify(ctx context.Context, o opening, strict bool) iter.Seq2[
 			return
 		}
 		for f, err := range p.recording.Verify(ctx, o.Progress) {
-			if !yield(Finding{inflatedFinding{f.Off, !f.Inflated, f.Where(), f.What}, f}, err) || err != nil {
+			if !yield(Finding{inflatedFinding{f.Off, true, f.Where(), f.What}, f}, err) || err != nil {
 				return
 			}
 		}

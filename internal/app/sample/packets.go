@@ -79,7 +79,7 @@ func recordSession() ([]byte, error) {
 		}
 	}
 	var b bytes.Buffer
-	w, err := capture.NewWriter(&b, capture.Info{Format: capture.TeraLog, Revision: clientRevision}, 0)
+	w, err := capture.NewWriter(&b, capture.Info{Format: capture.TeraLog, Revision: clientRevision})
 	if err != nil {
 		return nil, err
 	}

@@ -287,7 +287,7 @@ func Log(seed uint64, n int) ([]byte, error) {
 		return nil, err
 	}
 	var b strings.Builder
-	w, err := capture.NewWriter(&b, capture.Info{Format: capture.TeraLog, Revision: Revision}, 0)
+	w, err := capture.NewWriter(&b, capture.Info{Format: capture.TeraLog, Revision: Revision})
 	if err != nil {
 		return nil, err
 	}
