@@ -3,8 +3,12 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"compress/zlib"
+	"crypto/aes"
 	"fmt"
+	"io"
 	iofs "io/fs"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +22,7 @@ import (
 	"unicode/utf8"
 
 	"lorefs/datacenter"
+	"lorefs/internal/cfb"
 	"lorefs/internal/formats/casc/casctest"
 	"lorefs/internal/testneeds"
 )
@@ -220,6 +225,28 @@ func benchWhole(b *testing.B, source string, all []wholeBenchmark, floor func() 
 			}
 		})
 	}
+}
+
+// inflateAll decrypts and inflates a data center, and discards the result.
+func inflateAll(path string, key datacenter.Key) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	block, err := aes.NewCipher(key.Key[:])
+	if err != nil {
+		return err
+	}
+	const sizeField = 4 // before the zlib stream
+	z, err := zlib.NewReader(io.NewSectionReader(cfb.NewReader(f, block, key.IV), sizeField, math.MaxInt64-sizeField))
+	if err != nil {
+		return err
+	}
+	if n, err := io.Copy(io.Discard, z); err != nil {
+		return fmt.Errorf("after %d bytes: %w", n, err)
+	}
+	return nil
 }
 
 // buildProgram builds the program: the test binary has more in it.

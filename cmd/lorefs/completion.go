@@ -56,7 +56,7 @@ func completeArgs(command string) completer {
 		return nth(completeMounts, completeEdits)
 	case "journal show", "journal replay", "journal drop":
 		return nth(completeJournals)
-	case "ls", "cat", "find", "bench", "info":
+	case "ls", "cat", "find", "info":
 		return nth(completeFiles, completeInside)
 	case "export":
 		return nth(completeFiles, completeFiles, completeInside)

@@ -109,7 +109,6 @@ var examples = map[string][]string{
 	"lorefs repack":   {"lorefs repack game.dat smaller.dat", "lorefs repack --layout v6-x86 game.dat other.dat"},
 	"lorefs validate": {"lorefs validate sheets"},
 	"lorefs schema":   {"lorefs schema game.dat schemas", "lorefs schema --strategy aggressive game.dat schemas"},
-	"lorefs bench":    {"lorefs bench game.dat", "lorefs bench --repeat 1 --entries 1000 game.dat sheets"},
 	"lorefs sample":   {"lorefs sample sample"},
 	"lorefs man":      {"lorefs man pages && man -l pages/lorefs-editing.7"},
 	"lorefs version":  {"lorefs version", "lorefs version --json"},

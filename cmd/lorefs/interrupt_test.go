@@ -52,8 +52,6 @@ func TestInterrupted(t *testing.T) {
 		{"verify", in("world")},
 		{"verify", in("game")},
 		{"verify", "--definitions", in("definitions"), in("session.TeraLog")},
-		{"bench", data},
-		{"bench", in("world")},
 		{"journal", "replay", data},
 		{"mount", "-f", data, mnt},
 	} {

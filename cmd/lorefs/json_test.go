@@ -81,7 +81,7 @@ func TestJSONOfCommands(t *testing.T) {
 // TestJSONStructs checks that the schema has the members of what is printed.
 func TestJSONStructs(t *testing.T) {
 	for name, v := range map[string]any{
-		"apply_part": appliedItem{}, "apply_not_saved": unsavedPatches{}, "bench": benched{}, "difference": diff.Difference{}, "not_compared": notCompared{}, "export_planned": plannedFile{}, "export_written": filed{},
+		"apply_part": appliedItem{}, "apply_not_saved": unsavedPatches{}, "difference": diff.Difference{}, "not_compared": notCompared{}, "export_planned": plannedFile{}, "export_written": filed{},
 		"journal_drop": droppedJournal{}, "journal_list": save.Journal{}, "ls": jsonEntry{}, "pack_data_center": packedSheets{}, "pack_folder": packedFolder{},
 		"pack_world": packedWorld{}, "query_count": jsonCount{}, "query_match": jsonMatch{}, "repack": writtenFile{},
 		"sample": sampleFile{}, "saved": editsOutcome{}, "remote": kinds.RemoteStatus{}, "remote_host": kinds.HostStatus{}, "status": mounted.Status{}, "fetch": kinds.Fetched{}, "validate": jsonProblem{},

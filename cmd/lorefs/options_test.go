@@ -133,7 +133,6 @@ var commandsOfSources = []reached{
 	{args: []string{"export", "SOURCE", "OUT"}},
 	{args: []string{"fetch", "SOURCE", "OUT"}, kinds: []string{"casc"}},
 	{args: []string{"verify", "SOURCE"}},
-	{args: []string{"bench", "--repeat", "1", "--entries", "10", "SOURCE"}, kinds: []string{"casc", "packets"}},
 	{args: []string{"query", "SOURCE", "/*"}, kinds: []string{"datacenter"}, without: []string{"kind", "world"}},
 	{args: []string{"schema", "SOURCE", "OUT"}, kinds: []string{"datacenter"}, without: []string{"kind", "world"}},
 	{args: []string{"repack", "SOURCE", "OUT"}, kinds: []string{"datacenter"}, without: []string{"kind", "world"}},

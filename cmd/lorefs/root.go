@@ -52,7 +52,7 @@ about each kind.`,
 		interruptible(newApply(log)),
 		interruptible(newExport(log)), interruptible(newFetch(log)), interruptible(newVerify(log)), interruptible(newPack(log)),
 		interruptible(newRepack(log)), interruptible(newValidate(log)), interruptible(newSchema(log)),
-		interruptible(newBench(log)), newSample(), newDecode(log), newEncode(), newMan(),
+		newSample(), newDecode(log), newEncode(), newMan(),
 		newVersion(), newJSONSchema(),
 	)
 	root.AddCommand(newGuides()...)

@@ -64,7 +64,7 @@ type sourceFlags struct {
 	sizesLater bool
 	// follow says that a recorded session is shown as it grows.
 	follow bool
-	// cacheBase replaces the user's cache folder for indexes. It has no flag.
+	// cacheBase replaces the user's cache folder for indexes in tests. It has no flag.
 	cacheBase string
 }
 
