@@ -54,8 +54,9 @@
 //   - content that is pushed (prime.go): not that of files that were changed or are open for
 //     writing. A push that a change has overtaken is taken back, for which the one who made
 //     the change waits;
-//   - listings: if nothing in the directory changed since the listing began, which the kernel
-//     checks itself when it is told of a name. Names that do not exist are asked for each time.
+//   - listings: if nothing in the directory changed since the listing began. The kernel checks that
+//     only where it begins to list, so that it is told also of the names that it changed itself
+//     (front.renamed). Names that do not exist are asked for each time.
 //
 // A value that does not fit is an error for the program that writes or closes the file.
 // Since many programs ignore it, [Stats.LastErrors] remembers it with the path.

@@ -48,6 +48,22 @@ func (f *front) settled(counter *atomic.Uint64, do func() fuse.Status, dirs ...u
 	return f.edit(counter, do)
 }
 
+// renamed is settled for requests that change names in the directories dirs, whose listings the
+// kernel then drops. It sees itself that they are old, but checks that only at the beginning of a
+// listing: without this it would go on, in the middle of a new listing, with what another program
+// began to list before the edit and has listed to the end since.
+func (f *front) renamed(counter *atomic.Uint64, do func() fuse.Status, dirs ...uint64) fuse.Status {
+	return f.settled(counter, func() fuse.Status {
+		st := do()
+		if e := f.m.edits; e != nil && st.Ok() {
+			for _, dir := range dirs {
+				e.notices.add(nodes.Change{ID: nodes.ID(dir)})
+			}
+		}
+		return st
+	}, dirs...)
+}
+
 // refuse answers requests that no tree can serve.
 func (f *front) refuse(errno fuse.Status) fuse.Status {
 	return f.edit(&f.m.counters.others, func() fuse.Status { return errno })
@@ -66,33 +82,33 @@ func (f *front) SetAttr(cancel <-chan struct{}, in *fuse.SetAttrIn, out *fuse.At
 }
 
 func (f *front) Mknod(cancel <-chan struct{}, in *fuse.MknodIn, name string, out *fuse.EntryOut) fuse.Status {
-	return f.edit(&f.m.counters.creates, func() fuse.Status {
+	return f.renamed(&f.m.counters.creates, func() fuse.Status {
 		return f.made(cancel, &in.InHeader, f.RawFileSystem.Mknod(cancel, in, name, out), out)
-	})
+	}, in.NodeId)
 }
 
 func (f *front) Mkdir(cancel <-chan struct{}, in *fuse.MkdirIn, name string, out *fuse.EntryOut) fuse.Status {
-	return f.settled(&f.m.counters.creates, func() fuse.Status {
+	return f.renamed(&f.m.counters.creates, func() fuse.Status {
 		return f.made(cancel, &in.InHeader, f.RawFileSystem.Mkdir(cancel, in, name, out), out)
 	}, in.NodeId)
 }
 
 func (f *front) Create(cancel <-chan struct{}, in *fuse.CreateIn, name string, out *fuse.CreateOut) fuse.Status {
-	return f.edit(&f.m.counters.creates, func() fuse.Status {
+	return f.renamed(&f.m.counters.creates, func() fuse.Status {
 		return f.made(cancel, &in.InHeader, f.RawFileSystem.Create(cancel, in, name, out), &out.EntryOut)
-	})
+	}, in.NodeId)
 }
 
 func (f *front) Unlink(cancel <-chan struct{}, in *fuse.InHeader, name string) fuse.Status {
-	return f.settled(&f.m.counters.removes, func() fuse.Status { return f.RawFileSystem.Unlink(cancel, in, name) }, in.NodeId)
+	return f.renamed(&f.m.counters.removes, func() fuse.Status { return f.RawFileSystem.Unlink(cancel, in, name) }, in.NodeId)
 }
 
 func (f *front) Rmdir(cancel <-chan struct{}, in *fuse.InHeader, name string) fuse.Status {
-	return f.settled(&f.m.counters.removes, func() fuse.Status { return f.RawFileSystem.Rmdir(cancel, in, name) }, in.NodeId)
+	return f.renamed(&f.m.counters.removes, func() fuse.Status { return f.RawFileSystem.Rmdir(cancel, in, name) }, in.NodeId)
 }
 
 func (f *front) Rename(cancel <-chan struct{}, in *fuse.RenameIn, name, newName string) fuse.Status {
-	return f.settled(&f.m.counters.renames, func() fuse.Status { return f.RawFileSystem.Rename(cancel, in, name, newName) }, in.NodeId, in.Newdir)
+	return f.renamed(&f.m.counters.renames, func() fuse.Status { return f.RawFileSystem.Rename(cancel, in, name, newName) }, in.NodeId, in.Newdir)
 }
 
 func (f *front) Link(<-chan struct{}, *fuse.LinkIn, string, *fuse.EntryOut) fuse.Status {
