@@ -17,6 +17,7 @@ import (
 	"lorefs/nodes"
 	"lorefs/nodes/bundle"
 	"lorefs/nodes/nodetest"
+	"lorefs/nodes/overlay"
 )
 
 var someTime = time.Date(2011, 1, 25, 12, 0, 0, 0, time.UTC)
@@ -298,7 +299,7 @@ func TestReplayWhatWasAccepted(t *testing.T) {
 	if d.must(err); len(later) != 1 {
 		t.Fatalf("%d records", len(later))
 	}
-	e := bundle.NewEditable(newTree(t, data), toy, bundle.EditOptions{MaxTexts: 3})
+	e := bundle.NewEditable(newTree(t, data), toy, bundle.EditOptions{EditOptions: overlay.EditOptions{Limits: overlay.Limits{Texts: 3}}})
 	d.must(e.Replay(t.Context(), later[0]))
 	again := &folder{Editable: e, t: t}
 	again.want("replayed", "a=1234 b=56")
@@ -370,7 +371,7 @@ func TestFull(t *testing.T) {
 	}
 	d.want("afterwards", "a=1")
 	d.wantEdits("")
-	e := bundle.NewEditable(newTree(t, toyOf("a", "1", "b", "2")), toy, bundle.EditOptions{MaxText: 100, MaxTexts: 150})
+	e := bundle.NewEditable(newTree(t, toyOf("a", "1", "b", "2")), toy, bundle.EditOptions{EditOptions: overlay.EditOptions{Limits: overlay.Limits{Text: 100, Texts: 150}}})
 	small := &folder{Editable: e, t: t}
 	if err := small.put("a", strings.Repeat("x", 101)); !errors.Is(err, nodes.ErrTooLarge) {
 		t.Errorf("a large text: %v", err)

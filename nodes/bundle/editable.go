@@ -3,7 +3,6 @@ package bundle
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"os"
 	"slices"
 	"time"
@@ -12,56 +11,31 @@ import (
 	"lorefs/nodes/overlay"
 )
 
-// EditOptions are the options of NewEditable.
+// EditOptions are the options of NewEditable. Check is also called before each edit. Limits.Texts
+// bounds all contents that are held until they are saved as well. The default limits are [MaxText]
+// and [overlay.MaxTexts].
 type EditOptions struct {
-	// Begin is called before an edit. Its error fails the edit. Default: no call.
-	Begin func() error
+	overlay.EditOptions
 	// Log keeps the record of an edit before the edit counts. Its error fails the edit. It must
 	// not keep the slice. [Editable.Replay] reads the record. Default: nothing is kept.
 	Log func(record []byte) error
 	// Count is called after an edit with the number of edits that there are. Default: no call.
 	Count func(edits int64)
-	// Sync makes logged records durable. Default: nothing is done.
-	Sync func() error
 	// Reopen opens a file that a save wrote. The result has to stay readable when the file has
 	// another name, or none. It is needed to save.
 	Reopen func(f *os.File) (Files, error)
-	// Now returns the time for edits. Default: time.Now.
-	Now func() time.Time
-	// MaxText is how many bytes a file that is put may have. MaxTexts bounds all contents that are
-	// held until they are saved, and all texts that are being written or scratch. Default:
-	// [MaxText] and [overlay.MaxTexts].
-	MaxText, MaxTexts int64
-	Logger            *slog.Logger
 }
 
 // MaxText is the most bytes of a file that is put: as many as one record of the journal takes.
 const MaxText = 56 << 20
 
 func (o *EditOptions) setDefaults() {
-	if o.Begin == nil {
-		o.Begin = func() error { return nil }
-	}
+	o.SetDefaults(overlay.Limits{Text: MaxText, Texts: overlay.MaxTexts})
 	if o.Log == nil {
 		o.Log = func([]byte) error { return nil }
 	}
 	if o.Count == nil {
 		o.Count = func(int64) {}
-	}
-	if o.Sync == nil {
-		o.Sync = func() error { return nil }
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.MaxText == 0 {
-		o.MaxText = MaxText
-	}
-	if o.MaxTexts == 0 {
-		o.MaxTexts = overlay.MaxTexts
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
 	}
 }
 
@@ -80,10 +54,7 @@ func NewEditable(t *Tree, f *Format, opts EditOptions) *Editable {
 	t.writable = true
 	e := &edits{Tree: t, format: f, opts: opts, lastID: firstID + nodes.ID(len(t.list))}
 	e.rebase()
-	return &Editable{edits: e, Tree: overlay.New(e, overlay.Options{
-		FirstID: overlayID, Empty: true, Now: opts.Now, Logger: opts.Logger,
-		Limits: overlay.Limits{Text: opts.MaxText, Texts: opts.MaxTexts},
-	})}
+	return &Editable{edits: e, Tree: overlay.New(e, overlay.Options{FirstID: overlayID, Empty: true, EditOptions: opts.EditOptions})}
 }
 
 // Pending returns in how many files the folder differs from the source.
@@ -157,9 +128,6 @@ func (e *edits) pending() int64 {
 
 // Watch implements [overlay.Source].
 func (e *edits) Watch(w overlay.Watcher) { e.Watcher = w }
-
-// Sync implements [overlay.Source].
-func (e *edits) Sync() error { return e.opts.Sync() }
 
 // Where implements [overlay.Source].
 func (e *edits) Where(id nodes.ID) (dir nodes.ID, name string) {
@@ -286,7 +254,7 @@ func (e *edits) make(ctx context.Context, id nodes.ID, ops ...op) error {
 	if len(record) > maxRecord {
 		return fmt.Errorf("%w: %d bytes to keep of an edit, where %d are the most", nodes.ErrTooLarge, len(record), maxRecord)
 	}
-	if err := e.opts.Begin(); err != nil {
+	if err := e.opts.Check(); err != nil {
 		return err
 	}
 	contents, err := e.resolve(ctx, ops)
@@ -349,8 +317,8 @@ func (e *edits) room(contents []*content) error {
 			held += int64(len(c.bytes))
 		}
 	}
-	if held > max(e.held, e.opts.MaxTexts) {
-		return fmt.Errorf("%w: what is not saved has %d bytes, where %d are the most: commit saves it", nodes.ErrNoSpace, e.held, e.opts.MaxTexts)
+	if held > max(e.held, e.opts.Limits.Texts) {
+		return fmt.Errorf("%w: what is not saved has %d bytes, where %d are the most: commit saves it", nodes.ErrNoSpace, e.held, e.opts.Limits.Texts)
 	}
 	return nil
 }

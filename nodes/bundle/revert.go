@@ -185,7 +185,7 @@ func (e *edits) revert(ctx context.Context, name string) error {
 	if e.isSaving { // the record may have to be made on the new file
 		o.kind = opPut
 		var err error
-		if o.text, err = b.bytesOf(ctx, e.opts.MaxText); err != nil {
+		if o.text, err = b.bytesOf(ctx, e.opts.Limits.Text); err != nil {
 			return err
 		}
 	}

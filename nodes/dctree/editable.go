@@ -1,9 +1,7 @@
 package dctree
 
 import (
-	"log/slog"
 	"sync"
-	"time"
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
@@ -11,22 +9,12 @@ import (
 	"lorefs/nodes/overlay"
 )
 
-// EditOptions configure NewEditable.
-type EditOptions struct {
-	// Sync makes the log of the Draft durable. Default: nothing is done.
-	Sync func() error
-	// Check returns an error if a file can't be opened for writing because the source has
-	// changed. The check of the Tree may be done only now and then. Default: there is only that
-	// one.
-	Check func() error
-	// Now returns the time of an edit. Default: time.Now.
-	Now func() time.Time
-	// MaxTexts is the most bytes of memory for all files together that are open for writing, or
-	// scratch. Default: 256 MiB.
-	MaxTexts int64
-}
+// EditOptions configure NewEditable. Its default limits are maxContent and maxTexts.
+type EditOptions = overlay.EditOptions
 
-const defaultMaxTexts = 256 << 20
+// maxTexts is the most bytes of memory for all files together that are open for writing, or
+// scratch.
+const maxTexts = 256 << 20
 
 // Editable is a Tree whose nodes and attributes can be changed. A [edit.Draft] keeps the
 // changes. An Editable is safe for parallel use.
@@ -46,26 +34,12 @@ var (
 
 // NewEditable returns the editable tree of d, which has to be a draft of the file of t.
 func NewEditable(t *Tree, d *edit.Draft, opts EditOptions) *Editable {
-	if opts.Sync == nil {
-		opts.Sync = func() error { return nil }
-	}
-	if opts.Check == nil {
-		opts.Check = func() error { return nil }
-	}
-	if opts.Now == nil {
-		opts.Now = time.Now
-	}
-	if opts.MaxTexts == 0 {
-		opts.MaxTexts = defaultMaxTexts
-	}
+	opts.SetDefaults(overlay.Limits{Text: maxContent, Texts: maxTexts})
 	e := &edits{
 		Tree: t, draft: d, opts: opts,
 		bare: map[edit.Number]bool{}, marked: map[edit.Number]bool{}, types: map[attributeKey]datacenter.Type{},
 	}
-	return &Editable{edits: e, Tree: overlay.New(e, overlay.Options{
-		Empty: true, Now: opts.Now, Limits: overlay.Limits{Text: maxContent, Texts: opts.MaxTexts},
-		Logger: slog.New(slog.DiscardHandler),
-	})}
+	return &Editable{edits: e, Tree: overlay.New(e, overlay.Options{Empty: true, EditOptions: opts})}
 }
 
 // edits is the [overlay.Source] of an Editable: the tree of the draft.
@@ -101,9 +75,6 @@ func (e *edits) Watch(w overlay.Watcher) {
 	e.Watcher = w
 	e.draft.Watch(e.changed)
 }
-
-// Sync implements [overlay.Source].
-func (e *edits) Sync() error { return e.opts.Sync() }
 
 // Usage returns the size of the .dat, and the present number of nodes and attributes.
 func (e *edits) Usage() nodes.Usage {

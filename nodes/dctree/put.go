@@ -47,10 +47,8 @@ func (e *edits) Open(ctx context.Context, file nodes.ID) error {
 	case attr.Kind == nodes.Dir:
 		return fmt.Errorf("%v: %w", file, nodes.ErrIsDir)
 	}
-	if _, err := e.keyOf(file); err != nil {
-		return err
-	}
-	return e.opts.Check()
+	_, err = e.keyOf(file)
+	return err
 }
 
 // NewID implements [overlay.Valued].

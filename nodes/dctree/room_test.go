@@ -8,13 +8,14 @@ import (
 
 	"lorefs/nodes"
 	"lorefs/nodes/dctree"
+	"lorefs/nodes/overlay"
 )
 
 // The memory of all scratch files together is limited. A file that was removed or became a value
 // takes none of it.
 func TestRoomForScratchFiles(t *testing.T) {
 	e := editable(t, weapon())
-	e.Editable = dctree.NewEditable(e.plain, e.draft, dctree.EditOptions{MaxTexts: 100_000})
+	e.Editable = dctree.NewEditable(e.plain, e.draft, dctree.EditOptions{Limits: overlay.Limits{Texts: 100_000}})
 	text := strings.Repeat("x", 10_000)
 	files := 0
 	var err error

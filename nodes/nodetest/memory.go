@@ -333,8 +333,8 @@ func (s *memory) Now(_ context.Context, file nodes.ID) (now overlay.Content, err
 	return now, err
 }
 
-// Sync implements [overlay.Source].
-func (s *memory) Sync() error {
+// sync is [overlay.EditOptions.Sync].
+func (s *memory) sync() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.syncs++

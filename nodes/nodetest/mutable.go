@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"lorefs/nodes"
 	"lorefs/nodes/overlay"
@@ -68,7 +67,7 @@ func NewMutable(files map[string]string) *Mutable {
 		}
 	}
 	m.Tree = overlay.New(m.src, overlay.Options{
-		Empty: true, Now: time.Now, Limits: overlay.Limits{Text: maxMutable, Texts: overlay.MaxTexts},
+		Empty: true, EditOptions: overlay.EditOptions{Sync: m.src.sync, Limits: overlay.Limits{Text: maxMutable}},
 	})
 	return m
 }

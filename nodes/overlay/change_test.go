@@ -30,7 +30,7 @@ func newDesk(t *testing.T, limits overlay.Limits) *desk {
 	d := &desk{T: t, now: shelfTime.Add(time.Hour)}
 	s := &shelf{now: func() time.Time { return d.now }, texts: map[nodes.ID]string{one: "1", two: "2"}, times: map[nodes.ID]time.Time{}}
 	d.Tree = overlay.New(s, overlay.Options{
-		FirstID: firstID, Empty: true, Now: s.now, Limits: limits, Logger: slog.New(slog.NewTextHandler(&d.log, nil)),
+		FirstID: firstID, Empty: true, EditOptions: overlay.EditOptions{Now: s.now, Limits: limits, Logger: slog.New(slog.NewTextHandler(&d.log, nil))},
 	})
 	d.Watch(func(c nodes.Change) { d.told = append(d.told, c) })
 	return d

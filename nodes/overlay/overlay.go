@@ -17,7 +17,9 @@ type Tree struct {
 	valued Valued
 	// empty is [Options.Empty].
 	empty bool
-	now   func() time.Time
+	// sync, check and now are those of [EditOptions].
+	sync, check func() error
+	now         func() time.Time
 	// tell reports a change to the watcher of the Tree, if the caller of the edit did not ask
 	// for it by the node's number.
 	tell func(nodes.Change)
@@ -55,11 +57,9 @@ var (
 
 // New returns the editable tree of a source.
 func New(src Source, opts Options) *Tree {
-	if opts.Now == nil {
-		opts.Now = time.Now
-	}
+	opts.SetDefaults(Limits{Texts: MaxTexts})
 	t := &Tree{
-		src: src, now: opts.Now, tell: func(nodes.Change) {}, times: newTimes(opts.Now), empty: opts.Empty, nextID: opts.FirstID, cursor: scratchCursor,
+		src: src, sync: opts.Sync, check: opts.Check, now: opts.Now, tell: func(nodes.Change) {}, times: newTimes(opts.Now), empty: opts.Empty, nextID: opts.FirstID, cursor: scratchCursor,
 		limits: opts.Limits, logger: opts.Logger,
 		files: map[nodes.ID]*file{}, dirs: map[nodes.ID]*directory{}, shown: map[nodes.ID]*file{},
 	}
@@ -89,7 +89,7 @@ func (t *Tree) SetModTime(ctx context.Context, id nodes.ID, mtime time.Time) err
 }
 
 // Sync implements [nodes.Mutable].
-func (t *Tree) Sync(context.Context) error { return t.src.Sync() }
+func (t *Tree) Sync(context.Context) error { return t.sync() }
 
 // Watch implements [nodes.Mutable].
 func (t *Tree) Watch(f func(nodes.Change)) { t.tell = f }

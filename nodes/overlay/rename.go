@@ -304,5 +304,5 @@ func (t *Tree) ontoSource(ctx context.Context, from, to *place) error {
 	t.lost(to.of.TwinID)
 	t.mu.Unlock()
 	t.written(f, at, said)
-	return t.src.Sync()
+	return t.sync()
 }

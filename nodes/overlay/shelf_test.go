@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -43,7 +42,7 @@ var (
 func newShelf(limits overlay.Limits) (*overlay.Tree, *shelf) {
 	s := &shelf{now: time.Now, texts: map[nodes.ID]string{one: "1", two: "2"}, times: map[nodes.ID]time.Time{}}
 	return overlay.New(s, overlay.Options{
-		FirstID: firstID, Empty: true, Now: s.now, Limits: limits, Logger: slog.New(slog.DiscardHandler),
+		FirstID: firstID, Empty: true, EditOptions: overlay.EditOptions{Now: s.now, Limits: limits},
 	}), s
 }
 
@@ -180,7 +179,6 @@ func (s *shelf) Move(context.Context, overlay.Move) error                  { ret
 
 func (s *shelf) Remove(context.Context, nodes.ID) error { return errStays }
 
-func (s *shelf) Sync() error             { return nil }
 func (s *shelf) Watch(w overlay.Watcher) { s.Watcher = w }
 
 func (s *shelf) Now(_ context.Context, file nodes.ID) (overlay.Content, error) {

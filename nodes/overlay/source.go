@@ -1,6 +1,7 @@
 package overlay
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
@@ -44,8 +45,6 @@ type Source interface {
 	// Now returns the present content of a file. It stays readable after the file has changed or
 	// gone.
 	Now(ctx context.Context, file nodes.ID) (Content, error)
-	// Sync makes all edits durable.
-	Sync() error
 	// Watch sets the Watcher that is told of each change of what the source shows. It is called
 	// once, before all other methods.
 	Watch(w Watcher)
@@ -171,16 +170,47 @@ type Options struct {
 	// Empty says that a new file which is closed before anything was written becomes one of the
 	// source, with an empty text. Otherwise such a file waits for its text.
 	Empty bool
+	EditOptions
+}
+
+// EditOptions are the options that all editable trees have.
+type EditOptions struct {
+	// Sync makes all edits durable that were made. Default: nothing is done.
+	Sync func() error
+	// Check returns an error if a file can't be opened for writing because the source has
+	// changed. The check of the source may be done only now and then. Default: there is only
+	// that one.
+	Check func() error
 	// Now returns the time of an edit. Default: time.Now.
 	Now func() time.Time
 	// Limits bound the texts that are held in memory.
 	Limits Limits
-	// Logger gets a message for each refused text that can't be kept under both names.
+	// Logger gets a message for each refused text that can't be kept under both names, and for
+	// what is in a text and not stored. Default: none.
 	Logger *slog.Logger
 }
 
-// MaxTexts is the default limit for the bytes of all texts of a Tree together.
+// MaxTexts is the usual default of [Limits.Texts].
 const MaxTexts = 1 << 30
 
-// Limits are the most bytes of one text, and of all texts that are held together.
+// Limits are the most bytes of one text, and of all texts that are held together: those that are
+// being written, were refused or are scratch.
 type Limits struct{ Text, Texts int64 }
+
+// SetDefaults sets the options that are missing. limits are the defaults of the Limits.
+func (o *EditOptions) SetDefaults(limits Limits) {
+	if o.Sync == nil {
+		o.Sync = func() error { return nil }
+	}
+	if o.Check == nil {
+		o.Check = func() error { return nil }
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	o.Limits.Text = cmp.Or(o.Limits.Text, limits.Text)
+	o.Limits.Texts = cmp.Or(o.Limits.Texts, limits.Texts)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+}

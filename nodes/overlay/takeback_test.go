@@ -2,7 +2,6 @@ package overlay_test
 
 import (
 	"context"
-	"log/slog"
 	"slices"
 	"testing"
 
@@ -29,7 +28,7 @@ type at struct {
 
 func newAt(t *testing.T) *at {
 	_, s := newShelf(roomy)
-	a := &at{t: t, Tree: overlay.New(growing{s}, overlay.Options{FirstID: firstID, Limits: roomy, Now: s.now, Logger: slog.New(slog.DiscardHandler)})}
+	a := &at{t: t, Tree: overlay.New(growing{s}, overlay.Options{FirstID: firstID, EditOptions: overlay.EditOptions{Limits: roomy, Now: s.now}})}
 	a.Watch(func(c nodes.Change) { a.told = append(a.told, c) })
 	return a
 }

@@ -44,6 +44,9 @@ func (t *Tree) open(ctx context.Context, id nodes.ID) (*file, error) {
 		if err := t.src.Open(ctx, of); err != nil {
 			return nil, err
 		}
+		if err := t.check(); err != nil {
+			return nil, err
+		}
 	}
 	if f == nil {
 		f = sourceFile(id, id)
@@ -149,7 +152,7 @@ func (w *writer) Flush(ctx context.Context) error {
 	case waits && errors.Is(err, nodes.ErrInvalid):
 		return nil
 	case put && err == nil:
-		return w.t.src.Sync()
+		return w.t.sync()
 	}
 	return err
 }
@@ -188,14 +191,14 @@ func (w *writer) revert() error {
 // Sync implements [nodes.Writer].
 func (w *writer) Sync(ctx context.Context) error {
 	_, _, err := w.put(ctx)
-	return errors.Join(err, w.t.src.Sync())
+	return errors.Join(err, w.t.sync())
 }
 
 // Release implements [nodes.Writer].
 func (w *writer) Release() error {
 	put, err := w.release()
 	if put && err == nil {
-		err = w.t.src.Sync()
+		err = w.t.sync()
 	}
 	return err
 }

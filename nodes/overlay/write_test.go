@@ -380,7 +380,7 @@ func (s *short) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (i
 func TestHoldFails(t *testing.T) {
 	_, shelf := newShelf(roomy)
 	src := &short{shelf: shelf}
-	tree := overlay.New(src, overlay.Options{FirstID: firstID, Limits: roomy})
+	tree := overlay.New(src, overlay.Options{FirstID: firstID, EditOptions: overlay.EditOptions{Limits: roomy}})
 	w, err := tree.OpenWrite(t.Context(), one)
 	if err != nil {
 		t.Fatal(err)

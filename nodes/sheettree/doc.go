@@ -34,7 +34,7 @@
 // plan and its edits. It says of each edit who made it, so that caches of sheets can be dropped.
 // Locks are taken in this order: those of the overlay, those of the draft, edits.mu.
 //
-// These are refused: a text above EditOptions.MaxText, a text that changes more than
+// These are refused: a text above EditOptions.Limits.Text, a text that changes more than
 // EditOptions.MaxRecord at once, and the renaming of a folder that has sheets.
 //
 // # Sizes

@@ -13,6 +13,7 @@ import (
 	"lorefs/nodes"
 	"lorefs/nodes/dctree"
 	"lorefs/nodes/nodetest"
+	"lorefs/nodes/overlay"
 	"lorefs/nodes/sheettree"
 )
 
@@ -445,7 +446,7 @@ func TestRefusedRename(t *testing.T) {
 // was.
 func TestRefusedRenameKeepsOthers(t *testing.T) {
 	const path = "Item/Item-00001.xml"
-	e := editSheets(t, items(), sheettree.EditOptions{MaxText: 1 << 20, MaxTexts: 3000})
+	e := editSheets(t, items(), sheettree.EditOptions{EditOptions: overlay.EditOptions{Limits: overlay.Limits{Text: 1 << 20, Texts: 3000}}})
 	w, err := e.OpenWrite(t.Context(), e.at(path).ID)
 	e.must(err)
 	e.must(w.Truncate(t.Context(), 0))
@@ -709,7 +710,7 @@ func TestInferredSchemaIsNoSheet(t *testing.T) {
 
 // The memory of texts is limited.
 func TestLimits(t *testing.T) {
-	e := editSheets(t, items(), sheettree.EditOptions{MaxText: 1000, MaxTexts: 2500})
+	e := editSheets(t, items(), sheettree.EditOptions{EditOptions: overlay.EditOptions{Limits: overlay.Limits{Text: 1000, Texts: 2500}}})
 	folder := e.at("Item").ID
 	write := func(name string, size int) error {
 		f, err := e.Create(t.Context(), folder, name)

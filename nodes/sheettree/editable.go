@@ -1,59 +1,24 @@
 package sheettree
 
 import (
-	"log/slog"
 	"slices"
 	"sync"
-	"time"
 
 	"lorefs/datacenter/edit"
 	"lorefs/nodes"
 	"lorefs/nodes/overlay"
 )
 
-// EditOptions configure NewEditable.
+// EditOptions configure NewEditable. Limits.Texts is also the most bytes of all schemas that are
+// written. The default limits are 200 MiB and 1 GiB.
 type EditOptions struct {
-	// Sync makes the log of the Draft durable. Default: nothing is done.
-	Sync func() error
-	// Check returns an error if a file can't be opened for writing because the source has
-	// changed. The check of the Tree may be done only now and then. Default: there is only that
-	// one.
-	Check func() error
-	// Now returns the time of an edit. Default: time.Now.
-	Now func() time.Time
-	// MaxText is the most bytes of a file's text. MaxTexts is the most bytes of all texts that
-	// are being written or could not be saved, and also of all written schemas. Default: 200 MiB
-	// and 1 GiB.
-	MaxText, MaxTexts int64
+	overlay.EditOptions
 	// MaxRecord is the most bytes of the record of one text's edits, see [edit.RecordBound].
 	// Default: there is no limit.
 	MaxRecord int64
-	// Logger gets one message for each kind of thing in texts that is not stored. Default: none.
-	Logger *slog.Logger
 }
 
-const defaultMaxText = 200 << 20
-
-func (o *EditOptions) setDefaults() {
-	if o.Sync == nil {
-		o.Sync = func() error { return nil }
-	}
-	if o.Check == nil {
-		o.Check = func() error { return nil }
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.MaxText == 0 {
-		o.MaxText = defaultMaxText
-	}
-	if o.MaxTexts == 0 {
-		o.MaxTexts = overlay.MaxTexts
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
-}
+const maxText = 200 << 20
 
 // Editable is a Tree whose sheets can be changed as texts. When a text is closed, it is compared
 // with the sheet of a [edit.Draft]. An Editable is safe for parallel use.
@@ -69,12 +34,9 @@ type Editable struct {
 
 // NewEditable returns the editable tree of t, which has to be a tree of the draft d.
 func NewEditable(t *Tree, d *edit.Draft, opts EditOptions) *Editable {
-	opts.setDefaults()
+	opts.SetDefaults(overlay.Limits{Text: maxText, Texts: overlay.MaxTexts})
 	e := &edits{Tree: t, draft: d, opts: opts, folders: map[string]*folderState{}, byID: map[nodes.ID]*folderState{}}
-	return &Editable{edits: e, Tree: overlay.New(e, overlay.Options{
-		FirstID: scratch.id(0), Now: opts.Now, Logger: opts.Logger,
-		Limits: overlay.Limits{Text: opts.MaxText, Texts: opts.MaxTexts},
-	})}
+	return &Editable{edits: e, Tree: overlay.New(e, overlay.Options{FirstID: scratch.id(0), EditOptions: opts.EditOptions})}
 }
 
 // Notices returns what the user should know about the texts written so far.
@@ -115,4 +77,3 @@ func (e *edits) Watch(w overlay.Watcher) {
 }
 
 // Sync implements [overlay.Source].
-func (e *edits) Sync() error { return e.opts.Sync() }

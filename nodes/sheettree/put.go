@@ -53,7 +53,7 @@ func (e *edits) Open(ctx context.Context, file nodes.ID) error {
 	case a.kind == folder:
 		return fmt.Errorf("%v: %w", file, nodes.ErrIsDir)
 	}
-	return e.opts.Check()
+	return nil
 }
 
 // Put implements [overlay.Source].
@@ -179,8 +179,8 @@ func (e *edits) putSchema(ctx context.Context, in string, text []byte, hidden no
 	e.mu.RLock()
 	texts := e.texts + int64(len(text)-old)
 	e.mu.RUnlock()
-	if texts > e.opts.MaxTexts {
-		return fmt.Errorf("%w: schemas that were written have %d bytes together, where %d are the most", nodes.ErrNoSpace, texts, e.opts.MaxTexts)
+	if texts > e.opts.Limits.Texts {
+		return fmt.Errorf("%w: schemas that were written have %d bytes together, where %d are the most", nodes.ErrNoSpace, texts, e.opts.Limits.Texts)
 	}
 	if hidden != 0 {
 		if err := e.Remove(ctx, hidden); err != nil {

@@ -37,7 +37,7 @@
 // An [Editable] keeps edits until they are saved: for each edited zone the whole zone
 // packed, 1 to 2 MB, and up to 512 squares that differ from it; for an area the whole area
 // packed. All 635 zones of the game edited take 0.8 GB until they are saved; there is no
-// other bound. It also holds texts of at most EditOptions.MaxTexts together: those that are
+// other bound. It also holds texts of at most EditOptions.Limits.Texts together: those that are
 // being written, scratch files, and refused ones.
 //
 // # Editing

@@ -256,7 +256,7 @@ func TestRefusedInParts(t *testing.T) {
 
 // TestLimits checks the limits on the memory for texts.
 func TestLimits(t *testing.T) {
-	d := newEditedWith(t, light(), worldtree.EditOptions{MaxText: 10_000, MaxTexts: 15_000})
+	d := newEditedWith(t, light(), worldtree.EditOptions{EditOptions: overlay.EditOptions{Limits: overlay.Limits{Text: 10_000, Texts: 15_000}}})
 	bad := []byte("{" + strings.Repeat(" ", 9000))
 	if err := d.write(aSquare, append(bad, bad...)); !errors.Is(err, nodes.ErrTooLarge) {
 		t.Errorf("a long text: %v", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"lorefs/geometry"
@@ -11,8 +12,10 @@ import (
 	"lorefs/nodes/overlay"
 )
 
-// EditOptions are the options of NewEditable.
+// EditOptions are the options of NewEditable. The default limits are 256 MiB and 1 GiB, and the logger is
+// that of the Tree.
 type EditOptions struct {
+	overlay.EditOptions
 	// Begin is called before a file is edited, and before anything of it is looked at: the
 	// next logged edit belongs to the file as it is now. It is not called while records of
 	// the file are logged that are not saved. Its error fails the edit. Default: no call.
@@ -21,40 +24,23 @@ type EditOptions struct {
 	// edits the file has then, as Pending counts them. Its error fails the edit. It must not
 	// keep the slice. [Editable.Replay] reads the record. Default: nothing is kept.
 	Log func(file string, record []byte, edits int64) error
-	// Sync makes logged records durable. Default: nothing is done.
-	Sync func() error
 	// Encode are the options for saved files. Default: as in known files, which takes long.
 	Encode geometry.EncodeOptions
-	// Now returns the time for edits. Default: time.Now.
-	Now func() time.Time
-	// MaxText is how many bytes the text of a file may have. MaxTexts bounds all texts that
-	// are being written, were refused, or are scratch, together. Default: 256 MiB and 1
-	// GiB.
-	MaxText, MaxTexts int64
 }
 
-// defaultMaxText is more than the JSON of the largest zones, and about that of an area of
-// 50 MB.
-const defaultMaxText = 256 << 20
+// maxText is more than the JSON of the largest zones, and about that of an area of 50 MB.
+const maxText = 256 << 20
 
-func (o *EditOptions) setDefaults() {
+func (o *EditOptions) setDefaults(logger *slog.Logger) {
+	if o.Logger == nil {
+		o.Logger = logger
+	}
+	o.SetDefaults(overlay.Limits{Text: maxText, Texts: overlay.MaxTexts})
 	if o.Begin == nil {
 		o.Begin = func(string) error { return nil }
 	}
 	if o.Log == nil {
 		o.Log = func(string, []byte, int64) error { return nil }
-	}
-	if o.Sync == nil {
-		o.Sync = func() error { return nil }
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.MaxText == 0 {
-		o.MaxText = defaultMaxText
-	}
-	if o.MaxTexts == 0 {
-		o.MaxTexts = overlay.MaxTexts
 	}
 }
 
@@ -75,13 +61,10 @@ type below struct{ *Tree }
 
 // NewEditable makes t editable. t must not be used by itself any more.
 func NewEditable(t *Tree, opts EditOptions) *Editable {
-	opts.setDefaults()
+	opts.setDefaults(t.opts.Logger)
 	t.writable = true
 	e := &edits{Tree: t, opts: opts}
-	return &Editable{below: below{t}, edits: e, Tree: overlay.New(e, overlay.Options{
-		FirstID: madeID, Empty: true, Now: opts.Now, Logger: t.opts.Logger,
-		Limits: overlay.Limits{Text: opts.MaxText, Texts: opts.MaxTexts},
-	})}
+	return &Editable{below: below{t}, edits: e, Tree: overlay.New(e, overlay.Options{FirstID: madeID, Empty: true, EditOptions: opts.EditOptions})}
 }
 
 // errKept is why zones and areas stay.
@@ -117,9 +100,6 @@ var _ overlay.Source = (*edits)(nil)
 
 // Watch implements [overlay.Source].
 func (e *edits) Watch(w overlay.Watcher) { e.Watcher = w }
-
-// Sync implements [overlay.Source].
-func (e *edits) Sync() error { return e.opts.Sync() }
 
 // Open implements [overlay.Source].
 func (e *edits) Open(ctx context.Context, file nodes.ID) error {

@@ -8,6 +8,7 @@ import (
 	"lorefs/internal/formats/geometry/geomtest"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
+	"lorefs/nodes/overlay"
 	"lorefs/nodes/worldtree"
 )
 
@@ -16,7 +17,7 @@ func TestDirectoryTimes(t *testing.T) {
 	ctx, now := t.Context(), geomtest.FolderTime
 	fsys := fstest.MapFS{"x1000y1000.zgd": {Data: geomtest.ZoneFile(geomtest.Empty), ModTime: now}}
 	tree := newTree(t, fsys, worldtree.Options{Blocks: blockcache.New(1 << 20).View(), ModTime: now})
-	e := worldtree.NewEditable(tree, worldtree.EditOptions{Now: func() time.Time { return now }})
+	e := worldtree.NewEditable(tree, worldtree.EditOptions{EditOptions: overlay.EditOptions{Now: func() time.Time { return now }}})
 	dir := find(t, e, "zones").ID
 	for _, edit := range []struct {
 		name string

@@ -16,6 +16,7 @@ import (
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/bundle"
+	"lorefs/nodes/overlay"
 	"lorefs/nodes/resourcetree"
 )
 
@@ -201,12 +202,12 @@ func (b *bundled) edit(ctx context.Context, o EditOptions) ([]Session, []nodes.M
 		return nil, nil, err
 	}
 	tree := bundle.NewEditable(b.tree, b.format, bundle.EditOptions{
-		Begin:  func() error { return changed(b.file.CheckNow()) },
+		EditOptions: overlay.EditOptions{
+			Sync: s.Sync, Check: func() error { return changed(b.file.CheckNow()) }, Logger: o.Logger,
+		},
 		Log:    func(record []byte) error { return s.Log("", record) },
 		Count:  func(edits int64) { s.Count("", edits) },
-		Sync:   s.Sync,
 		Reopen: b.reopen,
-		Logger: o.Logger,
 	})
 	err = s.Replay(ctx, func(_ string, record []byte) error { return tree.Replay(ctx, record) })
 	if err != nil {

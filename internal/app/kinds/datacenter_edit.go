@@ -120,7 +120,7 @@ func (d *DataCenter) treesOf(draft *edit.Draft, sync func() error, log *slog.Log
 	}
 	t.tree = dctree.NewEditable(tree, draft, dctree.EditOptions{Sync: sync, Check: d.CheckFile})
 	t.sheets = sheettree.NewEditable(d.sheetTree(), draft, sheettree.EditOptions{
-		Sync: sync, Check: d.CheckFile, MaxRecord: journal.MaxPayload, Logger: log,
+		EditOptions: overlay.EditOptions{Sync: sync, Check: d.CheckFile, Logger: log}, MaxRecord: journal.MaxPayload,
 	})
 	return t, nil
 }

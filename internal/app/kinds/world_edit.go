@@ -8,6 +8,7 @@ import (
 	"lorefs/geometry"
 	"lorefs/internal/app/save"
 	"lorefs/nodes"
+	"lorefs/nodes/overlay"
 	"lorefs/nodes/worldtree"
 )
 
@@ -28,7 +29,7 @@ func (w *world) session(ctx context.Context, at string, o EditOptions) (*treeSes
 		return nil, err
 	}
 	tree := worldtree.NewEditable(w.tree, worldtree.EditOptions{
-		Begin: s.Begin, Sync: s.Sync, Encode: geometry.EncodeOptions{Quality: o.Quality},
+		EditOptions: overlay.EditOptions{Sync: s.Sync}, Begin: s.Begin, Encode: geometry.EncodeOptions{Quality: o.Quality},
 		Log: func(file string, record []byte, edits int64) error {
 			err := s.Log(file, record)
 			if err == nil {
