@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -62,26 +63,43 @@ func openToRead(c *cobra.Command, path string, f *sourceFlags, log *slog.Logger)
 	return openRead(c.Context(), path, f, log, c.ErrOrStderr())
 }
 
-// readTries is how often a source is opened that is saved meanwhile.
-const readTries = 5
+// A source that is saved while it is opened is opened again, readTries times at most, after a pause
+// that begins with readPause and doubles.
+const (
+	readTries = 12
+	readPause = time.Millisecond
+)
 
 func openRead(ctx context.Context, path string, f *sourceFlags, log *slog.Logger, tell io.Writer) (s *kinds.Source, err error) {
+	pause := readPause
 	for range readTries {
-		source, opened, err := f.sourceOf(path, tell)
-		if err != nil {
-			return nil, err
+		source, opened, lookErr := f.sourceOf(path, tell)
+		if lookErr != nil {
+			return nil, lookErr
 		}
-		s, err = openShown(ctx, source, f, log)
-		if opened == nil && err == nil {
-			tellUnsaved(tell, "this does not show them", source, f.world)
-		}
-		if err == nil && opened != nil && opened.Unsaved > 0 {
-			err = takeUnsaved(ctx, s, f.asFile)
-		}
-		if opened == nil || !errors.Is(err, nodes.ErrChanged) {
+		// What a mount shows is read as it is at one moment.
+		f.held = opened != nil
+		if opened == nil {
+			if s, err = openShown(ctx, source, f, log); err == nil {
+				tellUnsaved(tell, "this does not show them", source, f.world)
+			}
 			return s, explainInside(path, err)
 		}
+		s, err = openShown(ctx, source, f, log)
+		if err == nil && opened.Editable {
+			err = takeUnsaved(ctx, s, f.asFile)
+		}
+		if !errors.Is(err, nodes.ErrChanged) {
+			return s, err
+		}
+		log.Debug("the source was saved while it was opened", "err", err)
 		tell = io.Discard // it was told
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		pause *= 2
 	}
 	return nil, err
 }

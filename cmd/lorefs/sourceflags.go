@@ -62,6 +62,8 @@ type sourceFlags struct {
 	asFile bool
 	// sizesLater says that it needs no sizes of sheets before it has read them.
 	sizesLater bool
+	// held says that the source is read as it was when it was opened, although others save it.
+	held bool
 	// follow says that a recorded session is shown as it grows.
 	follow bool
 	// cacheBase replaces the user's cache folder for indexes in tests. It has no flag.
@@ -141,7 +143,7 @@ func (f *sourceFlags) parse() (*kinds.Options, error) {
 	if f.kind != kindAuto && !slices.ContainsFunc(kinds.All(), known) {
 		return nil, usageErrorf("--kind %q is unknown: want %s", f.kind, kindNames())
 	}
-	o := &kinds.Options{CacheSize: int64(f.cacheSize), NoIndex: f.noCache, CacheBase: f.cacheBase}
+	o := &kinds.Options{CacheSize: int64(f.cacheSize), NoIndex: f.noCache, CacheBase: f.cacheBase, Held: f.held}
 	o.DataCenter.World, o.DataCenter.Whole, o.DataCenter.Once = f.world, f.readWhole, f.readOnce
 	o.DataCenter.SizesLater = f.sizesLater
 	layout, err := parseLayout(f.layout)

@@ -73,7 +73,7 @@ func (d *Folder) Open(name string) (iofs.File, error) {
 
 // open opens what was no pipe or device a moment ago: without O_NONBLOCK, a pipe that took
 // its place would block.
-func (d *Folder) open(name string) (iofs.File, error) {
+func (d *Folder) open(name string) (*os.File, error) {
 	f, err := os.OpenFile(filepath.Join(d.path, filepath.FromSlash(name)), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if pe, ok := errors.AsType[*iofs.PathError](err); ok {
 		pe.Path = name

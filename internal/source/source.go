@@ -9,7 +9,7 @@
 // A file that a program appends to may grow, if its reader allows that: see AllowGrowth.
 //
 // A caller that replaces the file deliberately calls Adopt, and goes on reading the old
-// one. A caller can also rescue what was made from a file whose path was taken: reading
+// one. A caller that wants one state of a file which others replace calls Hold. A caller can also rescue what was made from a file whose path was taken: reading
 // checks only the open file, while Check checks both.
 package source
 
@@ -43,6 +43,8 @@ type File struct {
 	// was describes the file when it was opened, or when Grown looked last, and now what its
 	// path leads to: the same, unless Adopt changed it.
 	was, now atomic.Pointer[os.FileInfo]
+	// held is set if only the open file counts, and not what its path leads to.
+	held bool
 	// grows is set if the file may grow. touched is the time of a write that Grown has seen
 	// no bytes of.
 	grows    bool
@@ -178,6 +180,21 @@ func (f *File) Expect(info os.FileInfo) {
 	f.next = info
 }
 
+// Hold says, before the first read, that the file is to be read as it was when it was opened, whatever
+// takes its place meanwhile. Then it counts as changed only if the open file itself changes.
+func (f *File) Hold() { f.held = true }
+
+// InPlace returns nil if the path still leads to the open file, or an error that matches [ErrChanged].
+func (f *File) InPlace() error { return inPlace(f.path, f.Info()) }
+
+// inPlace returns nil if a path leads to the file that info describes.
+func inPlace(path string, info os.FileInfo) error {
+	if now, err := os.Stat(path); err != nil || !os.SameFile(now, info) {
+		return &changedError{path: path, how: replaced}
+	}
+	return nil
+}
+
 // OnChange has when called once, in a goroutine of its own, as soon as the file is found
 // changed. There can be only one such function.
 func (f *File) OnChange(when func(changed error)) { f.whenChanged.Store(&when) }
@@ -202,6 +219,9 @@ func (f *File) CheckNow() error {
 	if err := f.known(); err != nil {
 		return err
 	}
+	if f.held {
+		return f.Intact()
+	}
 	f.placing.RLock()
 	want, next := *f.now.Load(), f.next
 	info, err := os.Stat(f.path)
@@ -215,7 +235,7 @@ func (f *File) CheckNow() error {
 	case err != nil:
 		return nil // unknown now; each read checks the file itself
 	case !os.SameFile(want, info):
-		return f.markChanged("another file has taken its place")
+		return f.markChanged(replaced)
 	}
 	if how := f.difference(want, info); how != "" {
 		return f.markChanged(how)
@@ -282,7 +302,10 @@ func (f *File) markChanged(how string) error {
 	return f.known()
 }
 
-const writtenTo = "it was written to"
+const (
+	writtenTo = "it was written to"
+	replaced  = "another file has taken its place"
+)
 
 // difference is the function of that name, but for the growth that is allowed.
 func (f *File) difference(was, info os.FileInfo) string {

@@ -264,6 +264,9 @@ func (b *bundled) takeUnsaved(ctx context.Context) error {
 	return err
 }
 
+// inPlace implements archive.
+func (b *bundled) inPlace() error { return inPlace(b.file) }
+
 // draftOf returns the tree with the edits of a journal.
 func (b *bundled) draftOf(ctx context.Context, j *save.Journal, path string) (*bundle.Editable, error) {
 	tree := bundle.NewEditable(b.tree, b.format, bundle.EditOptions{})

@@ -137,6 +137,23 @@ func (d *DataCenter) takeUnsaved(ctx context.Context) error {
 	return err
 }
 
+// inPlace implements archive.
+func (d *DataCenter) inPlace() error {
+	err := inPlace(d.file)
+	if err == nil && d.world != nil {
+		err = d.world.inPlace()
+	}
+	return err
+}
+
+// inPlace returns an error if the path of a file on this machine leads to another one by now.
+func inPlace(o original) error {
+	if f, ok := o.(*source.File); ok {
+		return changed(f.InPlace())
+	}
+	return nil
+}
+
 // saveInMemory has the data center be what a save of its draft would write, which only differs in
 // what nodes and sheets are called of which there are several. Queries, for example, need a file.
 func (d *DataCenter) saveInMemory(ctx context.Context) (err error) {

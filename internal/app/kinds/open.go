@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	iofs "io/fs"
 	"time"
 
 	"lorefs/internal/app/save"
@@ -55,6 +56,9 @@ type archive interface {
 	// takeUnsaved has mounts, and all else that shows the source, show it with the edits that are
 	// not saved. The source is neither locked nor changed, and can't be edited any more.
 	takeUnsaved(ctx context.Context) error
+	// inPlace returns an error that matches [nodes.ErrChanged] if another file has taken the place
+	// of one that was opened.
+	inPlace() error
 }
 
 // plain implements archive for a source that can't be edited and has no notices. Kinds embed
@@ -76,6 +80,8 @@ func (plain) unsaved(context.Context, *save.Journal, string) (lister, error) {
 }
 
 func (plain) takeUnsaved(context.Context) error { return nil }
+
+func (plain) inPlace() error { return nil }
 
 func (plain) edit(context.Context, EditOptions) ([]Session, []nodes.Mount, error) {
 	return nil, nil, ErrReadOnly
@@ -130,9 +136,20 @@ func (k *Kind) Open(ctx context.Context, path string, opts *Options) (*Source, e
 }
 
 // TakeUnsaved shows the source with the edits that are not saved, which a mount holds or a crash has
-// left. If the source was saved meanwhile, or replaced, the error matches [nodes.ErrChanged].
+// left. If the source was saved meanwhile, or replaced, the error matches [nodes.ErrChanged]. Else
+// the source has one state: its files were there together, and these are their edits. With
+// Options.Held it keeps that.
 func (s *Source) TakeUnsaved(ctx context.Context) error {
-	if err := s.takeUnsaved(ctx); err != nil {
+	err := s.takeUnsaved(ctx)
+	// The journal was read after the files: it may be of those that have taken their place, or gone
+	// with a save.
+	if changed := s.inPlace(); changed != nil {
+		return changed
+	}
+	switch {
+	case errors.Is(err, iofs.ErrNotExist): // the journal went while it was read
+		return &changedError{err}
+	case err != nil:
 		return err
 	}
 	return s.showAnew()

@@ -56,6 +56,9 @@ func openOriginal(ctx context.Context, name string, o *Options) (original, error
 		if err != nil {
 			return nil, err // and no interface of a nil pointer, which callers would close
 		}
+		if o.Held {
+			f.Hold()
+		}
 		return f, nil
 	}
 	s, err := openServer(ctx, name, o.objectCache(), o)

@@ -12,6 +12,7 @@ import (
 
 	"lorefs/geometry"
 	"lorefs/internal/origin"
+	"lorefs/internal/source"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/worldtree"
@@ -24,8 +25,9 @@ type world struct {
 	dir   string
 	files iofs.StatFS
 	since time.Time
-	// distant is nil if the folder is on this machine.
+	// distant is nil if the folder is on this machine, and held unless it is to be read as it is now.
 	distant *distantFolder
+	held    *source.Held
 	tree    *worldtree.Tree
 	// draft has the edits of takeUnsaved; nil if there are none.
 	draft *worldtree.Editable
@@ -118,19 +120,37 @@ func (w *world) find(ctx context.Context, path string, o *Options) (err error) {
 	if !info.IsDir() {
 		return fmt.Errorf("%s is no folder", path)
 	}
+	w.since = info.ModTime()
+	if o.Held {
+		if w.held, err = source.OpenHeld(w.dir); err == nil {
+			w.files = guardedFS{w.held}
+		}
+		return err
+	}
 	files, ok := os.DirFS(w.dir).(iofs.StatFS)
 	if !ok {
 		panic("kinds: BUG: a folder can't describe its files")
 	}
-	w.files, w.since = files, info.ModTime()
+	w.files = files
 	return nil
 }
 
 func (w *world) closeFolder() error {
-	if w.distant == nil {
+	switch {
+	case w.distant != nil:
+		return w.distant.Close()
+	case w.held != nil:
+		return w.held.Close()
+	}
+	return nil
+}
+
+// inPlace implements archive.
+func (w *world) inPlace() error {
+	if w.held == nil {
 		return nil
 	}
-	return w.distant.Close()
+	return changed(w.held.InPlace())
 }
 
 // ModTime returns the modification time of the folder.

@@ -38,8 +38,9 @@ type Opened struct {
 	Source string `json:"source"`
 	// Options has the values of the options that are not their defaults, by their names.
 	Options map[string][]string `json:"options"`
-	// Unsaved is how many edits are not saved.
-	Unsaved int64 `json:"unsaved"`
+	// Editable says that the source is edited there, and Unsaved how many edits are not saved.
+	Editable bool  `json:"editable"`
+	Unsaved  int64 `json:"unsaved"`
 }
 
 // Mount is a source that is mounted.

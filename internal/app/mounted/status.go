@@ -94,6 +94,7 @@ func (m *Mount) editing() *EditStatus {
 func (m *Mount) opened() Answer {
 	o := m.opts.Opened
 	o.Options = maps.Clone(o.Options)
+	o.Editable = m.source.Sessions != nil
 	if r := m.source.Remote(); r != nil && r.Build != "" {
 		o.Options["build"] = []string{r.Build}
 	}
