@@ -3,6 +3,8 @@ package blte
 import (
 	"errors"
 	"fmt"
+
+	"lorefs/internal/shown"
 )
 
 // ErrNoKey means that data is encrypted with an unknown key. Errors that match it are of
@@ -37,14 +39,7 @@ func (e *FormatError) Error() string {
 	if e.Chunk >= 0 {
 		where = fmt.Sprintf("chunk %d", e.Chunk)
 	}
-	s := fmt.Sprintf("blte: offset %#x: %s: ", e.Off, where)
-	switch {
-	case e.Err == nil:
-		return s + e.What
-	case e.What == "":
-		return s + e.Err.Error()
-	}
-	return s + e.What + ": " + e.Err.Error()
+	return fmt.Sprintf("blte: offset %#x: %s: %s", e.Off, where, shown.Fault(e.What, e.Err))
 }
 
 func (e *FormatError) Unwrap() error { return e.Err }
@@ -59,12 +54,7 @@ type errFormat struct {
 	err  error
 }
 
-func (e *errFormat) Error() string {
-	if e.err == nil {
-		return e.what
-	}
-	return e.what + ": " + e.err.Error()
-}
+func (e *errFormat) Error() string { return shown.Fault(e.what, e.err) }
 
 func (e *errFormat) Unwrap() error { return e.err }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"lorefs/internal/cursor"
+	"lorefs/internal/shown"
 )
 
 // ErrNotFound means that the storage does not know a name or key.
@@ -42,14 +43,7 @@ type FormatError struct {
 }
 
 func (e *FormatError) Error() string {
-	s := fmt.Sprintf("casc: %s: offset %#x: ", e.Format, e.Off)
-	switch {
-	case e.Err == nil:
-		return s + e.What
-	case e.What == "":
-		return s + e.Err.Error()
-	}
-	return s + e.What + ": " + e.Err.Error()
+	return fmt.Sprintf("casc: %s: offset %#x: %s", e.Format, e.Off, shown.Fault(e.What, e.Err))
 }
 
 func (e *FormatError) Unwrap() error { return e.Err }

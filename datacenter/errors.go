@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"lorefs/internal/inflate"
+	"lorefs/internal/shown"
 )
 
 // ErrKey means that no key that was tried opens the file.
@@ -44,18 +45,7 @@ func (e *FormatError) Error() string {
 	if e.Where != "" {
 		s += e.Where + ": "
 	}
-	return s + e.text()
-}
-
-// text returns what is wrong, without the place.
-func (e *FormatError) text() string {
-	switch {
-	case e.Err == nil:
-		return e.What
-	case e.What == "":
-		return e.Err.Error()
-	}
-	return e.What + ": " + e.Err.Error()
+	return s + shown.Fault(e.What, e.Err)
 }
 
 func (e *FormatError) Unwrap() error { return e.Err }

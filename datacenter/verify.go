@@ -8,6 +8,8 @@ import (
 	"io"
 	"iter"
 	"slices"
+
+	"lorefs/internal/shown"
 )
 
 // Finding is a breach of a rule of the format.
@@ -175,7 +177,7 @@ func (v *verifier) fault(err error) bool {
 	}
 	what := err.Error()
 	if err == error(fe) { //nolint:errorlint // a wrapped one says more than itself
-		what = fe.text()
+		what = shown.Fault(fe.What, fe.Err)
 	}
 	return v.finding(Finding{Off: fe.Off, InFile: fe.InFile, Where: fe.Where, What: what}) == nil || v.stopped
 }

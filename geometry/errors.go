@@ -3,6 +3,8 @@ package geometry
 import (
 	"errors"
 	"fmt"
+
+	"lorefs/internal/shown"
 )
 
 // ErrTooLarge means that a file decompresses to more than the reader allows.
@@ -21,11 +23,7 @@ type FormatError struct {
 }
 
 func (e *FormatError) Error() string {
-	s := fmt.Sprintf("geometry: offset %d of the %s: %s", e.Off, e.In, e.What)
-	if e.Err != nil {
-		s += ": " + e.Err.Error()
-	}
-	return s
+	return fmt.Sprintf("geometry: offset %d of the %s: %s", e.Off, e.In, shown.Fault(e.What, e.Err))
 }
 
 func (e *FormatError) Unwrap() error { return e.Err }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+
+	"lorefs/internal/shown"
 )
 
 // Finding is a breach of a rule in a file.
@@ -20,11 +22,7 @@ func (f Finding) String() string { return fmt.Sprintf("offset %d of the %s: %s",
 // findingOf returns the breach that ends the reading of a file.
 func findingOf(err error) Finding {
 	if e, ok := errors.AsType[*FormatError](err); ok {
-		what := e.What
-		if e.Err != nil {
-			what += ": " + e.Err.Error()
-		}
-		return Finding{e.In, e.Off, what}
+		return Finding{e.In, e.Off, shown.Fault(e.What, e.Err)}
 	}
 	return Finding{In: "file", What: err.Error()}
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"lorefs/internal/shown"
 )
 
 // ErrLayout means that the packet's layout does not fit its values, which have been edited
@@ -32,11 +34,7 @@ func (e *FormatError) Error() string {
 	if e.Field != "" {
 		s += e.Field + ": "
 	}
-	s += e.What
-	if e.Err != nil {
-		s += ": " + e.Err.Error()
-	}
-	return s
+	return s + shown.Fault(e.What, e.Err)
 }
 
 func (e *FormatError) Unwrap() error { return e.Err }

@@ -31,3 +31,15 @@ func Verb[N integer](n N, one, more string) string {
 	}
 	return more
 }
+
+// Fault returns what an error about data says behind the place: what is wrong, or its cause, or
+// both.
+func Fault(what string, cause error) string {
+	switch {
+	case cause == nil:
+		return what
+	case what == "":
+		return cause.Error()
+	}
+	return what + ": " + cause.Error()
+}

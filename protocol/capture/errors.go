@@ -3,6 +3,8 @@ package capture
 import (
 	"errors"
 	"fmt"
+
+	"lorefs/internal/shown"
 )
 
 // ErrUnknown means that the file is no recorded session in a known format.
@@ -18,11 +20,7 @@ type FormatError struct {
 }
 
 func (e *FormatError) Error() string {
-	s := fmt.Sprintf("capture: offset %#x of the file: %s", e.Off, e.What)
-	if e.Err != nil {
-		s += ": " + e.Err.Error()
-	}
-	return s
+	return fmt.Sprintf("capture: offset %#x of the file: %s", e.Off, shown.Fault(e.What, e.Err))
 }
 
 func (e *FormatError) Unwrap() error { return e.Err }

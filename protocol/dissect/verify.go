@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 
+	"lorefs/internal/shown"
 	"lorefs/protocol"
 	"lorefs/protocol/capture"
 )
@@ -90,10 +91,7 @@ func (r *Recording) Verify(ctx context.Context, progress func(done, total int64)
 func atEnd(err error) Finding {
 	f := Finding{Packet: -1, What: err.Error()}
 	if e, ok := errors.AsType[*capture.FormatError](err); ok {
-		f.Off, f.What = e.Off, e.What
-		if e.Err != nil {
-			f.What += ": " + e.Err.Error()
-		}
+		f.Off, f.What = e.Off, shown.Fault(e.What, e.Err)
 	}
 	return f
 }
