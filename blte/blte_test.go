@@ -167,6 +167,7 @@ func TestReadPlainAt(t *testing.T) {
 
 // TestLargeChunks reads plain chunks that are not held as a whole, and damages them.
 func TestLargeChunks(t *testing.T) {
+	testneeds.Seconds(t)
 	large, small := bltetest.Text(9<<20), bltetest.Noise(1000, 2)
 	content := slices.Concat(small, large, small)
 	for name, file := range map[string][]byte{
@@ -269,6 +270,7 @@ func TestParallelReads(t *testing.T) {
 }
 
 func TestBroken(t *testing.T) {
+	testneeds.Seconds(t)
 	for _, b := range bltetest.BrokenFiles(t) {
 		got, err := read(b.File, blte.Options{Keys: bltetest.Keys()})
 		if err == nil || err.Error() != b.Want {

@@ -16,6 +16,7 @@ import (
 	"lorefs/internal/formats/blte/bltetest"
 	"lorefs/internal/formats/casc/casctest"
 	"lorefs/internal/formats/casc/casctest/write"
+	"lorefs/internal/testneeds"
 )
 
 // memoryRemote is a Remote in memory that counts what is asked. It is right as a cache and
@@ -223,6 +224,7 @@ func largeFile(t *testing.T, chunks, size int) (*write.CDN, []byte, casc.Key) {
 // TestRemoteAhead reads a file from front to back in few requests, and parts of it with little
 // besides them.
 func TestRemoteAhead(t *testing.T) {
+	testneeds.Seconds(t)
 	const chunk, chunks = 256 << 10, 160
 	cdn, content, ckey := largeFile(t, chunks, chunk)
 	m := &memoryRemote{cdn: cdn}

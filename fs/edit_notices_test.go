@@ -247,6 +247,7 @@ func stressTime(t *testing.T) time.Duration {
 // TestPruningWhileEditing creates, renames, removes and lists files while the kernel drops
 // inodes all the time.
 func TestPruningWhileEditing(t *testing.T) {
+	testneeds.Seconds(t)
 	for name, o := range map[string]fs.Options{"": {MaxInodes: 40}, "old kernel": fs.OnOldKernel(fs.Options{MaxInodes: 40})} {
 		t.Run(name, func(t *testing.T) {
 			content := map[string]string{}
@@ -314,6 +315,7 @@ func lifeOfFiles(t *testing.T, home string, deadline time.Time) {
 
 // TestManyProcesses edits different files and the same files from 16 processes.
 func TestManyProcesses(t *testing.T) {
+	testneeds.Seconds(t)
 	const processes, rounds = 16, 12
 	dir, s, tree := editable(t, map[string]string{"log": "", "last": "", "d/": ""}, fs.Options{})
 	var wg sync.WaitGroup

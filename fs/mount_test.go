@@ -261,6 +261,7 @@ func others(s fs.Stats) uint64 {
 }
 
 func TestPrimingServesWhatIsRead(t *testing.T) {
+	testneeds.Seconds(t)
 	s := shape{dirs: testneeds.Cases(15, 50, 50), files: 50}
 	dir, server := fusetest.Serve(t, s.tree(t), fs.Options{})
 	read := func(name string) {
@@ -355,6 +356,7 @@ func settled(s *fs.Server, limit int) int {
 }
 
 func TestInodesAreBounded(t *testing.T) {
+	testneeds.Seconds(t)
 	const limit = 5000
 	s := shape{dirs: 700, files: 99}
 	if testneeds.Quick() {

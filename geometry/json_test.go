@@ -56,6 +56,7 @@ func checkText(t *testing.T, text geometry.Text) []byte {
 // TestSizesOfSquares checks the sizes of single squares, where an error of one could make up for
 // that of another.
 func TestSizesOfSquares(t *testing.T) {
+	testneeds.Alone(t)
 	t.Parallel()
 	for name, cells := range samples {
 		t.Run(name, func(t *testing.T) {
@@ -137,6 +138,7 @@ func few(names []string) []string {
 }
 
 func TestJSONOfFixtures(t *testing.T) {
+	testneeds.Alone(t)
 	t.Parallel()
 	for _, name := range few(zoneFixtures) {
 		z := zoneFixture(t, name)

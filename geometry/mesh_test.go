@@ -13,6 +13,7 @@ import (
 
 	"lorefs/geometry"
 	"lorefs/internal/formats/geometry/geomtest"
+	"lorefs/internal/testneeds"
 )
 
 // mesh is an OBJ file as a program reads it.
@@ -119,6 +120,7 @@ func TestFloorsOBJ(t *testing.T) {
 
 // TestFloorsOBJOfAnyZone compares meshes with the heights of zones of all kinds.
 func TestFloorsOBJOfAnyZone(t *testing.T) {
+	testneeds.Alone(t)
 	t.Parallel()
 	zones := maps.Clone(samples)
 	// Heights in any order, equal ones in a cell, and many that are equal modulo a power of two.
@@ -192,6 +194,7 @@ func flat(there bool, z int) []geometry.Volume {
 
 // TestSizesAtTheEnds checks that sizes are exact at positions of all lengths.
 func TestSizesAtTheEnds(t *testing.T) {
+	testneeds.Alone(t)
 	t.Parallel()
 	z := parseZone(t, func(x, y int) []geometry.Volume {
 		if x > 16 || y > 16 {

@@ -27,6 +27,7 @@ func findings(file []byte, area, strict bool) []string {
 }
 
 func TestVerifyBroken(t *testing.T) {
+	testneeds.Alone(t)
 	t.Parallel()
 	for _, area := range []bool{false, true} {
 		broken := geomtest.BrokenZones()
@@ -99,6 +100,7 @@ func TestVerifyArea(t *testing.T) {
 }
 
 func TestVerifyFixtures(t *testing.T) {
+	testneeds.Alone(t)
 	t.Parallel()
 	dir := filepath.Dir(testneeds.Fixture(t, "world/x1002y1006.zgd"))
 	for _, area := range []bool{false, true} {

@@ -11,6 +11,7 @@ import (
 
 	"lorefs/geometry"
 	"lorefs/internal/formats/geometry/geomtest"
+	"lorefs/internal/testneeds"
 )
 
 func parseZone(t testing.TB, cells geomtest.Cells) *geometry.Zone {
@@ -126,6 +127,7 @@ func TestAscending(t *testing.T) {
 }
 
 func TestWithSquares(t *testing.T) {
+	testneeds.Alone(t)
 	t.Parallel()
 	z := parseZone(t, geomtest.Hills(1))
 	before := z.AppendRaw(nil)
@@ -183,6 +185,7 @@ func TestZoneBuilderRefuses(t *testing.T) {
 }
 
 func TestEncodeZone(t *testing.T) {
+	testneeds.Alone(t)
 	t.Parallel()
 	z := parseZone(t, func(x, y int) []geometry.Volume {
 		if x+y > 300 {
@@ -209,6 +212,7 @@ func TestEncodeZone(t *testing.T) {
 }
 
 func TestBrokenZones(t *testing.T) {
+	testneeds.Alone(t)
 	t.Parallel()
 	for _, b := range geomtest.BrokenZones() {
 		t.Run(b.Name, func(t *testing.T) {

@@ -66,6 +66,7 @@ func main() {
 // TestOtherModule builds and runs a program of another module, which has nothing but a replace line
 // for this one.
 func TestOtherModule(t *testing.T) {
+	testneeds.Seconds(t)
 	root, err := filepath.Abs(testneeds.Root(t))
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"lorefs/internal/testneeds"
 	"lorefs/protocol"
 )
 
@@ -170,6 +171,7 @@ func TestHostileJSON(t *testing.T) {
 // TestManyValues expects that all lists of a packet together have a bound, because a value takes
 // far more memory than its text.
 func TestManyValues(t *testing.T) {
+	testneeds.Seconds(t)
 	tab := table(t, "array a\n- array<byte> b\n- byte[2] c\n", protocol.Options{})
 	list := func(n int) string { return "[" + strings.Repeat("0,", n-1) + "0]" }
 	_, err := tab.ParseJSON([]byte(`{"data":{"a":[{"b":` + list(40_000) + `},{"b":` + list(40_000) + `}]}}`))

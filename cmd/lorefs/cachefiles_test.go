@@ -174,6 +174,8 @@ func smallWorld(t *testing.T, dir string, origin geometry.ZonePosition) string {
 // TestSpoiledCache checks that damaged files in the cache never change what is shown. A bit
 // is flipped, the end is cut off, a range is zeroed, or the file is of another source.
 func TestSpoiledCache(t *testing.T) {
+	testneeds.Seconds(t)
+	testneeds.Alone(t)
 	t.Parallel()
 	trials := testneeds.Cases(15, 300, 300)
 	if text := os.Getenv(cacheTrialsVar); text != "" {

@@ -189,6 +189,7 @@ func TestCASCSynthetic(t *testing.T) {
 // TestCASCUpdate checks that the mounted build stays readable if an updater moves all data
 // and installs another build, and that status and the log say so.
 func TestCASCUpdate(t *testing.T) {
+	testneeds.Seconds(t)
 	t.Parallel()
 	testneeds.FUSE(t)
 	g, dir, flags := writeGame(t, "text", "install")

@@ -15,6 +15,7 @@ import (
 	"lorefs/casc"
 	"lorefs/internal/formats/casc/casctest"
 	"lorefs/internal/formats/casc/casctest/write"
+	"lorefs/internal/testneeds"
 )
 
 // oddStorage is a storage with correct encoding and odd content, and what commands must show
@@ -232,6 +233,8 @@ func eachOdd(t *testing.T, run func(t *testing.T, o oddStorage)) {
 
 // TestCASCOdd checks what every command does with odd storages.
 func TestCASCOdd(t *testing.T) {
+	testneeds.Seconds(t)
+	testneeds.Alone(t)
 	t.Parallel()
 	eachOdd(t, func(t *testing.T, o oddStorage) {
 		dir, flags := o.write(t)

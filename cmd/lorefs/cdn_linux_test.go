@@ -95,6 +95,7 @@ func (r *cdnRun) checkTree(dir string) {
 // TestCDNKilled kills processes while they write to the folder of what is fetched, and while they
 // trim it: what is read then is right, and so is a mirror.
 func TestCDNKilled(t *testing.T) {
+	testneeds.Seconds(t)
 	t.Parallel()
 	r := newCDNRun(t, 800, 3)
 	cache, part := filepath.Join(r.dir, "fetched"), filepath.Join(r.dir, "mirror")
@@ -128,6 +129,7 @@ func TestCDNKilled(t *testing.T) {
 // TestCDNProcesses has eight processes use one folder of what is fetched, which is too small for
 // them.
 func TestCDNProcesses(t *testing.T) {
+	testneeds.Seconds(t)
 	t.Parallel()
 	r := newCDNRun(t, 400, 3)
 	var all sync.WaitGroup

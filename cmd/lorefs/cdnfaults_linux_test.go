@@ -74,6 +74,7 @@ func (r *cdnRun) run(cache string, args ...string) ([]byte, int) {
 // for each object another one: all comes, with an empty cache and with everything in archives, and
 // at most twice as many requests are made.
 func TestCDNOneFaultyHost(t *testing.T) {
+	testneeds.Seconds(t)
 	t.Parallel()
 	r := newPackedRun(t, 300, 3)
 	right, _, least := r.exported("right")
@@ -127,6 +128,7 @@ func TestCDNForbids(t *testing.T) {
 // commands; if both hosts say that it is not there, they are missing. They are not asked for it
 // again for each file.
 func TestCDNLost(t *testing.T) {
+	testneeds.Seconds(t)
 	t.Parallel()
 	const n = 300
 	r := newCDNRun(t, n, 3)
@@ -224,6 +226,7 @@ func TestCDNOffline(t *testing.T) {
 // TestCDNLimited exports from one host that answers two requests a second: all comes, with at most
 // half as many requests again as without a limit.
 func TestCDNLimited(t *testing.T) {
+	testneeds.Seconds(t)
 	t.Parallel()
 	r := newPackedRun(t, 240, 6)
 	r.oneHost = true
@@ -253,6 +256,7 @@ func TestCDNLimited(t *testing.T) {
 
 // TestCDNCut exports from one host that cuts every third connection within its answer.
 func TestCDNCut(t *testing.T) {
+	testneeds.Seconds(t)
 	t.Parallel()
 	r := newPackedRun(t, 240, 6)
 	r.oneHost = true

@@ -10,6 +10,7 @@ import (
 
 	"lorefs/casc"
 	"lorefs/internal/remote/remotetest"
+	"lorefs/internal/testneeds"
 )
 
 // askedOfArchives returns how many requests were for parts of archives, and how many of them for
@@ -44,6 +45,7 @@ func rangeSize(text string) int64 {
 
 // TestCDNTogether exports and fetches many small files, which lie in a few archives.
 func TestCDNTogether(t *testing.T) {
+	testneeds.Seconds(t)
 	t.Parallel()
 	for _, how := range [][]string{{"export"}, {"fetch"}} {
 		t.Run(how[0], func(t *testing.T) {

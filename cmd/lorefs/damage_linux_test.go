@@ -32,6 +32,7 @@ const (
 // synced, each time in another way. Either all edits are saved, or none is, the exit code
 // says so, and the journal is kept.
 func TestJournalDamage(t *testing.T) {
+	testneeds.Seconds(t)
 	x := newTrouble(t)
 	x.t.Cleanup(func() { detachBelow(filepath.Dir(x.mnt)) })
 	d := &damagedJournal{trouble: x}

@@ -169,6 +169,7 @@ func (c emptying) test(t *testing.T, syncs bool) {
 // as in any folder: what they write is there, of the type that it would have without that close,
 // and what they only empty is empty, even if the process is killed right then.
 func TestEmptiedByShells(t *testing.T) {
+	testneeds.Seconds(t)
 	for _, shell := range []string{"dash", "bash", "zsh", "fish", "ksh93", "mksh", "yash", "tcsh", "busybox sh", "rc", "posh"} {
 		t.Run(shell, func(t *testing.T) {
 			args := strings.Fields(shell)

@@ -15,6 +15,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/internal/diskspace"
 	"lorefs/internal/formats/datacenter/dctest"
+	"lorefs/internal/testneeds"
 )
 
 // writeBomb writes a data center of less than a kilobyte whose sheets have many gigabytes:
@@ -33,6 +34,7 @@ func writeBomb(path string) error {
 // TestExportFillsDisk checks that export of a small source with large files leaves some
 // space on the disk, and prints one message, not one for each file.
 func TestExportFillsDisk(t *testing.T) {
+	testneeds.Seconds(t)
 	dir := t.TempDir()
 	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "cache"))
 	bomb, disk := filepath.Join(dir, "bomb.dat"), filepath.Join(dir, "disk")

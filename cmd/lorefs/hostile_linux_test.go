@@ -51,6 +51,8 @@ const outDir = "OUT"
 // TestHostileInput checks that no command panics, hangs, or takes too much memory, whatever
 // is in a file.
 func TestHostileInput(t *testing.T) {
+	testneeds.Seconds(t)
+	testneeds.Alone(t)
 	t.Parallel()
 	h := &hostile{t: t, dir: t.TempDir(), exits: make(map[int]int)}
 	h.sessions()
@@ -87,6 +89,8 @@ func TestHostileInput(t *testing.T) {
 // TestHostileMaps checks that maps are read quickly, whatever names and numbers they have,
 // for example one name with every number.
 func TestHostileMaps(t *testing.T) {
+	testneeds.Seconds(t)
+	testneeds.Alone(t)
 	t.Parallel()
 	h := &hostile{t: t, dir: t.TempDir(), exits: make(map[int]int)}
 	dir := t.TempDir()

@@ -18,6 +18,7 @@ import (
 // TestCommandsTakeMounts checks that each command that takes a source takes a mount of it as well,
 // with what is edited there, and that each one that takes a mount takes its source.
 func TestCommandsTakeMounts(t *testing.T) { //nolint:paralleltest // it catches what is printed
+	testneeds.Seconds(t)
 	testneeds.FUSE(t)
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
 	dir := t.TempDir()

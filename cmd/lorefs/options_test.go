@@ -24,6 +24,7 @@ import (
 	"lorefs/internal/app/kinds"
 	"lorefs/internal/app/sample"
 	"lorefs/internal/origin"
+	"lorefs/internal/testneeds"
 )
 
 // TestCASCKeyFlags checks that --build and --cdn both count, also if they are the same key.
@@ -153,6 +154,7 @@ var noSources = []string{"journal drop", "journal show"}
 // TestOptionsReachAllCommands checks that each command that opens a source takes each option for
 // its kind, from the command line, the environment and the file of settings.
 func TestOptionsReachAllCommands(t *testing.T) { //nolint:paralleltest // it sets variables
+	testneeds.Seconds(t)
 	checkAllCommands(t)
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
 	dir := t.TempDir()
@@ -290,6 +292,7 @@ func (r *reached) check(t *testing.T, dir, kind, source string) {
 // TestOfflineAsksNobody checks that no command asks a host that settings forbid, whatever the source
 // is and wherever the setting stands.
 func TestOfflineAsksNobody(t *testing.T) { //nolint:paralleltest // it sets variables
+	testneeds.Seconds(t)
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(-1))
 	dir := t.TempDir()
 	if _, err := sample.Write(filepath.Join(dir, "s")); err != nil {

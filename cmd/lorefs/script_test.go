@@ -129,6 +129,10 @@ func runScripts(t *testing.T, dir string) {
 				return os.Geteuid() == 0 || regexp.MustCompile(`(?m)^\s*user_allow_other\s*$`).Match(conf), nil
 			case "slow":
 				return !testneeds.Quick(), nil
+			case "waited":
+				return testneeds.Waited(), nil
+			case "race":
+				return testneeds.Racing(), nil
 			case "bash-completion":
 				_, err := os.Stat("/usr/share/bash-completion/bash_completion")
 				return err == nil, nil

@@ -365,6 +365,7 @@ func toolGetfattr(t *testing.T, p *part, tree string) {
 
 // TestSizes compares the size of every file before any read with the size that a read finds.
 func TestSizes(t *testing.T) {
+	testneeds.Seconds(t)
 	t.Parallel()
 	testneeds.FUSE(t)
 	path := testneeds.Fixture(t, smallX64)
@@ -389,6 +390,7 @@ func TestSizes(t *testing.T) {
 
 // TestTwoMounts compares the inode numbers in two mounts, of one layout and of another.
 func TestTwoMounts(t *testing.T) {
+	testneeds.Seconds(t)
 	t.Parallel()
 	testneeds.FUSE(t)
 	path, other := testneeds.Fixture(t, smallX64), testneeds.Fixture(t, smallX86)

@@ -88,6 +88,7 @@ func writeIndex(t *testing.T, dir string) {
 
 // TestWebSources compares what commands say of sources on a web server and on this machine.
 func TestWebSources(t *testing.T) {
+	testneeds.Seconds(t)
 	t.Parallel()
 	dir := t.TempDir()
 	runTool(t, dir, "lorefs", "sample", "s")
@@ -210,6 +211,7 @@ func TestLocalNames(t *testing.T) {
 
 // TestMirrorOnWeb mounts a mirror of a web server, which goes away for a time.
 func TestMirrorOnWeb(t *testing.T) {
+	testneeds.Seconds(t)
 	t.Parallel()
 	testneeds.FUSE(t)
 	files := storedFiles()
@@ -298,6 +300,7 @@ func configKeys(t *testing.T, mirror write.Files) (build, cdn string) {
 // password where others can see it: in the arguments and the environment of the process that
 // serves the mount, and in the table of mounts.
 func TestMountedURL(t *testing.T) {
+	testneeds.Seconds(t)
 	t.Parallel()
 	testneeds.FUSE(t)
 	dir := t.TempDir()
@@ -380,6 +383,7 @@ func serveStalling(t *testing.T, dir string) *stallingServer {
 // TestInterruptedRead interrupts a program that reads a mounted data center from a server that
 // sends nothing: it ends, its request does, and what is read later is right.
 func TestInterruptedRead(t *testing.T) {
+	testneeds.Seconds(t)
 	t.Parallel()
 	testneeds.FUSE(t)
 	dir := t.TempDir()

@@ -99,6 +99,8 @@ func brokenWorld(t *testing.T) (dir string, want map[string]string) {
 // TestBrokenWorld checks that every bad file causes one error, which says what is wrong and
 // where, and that the other files are shown.
 func TestBrokenWorld(t *testing.T) {
+	testneeds.Seconds(t)
+	testneeds.Alone(t)
 	t.Parallel()
 	testneeds.FUSE(t)
 	dir, want := brokenWorld(t)

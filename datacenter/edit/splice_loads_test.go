@@ -14,6 +14,7 @@ import (
 	"lorefs/datacenter/edit"
 	"lorefs/internal/formats/datacenter/dctest"
 	"lorefs/internal/formats/datacenter/hash"
+	"lorefs/internal/testneeds"
 )
 
 // forgetful is a BlockCache that keeps nothing. It counts the blocks that are loaded.
@@ -130,6 +131,8 @@ func setInts(t *testing.T, d *edit.Draft, f *datacenter.File, nth int) {
 // TestSpliceOfOneBucket edits a file whose strings are all in one bucket of their table: the work
 // must not grow with the number of strings times that of edits.
 func TestSpliceOfOneBucket(t *testing.T) {
+	testneeds.Seconds(t)
+	testneeds.Alone(t)
 	const there, wanted, most = 4000, 2000, 128 << 20
 	texts := inBucket(0, there+wanted)
 	sheet := &dctest.Node{Name: "Sheet"}

@@ -107,6 +107,7 @@ func spliceScripts(t *testing.T) (first, end int, isLong bool) {
 // TestSpliceAndWrite makes random edits, and saves them by splicing and by writing the whole file.
 // Both files must be equal in every node. Each script saves several times.
 func TestSpliceAndWrite(t *testing.T) {
+	testneeds.Seconds(t)
 	for _, by := range writers {
 		t.Run(by.name, func(t *testing.T) {
 			spliced, nodes, saves := 0, 2000, 2

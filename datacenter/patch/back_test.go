@@ -10,6 +10,7 @@ import (
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/patch"
 	"lorefs/internal/formats/datacenter/dctest"
+	"lorefs/internal/testneeds"
 )
 
 // thereAndBack checks that the patch of a draft of f makes of f what the draft is, once, and
@@ -125,6 +126,7 @@ func TestExchangedKeys(t *testing.T) {
 // Thousands of edits of one sheet: of values, of ids, each of which is that of the sibling before,
 // and of twins that only their places tell apart.
 func TestManyEditsOfOneSheet(t *testing.T) {
+	testneeds.Seconds(t)
 	const siblings = 3000
 	for _, tt := range []struct {
 		name string

@@ -19,6 +19,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets"
 	"lorefs/internal/formats/datacenter/dctest"
+	"lorefs/internal/testneeds"
 )
 
 // sources are files with everything that the format allows.
@@ -37,6 +38,7 @@ var sources = sync.OnceValue(func() (files [][]byte) {
 // TestReadAtAnywhere checks that a read from any offset returns that part of the text, in
 // any order of reads, with sizes that were just computed and with saved ones.
 func TestReadAtAnywhere(t *testing.T) {
+	testneeds.Seconds(t)
 	for i, data := range sources() {
 		f := dctest.Open(t, data)
 		index := &memoryIndex{}

@@ -112,6 +112,7 @@ func (l *errorList) add(err error) {
 // as we do: people had edited those. In 67 some attributes are in another order than in the file, 30
 // of them have numbers such as 256.000000 and two a comment as well. One is indented by tabs.
 func TestBytesOfNovadrop(t *testing.T) {
+	testneeds.Alone(t)
 	const small, large = "p115_small.novadrop.sha256", "p100.novadrop.sha256"
 	for _, tt := range []struct{ file, sums string }{
 		{"p115_small_x64.dat", small},

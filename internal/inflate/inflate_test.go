@@ -274,6 +274,7 @@ func randomPiece(seed uint64, n int) func() int {
 }
 
 func TestPieces(t *testing.T) {
+	testneeds.Seconds(t)
 	for _, s := range samples(t, 1000) {
 		t.Run(s.name, func(t *testing.T) {
 			stream := append(bytes.Clone(s.stream), "trailer"...)

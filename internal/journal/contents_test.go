@@ -10,6 +10,8 @@ import (
 	"slices"
 	"testing"
 	"testing/iotest"
+
+	"lorefs/internal/testneeds"
 )
 
 const testMark = 0x5eed1234
@@ -183,6 +185,7 @@ func appendAnew(t *testing.T, what string, data []byte, n int) {
 // TestFlipped damages every byte. No damage may make a record, or silently drop one that was synced
 // or that others follow.
 func TestFlipped(t *testing.T) {
+	testneeds.Seconds(t)
 	const n = 6
 	for _, synced := range []int{0, 3, n - 1, n} {
 		data, ends := build(n, synced)

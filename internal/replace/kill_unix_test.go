@@ -140,6 +140,7 @@ func killRounds() int {
 // TestKillAnywhere checks that a writer which is killed at any moment leaves a whole file,
 // old or new.
 func TestKillAnywhere(t *testing.T) {
+	testneeds.Seconds(t)
 	path := oldFile(t)
 	if err := replaceOnce(path, Options{}, 2); err != nil {
 		t.Fatal(err)
@@ -164,6 +165,7 @@ func TestKillAnywhere(t *testing.T) {
 
 // TestKillAtOp checks the same for a kill right before each operation.
 func TestKillAtOp(t *testing.T) {
+	testneeds.Seconds(t)
 	placed := false
 	for nth, op := range systems()[len(systems())-1].ops(t) {
 		t.Run(fmt.Sprintf("%d,%s", nth, op.Name), func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 
 	"lorefs/internal/disk"
 	"lorefs/internal/disk/disktest"
+	"lorefs/internal/testneeds"
 )
 
 const theirs = 7777 // the version of a file that another program puts in place
@@ -62,6 +63,7 @@ func kept(t *testing.T, path string) int {
 // one, after the caller was asked, is neither replaced nor taken for the backup. It may come
 // before any step, and may also be the old file with new content.
 func TestAnotherComes(t *testing.T) {
+	testneeds.Seconds(t)
 	ways := map[string]func(t *testing.T, path string){
 		"renamed": func(t *testing.T, path string) { t.Helper(); come(t, path, theirs) },
 		"written to": func(t *testing.T, path string) {

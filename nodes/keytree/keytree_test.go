@@ -228,6 +228,7 @@ func TestMounted(t *testing.T) {
 
 // TestLargeDirectory lists more links than a listing is sent at once, and than one sheet can hold.
 func TestLargeDirectory(t *testing.T) {
+	testneeds.Seconds(t)
 	const each = 33_000
 	doc := dctest.Doc{Root: dctest.Root(keyed("Item", ""), keyed("Item", ""))}
 	for i := range each {

@@ -281,6 +281,7 @@ func (s *againSession) check() {
 // TestMadeAgain removes sheets and nodes and makes them again, in both views. What is as it was is no
 // edit, also after a save or when the records are replayed.
 func TestMadeAgain(t *testing.T) {
+	testneeds.Seconds(t)
 	for seed := range uint64(testneeds.Cases(25, 150, 1000)) {
 		t.Logf("seed %d", seed)
 		s := &againSession{edited: editSheets(t, twins(), sheettree.EditOptions{}), Rand: rand.New(rand.NewPCG(seed, 0))}

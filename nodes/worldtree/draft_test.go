@@ -12,6 +12,7 @@ import (
 
 	"lorefs/geometry"
 	"lorefs/internal/formats/geometry/geomtest"
+	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 	"lorefs/nodes/nodetest"
 	"lorefs/nodes/overlay"
@@ -111,6 +112,7 @@ func TestRefusedByTheLog(t *testing.T) {
 // TestRefusedRename has a tool that saves by renaming, and removes the file if that fails:
 // the text is kept as that of the target.
 func TestRefusedRename(t *testing.T) {
+	testneeds.Seconds(t)
 	for _, file := range []string{aZone, aSquare, anArea} {
 		for _, hidden := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, hidden %v", path.Dir(file), hidden), func(t *testing.T) {

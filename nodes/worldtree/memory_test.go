@@ -19,6 +19,7 @@ import (
 	"lorefs/geometry"
 	"lorefs/internal/cores"
 	"lorefs/internal/formats/geometry/geomtest"
+	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 	"lorefs/nodes/worldtree"
 )
@@ -100,6 +101,7 @@ func lookedAhead() int { return 2 * max(1, cores.Count()-1) }
 // TestNextSizes asks for the sizes of zones, and expects those of the next ones to be looked for as
 // long as the zones are asked for as a list has them.
 func TestNextSizes(t *testing.T) {
+	testneeds.Seconds(t)
 	const zones = 8
 	ahead := lookedAhead()
 	for _, tt := range []struct {

@@ -16,6 +16,7 @@ import (
 	"lorefs/internal/formats/geometry/geomtest"
 	"lorefs/internal/formats/geometry/picture"
 	"lorefs/internal/svg/svgtest"
+	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/worldtree"
@@ -50,6 +51,7 @@ func TestWorldPicture(t *testing.T) {
 
 // TestWorldPictureFollowsEdits edits a zone: its part of world.png changes, and no other.
 func TestWorldPictureFollowsEdits(t *testing.T) {
+	testneeds.Seconds(t)
 	d := newEdited(t, folder(2))
 	id := find(t, d.Editable, "world.png").ID
 	before := pictureOf(t, d.Editable, "world.png")

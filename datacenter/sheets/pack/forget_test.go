@@ -8,6 +8,7 @@ import (
 
 	"lorefs/datacenter/sheets/pack"
 	"lorefs/internal/formats/datacenter/dctest"
+	"lorefs/internal/testneeds"
 )
 
 // oneReader has all sheets read by one goroutine, so that they share what is read.
@@ -21,6 +22,7 @@ func oneReader(t *testing.T) {
 // another order, with other texts and children, and with keys of their own. There are so many
 // that those of the first sheet are freed meanwhile.
 func TestPackOfTagsThatComeAgain(t *testing.T) {
+	testneeds.Seconds(t)
 	oneReader(t)
 	const tags = 4000
 	long := strings.Repeat("long", 250) // 4 MB in all, where strings are freed by the MB

@@ -17,6 +17,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets/internal/xmltext"
 	"lorefs/datacenter/sheets/pack"
+	"lorefs/internal/testneeds"
 )
 
 // readCounter counts what is read of the files of a folder.
@@ -55,6 +56,8 @@ func littleEndian(s string) string {
 // TestPackOfHugeTexts checks that what a data center can't hold is refused before it is
 // read as a whole, and before it is copied.
 func TestPackOfHugeTexts(t *testing.T) {
+	testneeds.Seconds(t)
+	testneeds.Alone(t)
 	const (
 		size  = 24 << 20
 		limit = 1 << 20 // of a text, in characters
@@ -110,6 +113,8 @@ func TestPackOfHugeTexts(t *testing.T) {
 
 // TestPackOfLongestText checks that the longest possible text is accepted in any spelling.
 func TestPackOfLongestText(t *testing.T) {
+	testneeds.Seconds(t)
+	testneeds.Alone(t)
 	const longest = 1<<20 - 1
 	for name, text := range map[string]string{
 		"plain": strings.Repeat("x", longest), "Korean": strings.Repeat("한", longest),

@@ -66,6 +66,7 @@ func respelled(t *testing.T, fsys iofs.FS, spell func(sheet []byte) []byte) fste
 // TestPackOfWhatRepeats checks that elements that are recognized by their bytes become the same as those
 // that are read, and count as often.
 func TestPackOfWhatRepeats(t *testing.T) {
+	testneeds.Seconds(t)
 	for seed := range uint64(3) {
 		f := dctest.Open(t, dctest.Build(dctest.Generate(dctest.GenOptions{Seed: seed, Sheets: 60, Nodes: testneeds.Cases(5000, 20_000, 20_000)}), dctest.Options{}))
 		fsys := exported(t, f)

@@ -230,6 +230,7 @@ func TestCDNFaults(t *testing.T) {
 
 // TestCDNDown opens a source while no host has anything that can be used.
 func TestCDNDown(t *testing.T) {
+	testneeds.Seconds(t)
 	for _, fault := range []remotetest.Fault{remotetest.WrongBytes, remotetest.HTML, remotetest.NotFound, remotetest.Unavailable, remotetest.Reset, remotetest.Short} {
 		t.Run(fault.String(), func(t *testing.T) {
 			t.Parallel()

@@ -15,6 +15,7 @@ import (
 	"lorefs/internal/disk/disktest"
 	"lorefs/internal/journal"
 	"lorefs/internal/replace"
+	"lorefs/internal/testneeds"
 )
 
 // dying is a folder whose moments are all recorded.
@@ -195,6 +196,7 @@ func testCrashWhileEdited(t *testing.T, kind *Kind) {
 // TestCrashAfterFailures is TestCrashAnywhere for saves of which one fails, with more edits and
 // saves after it.
 func TestCrashAfterFailures(t *testing.T) {
+	testneeds.Seconds(t)
 	for name := range savetest.Faults("") {
 		t.Run(name, func(t *testing.T) {
 			w := newDying(t, Folders)

@@ -14,9 +14,9 @@ import (
 	"lorefs/internal/testneeds"
 )
 
-// quickChecks is how many cases of a property are tried where [testneeds.Quick] is true. RAPID_CHECKS or
-// -rapid.checks ask for another number; the default of rapid is 100.
-const quickChecks = 20
+// So many cases of a property are tried where [testneeds.Quick] or [testneeds.Waited] is true.
+// RAPID_CHECKS or -rapid.checks ask for another number; the default of rapid is 100.
+const quickChecks, waitedChecks = 20, 5
 
 // Check is rapid.Check, which tries fewer cases where [testneeds.Quick] is true.
 func Check(t *testing.T, property func(*rapid.T)) {
@@ -33,7 +33,11 @@ var limitChecks = sync.OnceFunc(func() {
 	if asked || !testneeds.Quick() {
 		return
 	}
-	if err := flag.Set(checks, strconv.Itoa(quickChecks)); err != nil {
+	cases := quickChecks
+	if testneeds.Waited() {
+		cases = waitedChecks
+	}
+	if err := flag.Set(checks, strconv.Itoa(cases)); err != nil {
 		panic("BUG: rapid has no flag " + checks + ": " + err.Error())
 	}
 })

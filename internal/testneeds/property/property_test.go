@@ -28,7 +28,8 @@ func TestCheck(t *testing.T) {
 		environment, option string
 		tried               int
 	}{
-		{"", "", 20},
+		{"", "", 5},
+		{"LOREFS_TESTS=few", "", 20},
 		{"LOREFS_TESTS=most", "", 100},
 		{"LOREFS_TESTS=all", "", 100},
 		{"RAPID_CHECKS=25", "", 25},

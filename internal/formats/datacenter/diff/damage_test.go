@@ -7,11 +7,13 @@ import (
 	"lorefs/datacenter"
 	"lorefs/internal/formats/datacenter/dctest"
 	"lorefs/internal/formats/datacenter/diff"
+	"lorefs/internal/testneeds"
 )
 
 // TestBrokenFiles checks that comparing broken files yields differences or an error, and
 // that a broken file compared with itself yields nothing but an error.
 func TestBrokenFiles(t *testing.T) {
+	testneeds.Seconds(t)
 	opened, failed := 0, 0
 	for _, layout := range []datacenter.Layout{datacenter.LayoutV3, datacenter.LayoutV6X86, datacenter.LayoutV6X64} {
 		sound := build(t, dctest.Options{}, sheet(plain(1)))

@@ -19,6 +19,7 @@ import (
 	"lorefs/internal/formats/datacenter/dctest"
 	"lorefs/internal/formats/datacenter/diff"
 	"lorefs/internal/formats/datacenter/same"
+	"lorefs/internal/testneeds"
 )
 
 // exported returns a data center and its sheets with their schemas.
@@ -298,6 +299,7 @@ func isRefused(err error) bool {
 // TestOmittedAmongOthers checks the same with many edits. Where the omitted sheets of some names
 // count, these are packed.
 func TestOmittedAmongOthers(t *testing.T) {
+	testneeds.Seconds(t)
 	f, src, exported := exported(t)
 	omitted := 0
 	rapid.Check(t, func(r *rapid.T) {

@@ -1,0 +1,5 @@
+//go:build !race
+
+package testneeds
+
+const racing = false
