@@ -80,8 +80,8 @@ type Writer interface {
 	// that for a file that was emptied, or made, and not written since, because shells flush
 	// a file in between. After Flush the content survives the end of the process.
 	Flush(ctx context.Context) error
-	// Sync is fsync(2): Flush, and then Mutable.Sync. It returns [ErrInvalid] for an empty
-	// file, too.
+	// Sync is fsync(2): Flush, and then Mutable.Sync. It returns [ErrInvalid] for a file that was
+	// emptied, too. A new one without a text has nothing that could be lost.
 	Sync(ctx context.Context) error
 	// Release ends the Writer, and flushes what has not been flushed. No program receives
 	// its error any more, so the caller has to tell the user.

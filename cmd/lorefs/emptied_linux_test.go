@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -21,7 +22,7 @@ import (
 type emptying struct {
 	name, source, file string
 	// isNew says that the program makes the file. keeps says that the kind has no empty text
-	// there: fsync(2) has to fail, and the file holds what it held before.
+	// there: fsync(2) of a file that was there has to fail, and it holds what it held before.
 	isNew, keeps bool
 }
 
@@ -145,13 +146,13 @@ func (c emptying) test(t *testing.T, syncs bool) {
 		t.Fatal(err)
 	}
 	if syncs {
-		if err = f.Sync(); c.keeps != errors.Is(err, syscall.EINVAL) || !c.keeps && err != nil {
+		if err = f.Sync(); (c.keeps && !c.isNew) != errors.Is(err, syscall.EINVAL) {
 			t.Errorf("fsync: %v", err)
 		}
 	} else {
 		err = f.Close()
 	}
-	if err != nil && !c.keeps {
+	if err != nil && (!c.keeps || c.isNew) {
 		t.Fatal(err)
 	}
 	x.again()
@@ -162,6 +163,44 @@ func (c emptying) test(t *testing.T, syncs bool) {
 	}
 	if got, isThere := x.read(c.file); got != want || isThere == (c.isNew && c.keeps) {
 		t.Errorf("after the kill %s holds %.40q, %v; want %.40q", c.file, got, isThere, want)
+	}
+}
+
+// TestMadeAndSynced makes files as editors do that sync a file before they write it, and kills the
+// process of the mount once the text is synced.
+func TestMadeAndSynced(t *testing.T) {
+	testneeds.Program(t, "python3")
+	const program = `
+import os, signal, sys
+path, text, mount = sys.argv[1], sys.argv[2].encode(), int(sys.argv[3])
+f = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+os.fsync(f)
+os.write(f, text[:1])
+os.ftruncate(f, 0)
+os.fsync(f)
+os.lseek(f, 0, os.SEEK_SET)
+os.write(f, text)
+os.fsync(f)
+os.kill(mount, signal.SIGKILL)
+`
+	for name, c := range map[string]struct{ source, file, text string }{
+		"attribute": {sample.DataCenterName, "tree/ItemData/Item/made", "some text"},
+		"number":    {sample.DataCenterName, "tree/ItemData/price", "12"},
+		"sheet":     {sample.DataCenterName, "sheets/ItemData/ItemData-00006.xml", `<ItemData><Item id="1" /></ItemData>`},
+		"resource":  {"resources.dat", "made.txt", "some text"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := newEmptied(t, c.source)
+			runTool(t, "", "python3", "-c", program, filepath.Join(x.mnt, c.file), c.text, strconv.Itoa(x.process.cmd.Process.Pid))
+			x.again()
+			want := c.text
+			if name == "sheet" {
+				want = `<Item id="1" />`
+			}
+			if got, _ := x.read(c.file); !strings.Contains(got, want) {
+				t.Errorf("%s holds %q", c.file, got)
+			}
+		})
 	}
 }
 

@@ -118,6 +118,8 @@
 //
 //   - If the source has no empty text there, then Flush returns no error, and the file stays
 //     emptied. Only Sync, which must not promise what isn't true, and the last Release report it.
+//     Of a new file Sync does not: it has nothing yet that could be lost, and editors sync what
+//     they have made before they write it. If the process dies then, there is no such file.
 //   - A new file that was put empty is undecided until something is written or its last Writer is
 //     released: the source may still choose what it is. Otherwise 42 that a shell writes to a new
 //     attribute would be a string.

@@ -168,16 +168,15 @@ func (w *writer) put(ctx context.Context) (put, waits bool, err error) {
 	case f.state == written:
 		return true, false, w.commit(ctx)
 	case f.state == cut, w.t.mayBeEmpty(f):
+		isNew := f.pending || f.fresh
 		put, err := w.t.putEmpty(ctx, f)
+		if isNew && errors.Is(err, nodes.ErrInvalid) {
+			err = nil // nothing of it would be lost
+		}
 		return put, true, err
-	case (f.pending || f.fresh) && f.Size() == 0:
-		return false, true, errNoText
 	}
 	return false, false, nil
 }
-
-// errNoText is what Sync returns for a new file that waits for its text, see [Options.Empty].
-var errNoText = fmt.Errorf("%w: the file has no text so far", nodes.ErrInvalid)
 
 // errRefused is what Flush and Release return after a write was refused.
 var errRefused = fmt.Errorf("%w: a part of it was refused", nodes.ErrInvalid)

@@ -292,6 +292,40 @@ func must(e nodes.Entry, ok bool) nodes.ID {
 	return e.ID
 }
 
+// A new sheet that is synced before it has a text is no edit yet, and no error either. One that was
+// emptied is an error.
+func TestNewAndSynced(t *testing.T) {
+	e := editSheets(t, items(), sheettree.EditOptions{})
+	entry, err := e.Create(t.Context(), e.at("Item").ID, "Item-00009.xml")
+	e.must(err)
+	w, err := e.OpenWrite(t.Context(), entry.ID)
+	e.must(err)
+	put := func(text string) {
+		t.Helper()
+		e.must(w.Truncate(t.Context(), 0))
+		_, err := w.WriteAt(t.Context(), []byte(text), 0)
+		e.must(err)
+	}
+	e.must(w.Sync(t.Context()))
+	put("<It")
+	e.must(w.Truncate(t.Context(), 0))
+	e.must(w.Sync(t.Context()))
+	if n := e.draft.Pending(); n != 0 {
+		t.Errorf("%d edits, want none", n)
+	}
+	put(text("9", "/>"))
+	e.must(w.Sync(t.Context()))
+	if n := e.draft.Pending(); n == 0 {
+		t.Error("no edit")
+	}
+	e.must(w.Truncate(t.Context(), 0))
+	if err := w.Sync(t.Context()); !errors.Is(err, nodes.ErrInvalid) {
+		t.Errorf("sync of an emptied sheet: %v", err)
+	}
+	put(text("8", "/>"))
+	e.must(w.Release())
+}
+
 // A temporary file that is renamed to a sheet edits that sheet and does not make a new one. The
 // same holds for a file that is written after the old one was renamed away.
 func TestEditorsWays(t *testing.T) {
