@@ -142,16 +142,20 @@ func (a *remoteArchives) openEntry(ctx context.Context, key []byte, archives []K
 	if !ok {
 		return nil, nil //nolint:nilnil // another file whose key begins alike
 	}
-	tried, err := a.bring(ctx, archive, e)
+	row, err := a.bring(ctx, archive, e)
 	if err != nil {
 		return nil, err
 	}
 	_, named := a.named[ShortKey(key)]
+	tried := row != nil && row.failed.Load()
 	f, err := openRemoteFile(ctx, a.from, a.chunks, RemoteFile{Key: entry.Key, Archive: archive, Off: e.off, Size: e.size, Own: named, Guess: tried})
 	if err != nil {
 		return nil, err
 	}
 	f.Guess = false
+	if row != nil {
+		row.hold(f)
+	}
 	return f, nil
 }
 

@@ -41,6 +41,8 @@ type remoteFile struct {
 	// header are the bytes before the first chunk.
 	header []byte
 	reads  flight.Group[chunkRun, struct{}]
+	// held says that it is let go of by its row.
+	held bool
 
 	mu sync.Mutex // guards the rest; never held while something is fetched
 	// running are the runs that are being fetched.
@@ -254,7 +256,7 @@ func (r *remoteFile) ReadAtContext(ctx context.Context, p []byte, off int64) (in
 // which are read once to prove them, and which would come twice if they are not on the disk.
 func (r *remoteFile) used(end int64) {
 	if r.head == nil {
-		if end == r.Size && r.Size <= r.chunks.atOnce {
+		if end == r.Size && r.Size <= r.chunks.atOnce && !r.held {
 			r.drop(whole)
 		}
 		return

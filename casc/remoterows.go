@@ -30,6 +30,22 @@ type fileRow struct {
 	brought atomic.Bool
 	// failed says that nothing of it came, however often the hosts were asked.
 	failed atomic.Bool
+	// again has the files that will be read more than once, since several names lead to them. The
+	// last of them that was read is held until its reader goes on.
+	again map[ShortKey]bool
+	held  atomic.Pointer[Key]
+}
+
+// hold keeps a file until the next one is read, if it will be read again.
+func (r *fileRow) hold(f *remoteFile) {
+	f.held = r.again[f.Key.Short()]
+	now := &f.Key
+	if !f.held {
+		now = nil
+	}
+	if old := r.held.Swap(now); old != nil && *old != f.Key {
+		f.chunks.drop(*old, whole)
+	}
 }
 
 // remoteRows are the rows of files that will be read soon, in the order of their places.
@@ -98,15 +114,17 @@ func (p *rowPlan) divide() {
 	for i := range p.wanted {
 		w := &p.wanted[i]
 		if row == nil || !row.takes(&w.groupEntry, end) {
-			row, end = &fileRow{}, 0
+			row, end = &fileRow{again: map[ShortKey]bool{}}, 0
 			p.rows, p.numbers = append(p.rows, row), append(p.numbers, nil)
 		}
 		last := len(p.numbers) - 1
 		p.numbers[last] = append(p.numbers[last], w.number)
-		if n := len(row.files); n == 0 || comparePlaces(&row.files[n-1], &w.groupEntry) != 0 {
-			row.files = append(row.files, w.groupEntry)
-			end = max(end, w.off+w.size)
+		if n := len(row.files); n > 0 && comparePlaces(&row.files[n-1], &w.groupEntry) == 0 {
+			row.again[w.key] = true
+			continue
 		}
+		row.files = append(row.files, w.groupEntry)
+		end = max(end, w.off+w.size)
 	}
 }
 
@@ -138,25 +156,22 @@ func (r *remoteRows) row(e *groupEntry) *fileRow {
 	return row
 }
 
-// bring fetches the row of a file, if it is in one. Its error is why the context has ended: what
-// did not come is fetched alone, which tells why it can't be had. failed says that this is true of
-// the whole row, so that one try is enough for each.
-func (a *remoteArchives) bring(ctx context.Context, archive Key, e groupEntry) (failed bool, err error) {
+// bring fetches the row of a file, and returns it, or nil if it is in none. The error is why the
+// context has ended: what did not come is fetched alone, which tells why it can't be had. If that is
+// true of the whole row, one try is enough for each.
+func (a *remoteArchives) bring(ctx context.Context, archive Key, e groupEntry) (*fileRow, error) {
 	row := a.rows.row(&e)
-	if row == nil || len(row.files) == 1 {
-		return false, nil
+	if row == nil || len(row.files) == 1 || row.brought.Load() {
+		return row, nil
 	}
-	if row.brought.Load() {
-		return row.failed.Load(), nil
-	}
-	_, err = a.rows.bringing.Do(ctx, row, func(ctx context.Context) (struct{}, error) {
+	_, err := a.rows.bringing.Do(ctx, row, func(ctx context.Context) (struct{}, error) {
 		if !row.brought.Load() {
 			a.bringRow(ctx, archive, row)
 			row.brought.Store(ctx.Err() == nil)
 		}
 		return struct{}{}, ctx.Err()
 	})
-	return row.failed.Load(), err
+	return row, err
 }
 
 // bringRow fetches a row, and keeps what came until it is read.

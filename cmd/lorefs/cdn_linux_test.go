@@ -47,17 +47,28 @@ func newRun(t *testing.T, n, archives int, storage func(n, archives int) (*casct
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &cdnRun{t: t, large: l, server: cdntest.Start(2, c, "1.0.0.1"), cdn: c, dir: t.TempDir(), n: n}
-	t.Cleanup(r.server.Close)
+	r := servedRun(t, c)
+	r.large, r.n = l, n
 	if err := os.WriteFile(filepath.Join(r.dir, "list.csv"), []byte(l.List), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
+// servedRun serves a storage whose files have names.
+func servedRun(t *testing.T, c *write.CDN) *cdnRun {
+	t.Helper()
+	r := &cdnRun{t: t, server: cdntest.Start(2, c, "1.0.0.1"), cdn: c, dir: t.TempDir()}
+	t.Cleanup(r.server.Close)
+	return r
+}
+
 // command returns a command that reads the storage with a folder for what is fetched.
 func (r *cdnRun) command(cache, name string, args ...string) *exec.Cmd {
-	all := []string{name, "--version-host", r.server.VersionHost(), "--listfile", filepath.Join(r.dir, "list.csv"), "--cache-dir", cache}
+	all := []string{name, "--version-host", r.server.VersionHost(), "--cache-dir", cache}
+	if r.large != nil {
+		all = append(all, "--listfile", filepath.Join(r.dir, "list.csv"))
+	}
 	for i, h := range r.server.Hosts() {
 		if i == 0 || !r.oneHost {
 			all = append(all, "--host", h)

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -9,6 +11,7 @@ import (
 	"testing"
 
 	"lorefs/casc"
+	"lorefs/internal/formats/casc/casctest/write"
 	"lorefs/internal/remote/remotetest"
 	"lorefs/internal/testneeds"
 )
@@ -99,5 +102,47 @@ func TestCDNTogetherWrong(t *testing.T) {
 	}
 	if again != 1 {
 		t.Errorf("%d files were asked for alone", again)
+	}
+}
+
+// TestCDNListing lists and exports a build of 20,011 files by somebody else's generator for the first
+// time, with what the configuration names loose, as on real hosts, and in archives. Few requests are
+// needed besides those for indexes, and for an export little more than one for two megabytes.
+func TestCDNListing(t *testing.T) {
+	testneeds.Slow(t, "it makes a storage of 500 MB")
+	testneeds.Program(t, "python3")
+	maker := testneeds.Fixture(t, "../bench/casc_storage.py")
+	const files, archives = 20_011, 20
+	dir := filepath.Join(t.TempDir(), "made")
+	c := exec.CommandContext(t.Context(), "python3", "-B", maker, dir, "--files", "20000")
+	if out, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	cfg, stored, err := write.Installed(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for where, packed := range map[string]bool{"loose": false, "packed": true} {
+		r := servedRun(t, write.CDNOf(cfg, stored, archives, packed))
+		for _, tt := range []struct {
+			most int
+			args []string
+		}{
+			{20, []string{"ls", "files"}},
+			{20, []string{"find", "--type", "f", "files"}},
+			{400, []string{"export", filepath.Join(r.dir, "out"), "files"}},
+		} {
+			r.server.Reset()
+			out, code := r.run(tt.args[0], tt.args...)
+			objects, indexes, _ := r.server.Asked()
+			t.Logf("%s, %v: %d requests besides %d indexes", where, tt.args, objects, indexes)
+			if objects > tt.most || indexes > archives+1 {
+				t.Errorf("%s, %v: %d requests besides %d indexes: %v", where, tt.args, objects, indexes, r.server.Objects.Requests())
+			}
+			// The generator leaves a file out, and one has an unknown key.
+			if n := bytes.Count(out, []byte("\n")); tt.args[0] == "find" && n < files || code != 0 && tt.args[0] != "export" {
+				t.Errorf("%s, %v: exit code %d, %d lines", where, tt.args, code, n)
+			}
+		}
 	}
 }

@@ -27,6 +27,12 @@ func (b *Builder) CDN(archives int) (*CDN, error) {
 	if err != nil {
 		return nil, err
 	}
+	return CDNOf(cfg, b.Stored, archives, b.PackNamed), nil
+}
+
+// CDNOf makes what the hosts of a CDN have of a build, from its configuration and its encoded files.
+// With packNamed, also what the configuration names is in archives.
+func CDNOf(cfg []byte, stored []Stored, archives int, packNamed bool) *CDN {
 	c := &CDN{Files: Files{}}
 	c.Build = c.Files.config("", cfg)
 	named := map[string]bool{}
@@ -36,10 +42,10 @@ func (b *Builder) CDN(archives int) (*CDN, error) {
 	var packed []Stored
 	var loose []casc.ArchiveEntry
 	seen := map[casc.Key]bool{}
-	for _, s := range b.Stored {
+	for _, s := range stored {
 		switch {
 		case s.Absent || seen[s.EKey]:
-		case !b.PackNamed && (named[s.EKey.String()] || named[s.CKey.String()]):
+		case !packNamed && (named[s.EKey.String()] || named[s.CKey.String()]):
 			c.Files[casc.ConfigPath("data", s.EKey)] = s.Encoded
 			loose = append(loose, casc.ArchiveEntry{Key: s.EKey, Size: int64(len(s.Encoded))})
 		default:
@@ -69,7 +75,7 @@ func (b *Builder) CDN(archives int) (*CDN, error) {
 		text += line("file-index", c.FileIndex) + "\n" + line("file-index-size", len(index)) + "\n"
 	}
 	c.Config = c.Files.config("", []byte(text))
-	return c, nil
+	return c
 }
 
 // archive makes an archive and its index, and returns the size of the index and its entries.
