@@ -14,6 +14,8 @@ type Exchange struct {
 	// Name names what is asked for in messages, and URL is where it lies.
 	Name, URL string
 	Header    http.Header
+	// Once means that a host that fails is not asked again.
+	Once bool
 	// Read reads the answer, whatever its status is. It may be called several times, since a
 	// failure makes the host be asked again, unless it is [Final].
 	Read func(resp *http.Response, body io.Reader) ([]byte, error)
@@ -24,7 +26,7 @@ func (c *Client) Exchange(ctx context.Context, e Exchange) ([]byte, error) {
 	if c.offline {
 		return nil, fmt.Errorf("remote: %s: %w", e.Name, ErrOffline)
 	}
-	return c.fetch(ctx, request{path: e.Name, exchange: &e, check: func([]byte) error { return nil }})
+	return c.fetch(ctx, request{path: e.Name, exchange: &e, once: e.Once, check: func([]byte) error { return nil }})
 }
 
 // finalError is an error that another try can't mend.

@@ -33,7 +33,7 @@ const (
 func (s *Store) Top(ctx context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		if s.place.list != nil {
-			for l, err := range s.place.list(ctx, "", false) {
+			for l, err := range s.place.list(ctx, s.client, "", false) {
 				if !yield(l.path, named(s.shown(""), err)) || err != nil {
 					return
 				}
@@ -65,7 +65,7 @@ func (s *Store) Below(ctx context.Context, prefix string) iter.Seq2[string, erro
 			yield("", fmt.Errorf("%s: a web server lists nothing: %w", s.shown(""), errors.ErrUnsupported))
 			return
 		}
-		for l, err := range s.place.list(ctx, prefix, true) {
+		for l, err := range s.place.list(ctx, s.client, prefix, true) {
 			if !yield(l.path, named(s.shown(""), err)) || err != nil {
 				return
 			}
@@ -136,7 +136,7 @@ func (s *Store) all(ctx context.Context) (found []listed, err error) {
 	if s.place.list == nil {
 		return s.askAll(ctx)
 	}
-	for l, err := range s.place.list(ctx, "", true) {
+	for l, err := range s.place.list(ctx, s.client, "", true) {
 		switch {
 		case err != nil:
 			return nil, named(s.shown(""), err)

@@ -22,8 +22,6 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/minio/minio-go/v7"
-
 	"lorefs/internal/origin"
 	"lorefs/internal/remote"
 	"lorefs/internal/remote/mirror"
@@ -121,7 +119,7 @@ func (c *counting) Write(p []byte) (int, error) {
 }
 
 // TestMain gives all tests the credentials of an object store, since those that run side by side can't
-// set variables each for itself, and has its library ask again without a pause.
+// set variables each for itself.
 func TestMain(m *testing.M) {
 	for key, value := range map[string]string{
 		"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "AWS_REGION": "us-east-1", "AWS_EC2_METADATA_DISABLED": "true",
@@ -131,7 +129,6 @@ func TestMain(m *testing.M) {
 		}
 	}
 	testneeds.AtOnce(4)
-	minio.DefaultRetryUnit, minio.DefaultRetryCap = time.Millisecond, time.Millisecond
 	m.Run()
 }
 

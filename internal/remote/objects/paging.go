@@ -1,9 +1,7 @@
 package objects
 
 import (
-	"context"
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
 )
@@ -21,25 +19,15 @@ const (
 type paging struct {
 	pages, names, bytes int
 	since               time.Time
-	end                 context.CancelCauseFunc
 }
 
-type pagingKey struct{}
-
-// newPaging returns a context for the requests of a listing.
-func newPaging(ctx context.Context) (context.Context, *paging) {
-	ctx, end := context.WithCancelCause(ctx)
-	p := &paging{since: time.Now(), end: end}
-	return context.WithValue(ctx, pagingKey{}, p), p
-}
+func newPaging() *paging { return &paging{since: time.Now()} }
 
 // page counts a request. Its error ends the listing.
 func (p *paging) page() error {
 	p.pages++
 	if p.pages > sparePages+p.names/leastNames || time.Since(p.since) > maxIdle {
-		err := fmt.Errorf("the listing does not end: %d pages of it had %d names", p.pages-1, p.names)
-		p.end(err)
-		return err
+		return fmt.Errorf("the listing does not end: %d pages of it had %d names", p.pages-1, p.names)
 	}
 	return nil
 }
@@ -58,17 +46,4 @@ func (p *paging) took(name string, all bool) error {
 		return tooMany()
 	}
 	return nil
-}
-
-// pager is a transport that counts the pages of listings.
-type pager struct{ http.RoundTripper }
-
-// RoundTrip implements [http.RoundTripper].
-func (p pager) RoundTrip(req *http.Request) (*http.Response, error) {
-	if listing, ok := req.Context().Value(pagingKey{}).(*paging); ok {
-		if err := listing.page(); err != nil {
-			return nil, err
-		}
-	}
-	return p.RoundTripper.RoundTrip(req)
 }

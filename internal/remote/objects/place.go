@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"lorefs/internal/origin"
+	"lorefs/internal/remote"
 )
 
 // place is where a source lies on a server.
@@ -19,7 +20,7 @@ type place struct {
 	sign func(*http.Request) error
 	// list lists what has a prefix: all of it, or only up to the next slash. It is nil if the
 	// server lists nothing.
-	list func(ctx context.Context, prefix string, all bool) iter.Seq2[listed, error]
+	list func(ctx context.Context, client *remote.Client, prefix string, all bool) iter.Seq2[listed, error]
 }
 
 // listed is an entry of a listing. The path is relative to the source, and ends in a slash if

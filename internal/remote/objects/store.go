@@ -228,11 +228,14 @@ func totalOf(text string) (int64, bool) {
 // errForbidden means that nobody may have what was asked for.
 var errForbidden = errors.New("the server refuses")
 
-// statusError returns the error of an answer that is none. What the server refuses it refuses
-// again.
+// statusError returns the error of an answer that is none.
 func statusError(resp *http.Response, body io.Reader) error {
-	err := remote.StatusError(resp, body)
-	switch resp.StatusCode {
+	return refusal(resp.StatusCode, remote.StatusError(resp, body))
+}
+
+// refusal marks the error of an answer with a status as one that will not be another, if it is.
+func refusal(status int, err error) error {
+	switch status {
 	case http.StatusForbidden:
 		return remote.Final(fmt.Errorf("%w: %w", errForbidden, err))
 	case http.StatusBadRequest, http.StatusUnauthorized, http.StatusMethodNotAllowed:
