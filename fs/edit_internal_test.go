@@ -394,6 +394,30 @@ func TestRequestsInEachOthersWay(t *testing.T) {
 	})
 }
 
+// TestNamesWaitForTheAnswer checks that no name is dropped in a directory that a request holds: the
+// notice would wait in the kernel, where a process that is killed can't be ended.
+func TestNamesWaitForTheAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := editFront(t, files())
+		q := &f.m.edits.notices
+		k := &told{}
+		k.during(t, f, k, func() {
+			r := q.begin([2]nodes.ID{101})
+			q.add(nodes.Change{Dir: 101, Name: "x"})
+			q.add(nodes.Change{Dir: 102, Name: "y"})
+			synctest.Wait()
+			if slices.Contains(k.drops, "101 x") || !slices.Contains(k.drops, "102 y") {
+				t.Errorf("before the answer: dropped %q", k.drops)
+			}
+			q.end(r)
+			synctest.Wait()
+			if !slices.Contains(k.drops, "101 x") {
+				t.Errorf("after the answer: dropped %q", k.drops)
+			}
+		})
+	})
+}
+
 // TestSizeComesAfterTheContentIsDropped asks for the attributes of a file while the kernel still
 // has old content of it.
 func TestSizeComesAfterTheContentIsDropped(t *testing.T) {

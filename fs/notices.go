@@ -37,7 +37,7 @@ type dropper interface {
 // A notice of an inode waits for the READs of its pages that are under way, and these wait for
 // nothing here. A notice of a name waits for all requests in its directory, of which some wait for
 // notices. So each directory has a goroutine while names in it are dropped, and the inodes have
-// another.
+// another. It does not begin before a request is answered that is known to hold the directory.
 //
 // Because they wait, notices also come after the answers that were under way: a LOOKUP or
 // a listing of the directory ends first, and what it brought is dropped. The kernel itself
@@ -239,6 +239,7 @@ func (q *notices) end(r *request) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	delete(q.requests, r)
+	q.wakeUp() // names in its directories can be dropped
 	q.stepped()
 }
 
@@ -401,7 +402,8 @@ func (q *notices) toldAll(dirs []nodes.ID) {
 	q.stepped()
 }
 
-// takeDirs returns directories in which names have to be dropped and nobody does so yet, up to a number.
+// takeDirs returns directories in which names have to be dropped and can be, and nobody does so yet,
+// up to a number.
 func (q *notices) takeDirs(most int) (dirs []nodes.ID) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -409,12 +411,25 @@ func (q *notices) takeDirs(most int) (dirs []nodes.ID) {
 		if len(dirs) == most {
 			break
 		}
-		if !s.telling {
+		if !s.telling && !q.isHeld(dir) {
 			s.telling = true
 			dirs = append(dirs, dir)
 		}
 	}
 	return dirs
+}
+
+// isHeld reports whether a request holds a directory. A notice of a name there would wait in the
+// kernel for the answer. If the process were killed then, nothing could end it nor the program that
+// waits, since the kernel ends requests once the last thread of the process is gone. The caller holds
+// mu.
+func (q *notices) isHeld(dir nodes.ID) bool {
+	for r := range q.requests {
+		if r.holds(dir) {
+			return true
+		}
+	}
+	return false
 }
 
 // takeNames returns the names of a directory that have to be dropped.
