@@ -134,7 +134,7 @@ func (e *editor) one() error {
 	case len(e.files) > 0:
 		return e.anyText()
 	}
-	switch e.r.IntN(9) {
+	switch e.r.IntN(10) {
 	case 0:
 		return e.made()
 	case 1, 2, 3:
@@ -142,6 +142,8 @@ func (e *editor) one() error {
 		return e.write(crashInts[e.r.IntN(len(crashInts))], value, value+"\n", e.emptyFirst)
 	case 4:
 		return e.move(crashTexts[0], crashMoved)
+	case 5:
+		return e.replace(crashTexts[0], crashMoved)
 	}
 	return e.text(crashTexts[e.r.IntN(len(crashTexts))], crashTexts[0], crashMoved)
 }
@@ -152,6 +154,8 @@ func (e *editor) anyText() error {
 	switch i := e.r.IntN(len(e.files)); {
 	case i < len(texts):
 		return e.text(texts[i], texts[0], moved)
+	case i == len(texts) && e.r.IntN(2) == 0:
+		return e.replace(texts[0], moved)
 	case i == len(texts):
 		return e.move(texts[0], moved)
 	}
@@ -200,6 +204,19 @@ func (e *editor) move(name, moved string) error {
 	return e.rename(moved, name)
 }
 
+// replace makes a file by another name, and renames it to the first.
+func (e *editor) replace(name, other string) error {
+	if err := e.moveBack(name, other); err != nil {
+		return err
+	}
+	value, text := e.value()
+	fmt.Println("begin", other, value)
+	if err := e.echo(filepath.Join(e.dir, other), text); err != nil {
+		return err
+	}
+	return e.rename(other, name)
+}
+
 // moveBack gives a file its name again, if an editor that was killed has not done so.
 func (e *editor) moveBack(name, moved string) error {
 	if _, err := os.Lstat(filepath.Join(e.dir, name)); err == nil {
@@ -226,7 +243,7 @@ func (e *editor) rename(from, to string) error {
 
 // write writes a value by writing a text to a file. more are ways besides those of all files.
 func (e *editor) write(name, value, text string, more ...func(file, text string) error) error {
-	ways := append(more, e.echo, e.fsync, e.sed, e.vim)
+	ways := append(more, e.echo, e.fsync, e.sed, e.vim, e.away)
 	fmt.Println("begin", name, value)
 	return ways[e.r.IntN(len(ways))](filepath.Join(e.dir, name), text)
 }
@@ -332,6 +349,39 @@ func (e *editor) vim(file, value string) error {
 	return errors.Join(f.Close(), os.Remove(backup), os.Remove(swap))
 }
 
+// away moves the file away, writes it there, and moves it back.
+func (e *editor) away(file, value string) error {
+	elsewhere := filepath.Join(filepath.Dir(file), ".away")
+	if err := os.Rename(file, elsewhere); err != nil {
+		return err
+	}
+	if err := os.WriteFile(elsewhere, []byte(value), 0o600); err != nil {
+		return err
+	}
+	if err := os.Rename(elsewhere, file); err != nil {
+		return err
+	}
+	e.done(file)
+	return nil
+}
+
+// syncTwice makes a file, and syncs it before and after it writes it.
+func (e *editor) syncTwice(file, value string) error {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	err = f.Sync()
+	if err := fill(f, value, err); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	e.done(file)
+	return f.Close()
+}
+
 // made makes an attribute in a new node, or removes both.
 func (e *editor) made() error {
 	file := filepath.Join(e.dir, crashMade)
@@ -378,6 +428,12 @@ type anyTexts interface{ anyTexts() }
 
 // sheetTexts is implemented by a crashed source whose sheets are edited as texts.
 type sheetTexts interface{ sheetTexts() }
+
+// otherNames is implemented by a crashed source with files that have one of several names, until a
+// save gives them that one which names has.
+type otherNames interface {
+	nameIn(mnt, name string) string
+}
 
 // crash is a source that is edited through mounts that are killed.
 type crash struct {
@@ -687,7 +743,11 @@ func (c *crash) settle() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for name, h := range c.said {
-		b, err := os.ReadFile(filepath.Join(c.mnt, name))
+		file := name
+		if other, is := c.crashed.(otherNames); is {
+			file = other.nameIn(c.mnt, name)
+		}
+		b, err := os.ReadFile(filepath.Join(c.mnt, file))
 		if err != nil && !errors.Is(err, iofs.ErrNotExist) {
 			c.t.Fatal(err)
 		}
@@ -828,6 +888,12 @@ func (c *crash) kill(mount, save *command) {
 	if err := mount.cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		c.t.Fatal(err)
 	}
+	select {
+	case <-mount.ended:
+	case <-time.After(patience):
+		_ = unix.Unmount(c.mnt, unix.MNT_FORCE) // ends what waits in the kernel
+		c.t.Fatalf("after kill %d the process of the mount does not end", c.killed)
+	}
 	if mount.wait() == nil {
 		return // an unmount was quicker
 	}
@@ -954,7 +1020,9 @@ func (d *crashedDataCenter) unchangedBut(edited []string) {
 		for _, name := range edited {
 			delete(all, name)
 		}
-		maps.DeleteFunc(all, func(name, _ string) bool { return strings.HasPrefix(path.Base(name), sedTemp) })
+		maps.DeleteFunc(all, func(name, _ string) bool {
+			return strings.HasPrefix(path.Base(name), sedTemp) || strings.HasPrefix(name, crashMoreNode)
+		})
 	}
 	for name := range was {
 		if value, ok := now[name]; !ok || value != was[name] {
