@@ -61,6 +61,7 @@ type Client struct {
 	offline          bool
 	decrypt          func(name Key, off int64, data []byte)
 	times            Times
+	progress         progress
 	log              *slog.Logger
 	flights          flight.Group[string, []byte]
 
@@ -116,7 +117,8 @@ func New(o Options) (*Client, error) {
 	return &Client{
 		path: o.Path, configPath: o.ConfigPath, pool: newPool(o.Hosts), cache: o.Cache,
 		http: &http.Client{Transport: o.Transport, CheckRedirect: redirect},
-		once: o.Once, offline: o.Offline, decrypt: o.Decrypt, times: times, log: o.Logger, failed: map[failedObject]failure{}, cut: map[string]int{},
+		once: o.Once, offline: o.Offline, decrypt: o.Decrypt, times: times, progress: progress{vain: times.Vain, rest: times.Failed}, log: o.Logger,
+		failed: map[failedObject]failure{}, cut: map[string]int{},
 	}, nil
 }
 

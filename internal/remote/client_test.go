@@ -150,7 +150,9 @@ func newCache(t *testing.T, dir string, o mirror.Options) *mirror.Cache {
 }
 
 // stalls tells whether a fault is noticed only after a time.
-func stalls(f remotetest.Fault) bool { return f == remotetest.Stall || f == remotetest.Silence }
+func stalls(f remotetest.Fault) bool {
+	return f == remotetest.Stall || f == remotetest.Silence || f == remotetest.Drip
+}
 
 // TestOneFaultyHost checks that all bytes are right whatever one host does wrong, be it the
 // first or the second.
@@ -170,7 +172,7 @@ func TestOneFaultyHost(t *testing.T) {
 				times := soon
 				givesUp := stalls(fault) && host == 0 // otherwise nobody asks the host that stalls
 				if givesUp {
-					times.Connect, times.Header, times.Progress = time.Second, 2*time.Second, 3*time.Second
+					times.Connect, times.Header, times.Progress, times.Slow = time.Second, 2*time.Second, 3*time.Second, time.Second
 				}
 				c := newClient(t, remote.Options{Hosts: s.Hosts(), Times: times})
 				if err := o.readAll(t.Context(), c); err != nil {

@@ -10,8 +10,8 @@
 //
 // Nothing is believed. What a host sends is used, and kept in the cache (package mirror), only
 // if the MD5 in its name or a function of the caller proves it. Whatever else comes is a failure
-// of the host: a wrong status, bytes that prove wrong, a page of HTML, a body that is too short
-// or does not go on. Then the next host is asked. When all have failed, those that may have the
+// of the host: a wrong status, bytes that prove wrong, a page of HTML, a body that is too short,
+// too slow, or does not go on. Then the next host is asked. When all have failed, those that may have the
 // object are asked again, three times with growing pauses. What no host gave then is not asked for
 // again for half a minute, or for ever if it is nowhere.
 //
@@ -23,6 +23,9 @@
 // has refused is asked for again as it was, and not in parts, and the tries that were for failures
 // are left for those. From then on its requests have a pace, which it shows by its answers and its
 // refusals. A connection that is cut is treated alike.
+//
+// Each of that ends in time. A client that does not get on for half an hour all the same gives the
+// hosts up for half a minute, so that no command runs for ever (progress.go).
 //
 // Lists of hosts have parameters, for which there is no document:
 //

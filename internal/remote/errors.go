@@ -15,6 +15,8 @@ var ErrOffline = errors.New("it is not in the cache, and hosts are not asked (of
 
 var (
 	errStalled = errors.New("no byte came for too long")
+	errSlow    = errors.New("it comes too slowly")
+	errVain    = errors.New("nothing that can be used came for too long, and they are left alone for a while")
 	errGone    = errors.New("it is not there")
 	errHTML    = errors.New("a page of HTML came instead")
 	errInside  = errors.New("which is in your own network")

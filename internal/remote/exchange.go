@@ -16,6 +16,8 @@ type Exchange struct {
 	Header    http.Header
 	// Once means that a host that fails is not asked again.
 	Once bool
+	// Long means that the answer may take as long as it likes while it is not too slow.
+	Long bool
 	// Read reads the answer, whatever its status is. It may be called several times, since a
 	// failure makes the host be asked again, unless it is [Final].
 	Read func(resp *http.Response, body io.Reader) ([]byte, error)

@@ -12,6 +12,11 @@ type Times struct {
 	// Connect is for a connection, Header for the beginning of an answer after that, and
 	// Progress for each next byte. Default: 10 s, 30 s and 30 s.
 	Connect, Header, Progress time.Duration
+	// Slow is how long the next 16 KiB of an answer may take. Default: 1 minute.
+	Slow time.Duration
+	// Vain is how long a client asks for something without getting anything that can be used. Then
+	// it asks for nothing for as long as Failed. Default: 30 minutes.
+	Vain time.Duration
 	// Pause is between the first time that all hosts fail and the second; it doubles each
 	// time. Default: 250 ms.
 	Pause time.Duration
@@ -32,6 +37,8 @@ func (t Times) orDefault() Times {
 	or(&t.Connect, 10*time.Second)
 	or(&t.Header, 30*time.Second)
 	or(&t.Progress, 30*time.Second)
+	or(&t.Slow, time.Minute)
+	or(&t.Vain, 30*time.Minute)
 	or(&t.Pause, 250*time.Millisecond)
 	or(&t.MaxRetryAfter, 30*time.Second)
 	or(&t.Bad, 5*time.Minute)
@@ -59,8 +66,26 @@ type attempt struct {
 // fetch asks the hosts until one gives what is wanted.
 func (c *Client) fetch(ctx context.Context, r request) ([]byte, error) {
 	a := attempt{c: c, r: r, last: map[*host]error{}}
+	ctx, end, ok := c.progress.begin(ctx)
+	if !ok {
+		return nil, a.vain()
+	}
+	defer end()
+	data, err := a.rounds(ctx)
+	switch {
+	case err == nil:
+		c.progress.gotOn()
+	case errors.Is(err, errVain):
+		err = a.vain()
+	}
+	return data, err
+}
+
+// rounds asks all hosts until one gives what is wanted.
+func (a *attempt) rounds(ctx context.Context) ([]byte, error) {
+	c := a.c
 	pause, left, patient := c.times.Pause, retries, patience
-	if r.once {
+	if a.r.once {
 		left = 0
 	}
 	for {
@@ -124,6 +149,9 @@ func (a *attempt) round(ctx context.Context) ([]byte, bool, error) {
 			a.c.pool.failed(h, err, a.c.times)
 		}
 		a.c.log.Debug("a host failed", "host", h.URL, "path", a.r.path, "error", err)
+		if !isSettled(err) && a.c.progress.failed() {
+			return nil, false, errVain
+		}
 	}
 }
 
@@ -144,6 +172,11 @@ func (a *attempt) settled() map[*host]bool {
 		}
 	}
 	return all
+}
+
+// vain returns the error of what is not asked for, or not any more, since the client does not get on.
+func (a *attempt) vain() error {
+	return &Error{Path: a.r.path, Failures: []Failure{{"the hosts", errVain}}}
 }
 
 func (a *attempt) failed() error {

@@ -194,13 +194,15 @@ func (p *pool) stats() []HostStats {
 	return all
 }
 
-// sleep waits for a time, if it is not 0, or until wake is closed, if it is not nil.
+// sleep waits for a time or until wake is closed, or for wake alone if the time is 0.
 func sleep(ctx context.Context, d time.Duration, wake <-chan struct{}) error {
 	var timeout <-chan time.Time
 	if d > 0 {
 		timer := time.NewTimer(d)
 		defer timer.Stop()
 		timeout = timer.C
+	} else if wake == nil {
+		return context.Cause(ctx)
 	}
 	select {
 	case <-timeout:

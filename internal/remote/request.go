@@ -59,8 +59,8 @@ type request struct {
 func (c *Client) ask(ctx context.Context, h *host, r request) (data []byte, n int64, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	watch := time.AfterFunc(c.times.Connect+c.times.Header, func() { cancel(errStalled) })
-	defer watch.Stop()
+	body := newCounted(c.times, cancel)
+	defer body.watch.Stop()
 	req, err := r.newRequest(ctx, h)
 	if err != nil {
 		return nil, 0, err
@@ -73,7 +73,10 @@ func (c *Client) ask(ctx context.Context, h *host, r request) (data []byte, n in
 		return nil, 0, because(ctx, err)
 	}
 	defer resp.Body.Close()
-	body := &counted{Reader: resp.Body, watch: watch, time: c.times.Progress}
+	body.Reader = resp.Body
+	if r.exchange != nil && r.exchange.Long {
+		body.gotOn = c.progress.gotOn
+	}
 	data, err = r.read(resp, body)
 	if err != nil {
 		err = because(ctx, err)
@@ -124,21 +127,46 @@ func because(ctx context.Context, err error) error {
 	return err
 }
 
-// counted counts what comes, and puts the time off after which it is taken as stalled.
+// counted counts what comes, and ends the request if that is nothing or too slow.
 type counted struct {
 	io.Reader
 	n     int64
-	watch *time.Timer
-	time  time.Duration
+	times Times
+	// cancel ends the request. watch does so unless another byte comes.
+	cancel context.CancelCauseFunc
+	watch  *time.Timer
+	// came is what has come in the time waited, which is without that in which nobody has read.
+	came   int
+	waited time.Duration
+	// gotOn is called when enough has come, if it is not nil.
+	gotOn func()
 	// cut says that what came ended before its end.
 	cut bool
 }
 
+// newCounted returns what will read the body of an answer.
+func newCounted(t Times, cancel context.CancelCauseFunc) *counted {
+	return &counted{times: t, cancel: cancel, watch: time.AfterFunc(t.Connect+t.Header, func() { cancel(errStalled) })}
+}
+
 func (c *counted) Read(p []byte) (int, error) {
+	began := time.Now()
 	n, err := c.Reader.Read(p)
 	c.n += int64(n)
 	if n > 0 {
-		c.watch.Reset(c.time)
+		c.watch.Reset(c.times.Progress)
+	}
+	c.came += n
+	c.waited += time.Since(began)
+	switch {
+	case c.came >= leastBytes:
+		c.came, c.waited = 0, 0
+		if c.gotOn != nil {
+			c.gotOn()
+		}
+	case err == nil && c.waited > c.times.Slow:
+		c.cancel(errSlow)
+		return n, errSlow
 	}
 	c.cut = c.cut || err != nil && err != io.EOF
 	return n, err

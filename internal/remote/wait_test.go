@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"lorefs/internal/remote"
+	"lorefs/internal/testneeds"
 )
 
 // transport answers requests without a network, so that the tests here run on a false clock.
@@ -117,35 +118,141 @@ func TestLeaving(t *testing.T) {
 	})
 }
 
-// TestStall checks that a host which sends nothing is given up, and one which is only slow is
-// not.
+// TestStall checks that a host which sends nothing, or hardly anything, is given up, and one which is
+// only slow is not.
 func TestStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		silent := fakeClient(t, func(r *http.Request) (*http.Response, error) {
 			<-r.Context().Done()
 			return nil, r.Context().Err()
 		})
-		start := time.Now()
-		_, err := loose(t.Context(), silent, 1)
-		failed, ok := errors.AsType[*remote.Error](err)
-		if took := time.Since(start); !ok || len(failed.Failures) != 1 || took < 160*time.Second || took > 165*time.Second {
-			t.Errorf("a silent host was given up after %v: %v", took, err)
-		}
-		slow := fakeClient(t, func(*http.Request) (*http.Response, error) {
-			return respond(http.StatusOK, &slowly{Reader: text("right")})
+		dripping := fakeClient(t, func(r *http.Request) (*http.Response, error) {
+			return respond(http.StatusOK, &slowly{Reader: zeros{}, ctx: r.Context(), each: 1})
 		})
-		if _, err := loose(t.Context(), slow, 1); err != nil || slow.Stats().Requests != 1 {
+		for c, most := range map[*remote.Client]time.Duration{silent: 165 * time.Second, dripping: 400 * time.Second} {
+			start := time.Now()
+			_, err := loose(t.Context(), c, 1)
+			failed, ok := errors.AsType[*remote.Error](err)
+			if took := time.Since(start); !ok || len(failed.Failures) != 1 || took < 160*time.Second || took > most {
+				t.Errorf("a host was given up after %v: %v", took, err)
+			}
+		}
+		content := make([]byte, 100<<10)
+		slow := fakeClient(t, func(r *http.Request) (*http.Response, error) {
+			return respond(http.StatusOK, &slowly{Reader: bytes.NewReader(content), ctx: r.Context(), each: 8 << 10})
+		})
+		_, err := slow.Loose(t.Context(), remote.File{Key: remote.Key{1}}, equals(content))
+		if err != nil || slow.Stats().Requests != 1 {
 			t.Errorf("a slow host was given up: %v", err)
 		}
 	})
 }
 
-// slowly gives a byte each 29 seconds.
-type slowly struct{ io.Reader }
+// slowly gives so many bytes each 29 seconds while ctx has not ended.
+type slowly struct {
+	io.Reader
+	ctx  context.Context //nolint:containedctx // that of the request
+	each int
+	here int
+}
 
 func (s *slowly) Read(p []byte) (int, error) {
-	time.Sleep(29 * time.Second)
-	return s.Reader.Read(p[:1])
+	if s.here == 0 {
+		select {
+		case <-s.ctx.Done():
+			return 0, s.ctx.Err()
+		case <-time.After(29 * time.Second):
+			s.here = s.each
+		}
+	}
+	n, err := s.Reader.Read(p[:min(len(p), s.here)])
+	s.here -= n
+	return n, err
+}
+
+// TestVain asks hosts that keep a client busy without an end: what they send is fast enough, or each
+// object fails by itself. The client gives them up after half an hour, and asks for nothing more until
+// half a minute later.
+func TestVain(t *testing.T) {
+	hosts := map[string]func(r *http.Request) (*http.Response, error){
+		"endless": func(r *http.Request) (*http.Response, error) {
+			return respond(http.StatusOK, &slowly{Reader: zeros{}, ctx: r.Context(), each: 16 << 10})
+		},
+		"silent": func(r *http.Request) (*http.Response, error) {
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		},
+	}
+	for name, bad := range hosts {
+		synctest.Test(t, func(t *testing.T) {
+			requests, well := 0, false
+			c := fakeClient(t, func(r *http.Request) (*http.Response, error) {
+				requests++
+				if well {
+					return respond(http.StatusOK, text("right"))
+				}
+				return bad(r)
+			})
+			start := time.Now()
+			for i := range byte(100) {
+				if _, err := loose(t.Context(), c, i); !remote.IsFailure(err) {
+					t.Fatalf("%s: %v", name, err)
+				}
+			}
+			if took := time.Since(start); took < 30*time.Minute || took > 31*time.Minute || requests == 0 {
+				t.Errorf("%s: given up after %v and %d requests", name, took, requests)
+			}
+			well = true
+			before := requests
+			if _, err := loose(t.Context(), c, 200); err == nil || requests > before {
+				t.Errorf("%s: asked again at once: %v", name, err)
+			}
+			time.Sleep(31 * time.Second)
+			if _, err := loose(t.Context(), c, 201); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
+}
+
+// TestVainRequests checks that a client does not ask without an end if all fails at once, and that
+// one success in between is enough.
+func TestVainRequests(t *testing.T) {
+	testneeds.Slow(t, "it makes 160,000 requests")
+	synctest.Test(t, func(t *testing.T) {
+		requests, right := 0, 60_000
+		c := fakeClient(t, func(*http.Request) (*http.Response, error) {
+			if requests++; requests == right {
+				return respond(http.StatusOK, text("right"))
+			}
+			return respond(http.StatusOK, text("wrong"))
+		})
+		for i, before := 0, -1; before < requests; i++ {
+			before = requests
+			f := remote.File{Key: remote.Key{byte(i), byte(i >> 8), byte(i >> 16)}, Guess: true}
+			_, _ = c.Loose(t.Context(), f, equals([]byte("right")))
+			time.Sleep(time.Millisecond)
+		}
+		if requests != right+100_000 {
+			t.Errorf("%d requests", requests)
+		}
+	})
+}
+
+// TestNoPause has a client ask again without a pause.
+func TestNoPause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, err := remote.New(remote.Options{
+			Path: storage, Hosts: []remote.Host{one}, Times: remote.Times{Pause: 1},
+			Transport: transport(func(*http.Request) (*http.Response, error) { return respond(http.StatusServiceUnavailable, text("")) }),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := loose(t.Context(), c, 1); err == nil || c.Stats().Requests != 4 {
+			t.Errorf("%d requests: %v", c.Stats().Requests, err)
+		}
+	})
 }
 
 // TestPauses checks how long a client waits before it asks again.

@@ -30,7 +30,7 @@ func (f *File) copy(ctx context.Context) error {
 		}
 	}
 	_, err = f.store.client.Exchange(ctx, remote.Exchange{
-		Name: f.Path(), URL: f.store.place.at(f.name),
+		Name: f.Path(), URL: f.store.place.at(f.name), Long: true,
 		Read: func(resp *http.Response, body io.Reader) ([]byte, error) { return nil, f.fill(resp, body) },
 	})
 	return err

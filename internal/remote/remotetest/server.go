@@ -39,12 +39,13 @@ const (
 	Forbidden         // status 403
 	Broken            // status 500
 	Dropped           // the connection ends without an answer
+	Drip              // a byte now and then
 )
 
 // Faults are all faults.
 var Faults = []Fault{
 	WrongBytes, HTML, NotFound, TooMany, Unavailable, Stall, Silence, Reset, Whole, Short, WrongRange, Packed,
-	Forbidden, Broken, Dropped,
+	Forbidden, Broken, Dropped, Drip,
 }
 
 // refuses tells whether a host does a fault also when it does not have what it is asked for.
@@ -55,7 +56,7 @@ func (f Fault) refuses() bool {
 func (f Fault) String() string {
 	names := []string{
 		"none", "wrong bytes", "HTML", "404", "429", "503", "stall", "silence", "reset", "whole", "short", "wrong range", "packed",
-		"403", "500", "dropped",
+		"403", "500", "dropped", "drip",
 	}
 	return names[f]
 }
@@ -258,8 +259,12 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, a answer, fault Fa
 		w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", a.first, a.first+len(a.body)-1, a.size))
 	}
 	w.WriteHeader(a.status)
-	if fault == Stall || fault == Reset {
+	switch fault {
+	case Stall, Reset:
 		a.body = a.body[:len(a.body)/2]
+	case Drip:
+		s.drip(w, r, a.body)
+		return
 	}
 	s.mu.Lock()
 	s.bytes += int64(len(a.body)) // before the client has them
@@ -272,6 +277,22 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, a answer, fault Fa
 	case Reset:
 		_ = http.NewResponseController(w).Flush()
 		reset(w)
+	}
+}
+
+// drip sends a byte every 10 ms.
+func (s *Server) drip(w http.ResponseWriter, r *http.Request, body []byte) {
+	for i := range body {
+		s.mu.Lock()
+		s.bytes++
+		s.mu.Unlock()
+		_, _ = w.Write(body[i : i+1])
+		_ = http.NewResponseController(w).Flush()
+		select {
+		case <-r.Context().Done():
+			return
+		case <-time.After(10 * time.Millisecond):
+		}
 	}
 }
 
