@@ -305,7 +305,7 @@ func (t *Tree) replaced(p *place, before Content) {
 	f := p.file
 	if f == nil {
 		f = &file{id: p.ID, kind: p.Kind, of: p.of.ID, mtime: t.now()}
-		t.files[f.id] = f
+		t.know(f)
 	}
 	f.was = before
 	t.drop(f)

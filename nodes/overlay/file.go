@@ -180,6 +180,9 @@ func (t *Tree) allHidden() []nodes.ID {
 // gone records that a file is in no directory any more. The caller holds mu.
 func (t *Tree) gone(f *file) {
 	f.of, f.pending, f.fresh, f.removed = 0, false, false, true
+	if f.kind == nodes.Dir {
+		delete(t.here, f.id)
+	}
 	f.Tried(nil)
 	if f.was == nil && f.kind == nodes.File {
 		f.Keep()
@@ -225,7 +228,7 @@ func (t *Tree) settle(f *file) {
 	if f.Open() || f.id != f.of {
 		return
 	}
-	delete(t.files, f.id)
+	t.forget(f.id)
 	if t.shown[f.of] == f { // it is seen under the source's number again
 		delete(t.shown, f.of)
 	}

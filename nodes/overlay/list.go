@@ -21,7 +21,7 @@ const scratchCursor = 1 << 40
 // put puts a file into a directory. A file that is the source's goes to its place there. The
 // caller holds mu.
 func (t *Tree) put(f *file, dir nodes.ID, name string) {
-	t.files[f.id] = f
+	t.know(f)
 	f.dir, f.name = dir, name
 	if f.of != 0 {
 		t.shown[f.of] = f

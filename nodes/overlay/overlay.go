@@ -37,8 +37,9 @@ type Tree struct {
 	// mu guards everything below, and the files, only while memory is used. A holder of editing
 	// may read without it what Forget doesn't change: all but files and dirs.
 	mu sync.RWMutex
-	// files has the files and directories of which the overlay knows more than the source.
-	files map[nodes.ID]*file
+	// files has the files and directories of which the overlay knows more than the source. here
+	// has all of these but directories that are gone, of which there may be many.
+	files, here map[nodes.ID]*file
 	// dirs has the directories that contain scratch files.
 	dirs map[nodes.ID]*directory
 	// shown has the files of the source that are not seen under their own number. The value is
@@ -61,7 +62,7 @@ func New(src Source, opts Options) *Tree {
 	t := &Tree{
 		src: src, sync: opts.Sync, check: opts.Check, now: opts.Now, tell: func(nodes.Change) {}, times: newTimes(opts.Now), empty: opts.Empty, nextID: opts.FirstID, cursor: scratchCursor,
 		limits: opts.Limits, logger: opts.Logger,
-		files: map[nodes.ID]*file{}, dirs: map[nodes.ID]*directory{}, shown: map[nodes.ID]*file{},
+		files: map[nodes.ID]*file{}, here: map[nodes.ID]*file{}, dirs: map[nodes.ID]*directory{}, shown: map[nodes.ID]*file{},
 	}
 	t.valued, _ = src.(Valued)
 	src.Watch(watcher{t})
@@ -290,12 +291,21 @@ func (t *Tree) readText(id nodes.ID, p []byte, off int64) (n int, ok bool, err e
 	return n, true, err
 }
 
+// know puts a file on the list. The caller holds mu.
+func (t *Tree) know(f *file) { t.files[f.id], t.here[f.id] = f, f }
+
+// forget takes a file off the list. The caller holds mu.
+func (t *Tree) forget(id nodes.ID) {
+	delete(t.files, id)
+	delete(t.here, id)
+}
+
 // Forget implements [nodes.Mutable].
 func (t *Tree) Forget(id nodes.ID) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if f := t.files[id]; f != nil && f.removed && !f.Open() {
-		delete(t.files, id)
+		t.forget(id)
 		delete(t.dirs, id)
 		t.times.Drop(id)
 	}

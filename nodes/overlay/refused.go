@@ -66,7 +66,7 @@ func (t *Tree) keep(text []byte, to *place, cause error) error {
 	f.Hold(text)
 	f.problem = cause
 	f.pending, f.fresh = false, f.of == 0
-	t.files[f.id] = f
+	t.know(f)
 	if !to.Exists() {
 		t.put(f, to.dir, to.Name)
 	}

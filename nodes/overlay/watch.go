@@ -101,7 +101,7 @@ func (t *Tree) loseDir(id nodes.ID) {
 			t.clear(dir)
 		}
 	}
-	for _, f := range t.files {
+	for _, f := range t.here {
 		if f.isSource() && !t.isThere(f.of) {
 			in = append(in, f)
 		}
@@ -145,7 +145,7 @@ func (t *Tree) back() {
 		}
 		back = append(back, id)
 		if t.times.Drop(id); f.kind == nodes.Dir {
-			delete(t.files, id)
+			t.forget(id)
 			continue
 		}
 		f.of, f.removed, f.was = id, false, nil

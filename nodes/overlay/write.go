@@ -23,7 +23,7 @@ func (t *Tree) OpenWrite(ctx context.Context, id nodes.ID) (nodes.Writer, error)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.files[id] = f
+	t.know(f)
 	f.writers++
 	return &writer{t: t, f: f}, nil
 }

@@ -948,3 +948,24 @@ func TestRevert(t *testing.T) {
 		e.must(w.Release())
 	}
 }
+
+// A text that drops many nodes takes a moment, not the square of it, though another tree forgets all
+// of them.
+func TestManyGone(t *testing.T) {
+	const path, many = "Item/Item-00000.xml", 30_000
+	e := editSheets(t, items(), sheettree.EditOptions{})
+	var b strings.Builder
+	b.WriteString(">\n")
+	for i := range many {
+		fmt.Fprintf(&b, "    <Thing id=\"%d\" />\n", i)
+	}
+	b.WriteString("</Item>\n")
+	e.must(e.write(path, text("0", b.String())))
+	if _, there := at(t, e.tree, fmt.Sprintf("Item/Thing.%d", many-1)); !there {
+		t.Fatal("the nodes are not there")
+	}
+	e.must(e.write(path, text("0", "/>")))
+	if _, there := at(t, e.tree, "Item/Thing"); there {
+		t.Error("the nodes are there")
+	}
+}
