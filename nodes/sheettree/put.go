@@ -96,14 +96,15 @@ func (e *edits) Mkdir(_ context.Context, _ nodes.ID, name string) (nodes.ID, err
 	return e.makeFolder(name), nil
 }
 
-// makeFolder makes a folder without sheets.
+// makeFolder makes a folder without sheets. It has no schema of its own, not even with its first
+// sheet: tools that copy a folder, as cp -r and tar x, fail if there is a file that they have not made.
 func (e *edits) makeFolder(name string) nodes.ID {
 	var id nodes.ID
 	e.change(name, func(f *folderState) {
 		if f.id == 0 {
 			e.identify(f)
 		}
-		f.stays = true
+		f.stays, f.noSchema = true, true
 		id = f.id
 	})
 	return id
@@ -151,6 +152,7 @@ func (e *edits) putSheet(
 const (
 	commentsLost  = "comments in sheets are not stored"
 	spellingsLost = "the spelling of numbers in sheets is not stored: 256.000000 is 256"
+	schemaLate    = "a schema gives types to the sheets that are saved after it: those of its kind that were there keep theirs"
 )
 
 // tell logs a notice, the first time that it is called with it.
@@ -175,6 +177,9 @@ func (e *edits) putSchema(ctx context.Context, in string, text []byte, hidden no
 	old := 0
 	if w := e.state(in).written; w != nil {
 		old = len(w.text)
+	}
+	if f := e.state(in); f.noSchema && f.written == nil && e.hasSheets(in) {
+		e.tell(schemaLate)
 	}
 	e.mu.RLock()
 	texts := e.texts + int64(len(text)-old)
@@ -359,7 +364,7 @@ func (e *edits) moveFolder(id nodes.ID, from, in, to string) error {
 	e.leaveName(to)
 	f := e.folders[to]
 	delete(e.byID, f.id)
-	f.id, f.stays = id, true
+	f.id, f.stays, f.noSchema = id, true, true
 	e.byID[id] = f
 	return nil
 }
