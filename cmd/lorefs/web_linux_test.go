@@ -19,7 +19,9 @@ import (
 	"testing"
 	"time"
 
+	"lorefs/internal/app/kinds/cdntest"
 	"lorefs/internal/formats/blte/bltetest"
+	"lorefs/internal/formats/casc/casctest"
 	"lorefs/internal/formats/casc/casctest/write"
 	"lorefs/internal/formats/datacenter/dctest"
 	"lorefs/internal/testneeds"
@@ -429,5 +431,67 @@ func TestInterruptedRead(t *testing.T) {
 	got, err := os.ReadFile(filepath.Join(mnt, file))
 	if want := outputOf([]string{"cat", local, file}); err != nil || string(got) != want {
 		t.Errorf("after it: %d bytes, want %d, %v", len(got), len(want), err)
+	}
+}
+
+// TestLedInside has a server of the public network lead to this machine and to addresses of the
+// user's own network, for each kind of source on a server: nothing is asked there. A server that the
+// user has named by such an address may lead there.
+func TestLedInside(t *testing.T) {
+	t.Parallel()
+	var led atomic.Int64
+	inside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		led.Add(1)
+		_, _ = w.Write([]byte("secret")) // a client that leaves is no fault of the server
+	}))
+	defer inside.Close()
+	var target atomic.Value
+	// It answers as a proxy, too, and so for all names of the public network.
+	first := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, target.Load().(string)+r.URL.Path, http.StatusFound)
+	}))
+	defer first.Close()
+	_, c, err := casctest.NewLargeCDN(100, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cdn := cdntest.Start(1, c, "1.0.0.1")
+	defer cdn.Close()
+	const public = "http://public.example.com"
+	sources := map[string]func(server string) []string{
+		"file":   func(server string) []string { return []string{server + "/a.dat"} },
+		"folder": func(server string) []string { return []string{server + "/mirror/"} },
+		"store":  func(server string) []string { return []string{"--endpoint", server, "s3://bucket/a.dat"} },
+		"objects of a CDN": func(server string) []string {
+			return []string{"--host", server, "--version-host", cdn.VersionHost(), "cdn:" + cdntest.Product}
+		},
+		"tables of a CDN": func(server string) []string {
+			return []string{"--host", cdn.Hosts()[0], "--version-host", server, "cdn:" + cdntest.Product}
+		},
+	}
+	info := func(args []string) (string, int64) {
+		led.Store(0)
+		c := exec.CommandContext(t.Context(), "lorefs", append([]string{"info"}, args...)...)
+		c.Env = append(os.Environ(), "HTTP_PROXY="+first.URL, "XDG_CACHE_HOME="+t.TempDir(),
+			"AWS_ACCESS_KEY_ID=a", "AWS_SECRET_ACCESS_KEY=b", "AWS_REGION=us-east-1", "AWS_EC2_METADATA_DISABLED=true")
+		out, err := c.CombinedOutput()
+		if err == nil {
+			t.Errorf("%v: %s", args, out) // neither the page nor "secret" is a source
+		}
+		return string(out), led.Load()
+	}
+	_, port, _ := strings.Cut(strings.TrimPrefix(inside.URL, "http://"), ":")
+	targets := []string{inside.URL, "http://169.254.169.254", "http://localhost:" + port, "http://10.0.0.1:" + port, "http://[fe80::1]"}
+	for name, args := range sources {
+		for _, to := range targets[:testneeds.Cases(2, len(targets), len(targets))] {
+			target.Store(to)
+			if out, led := info(args(public)); led > 0 || !strings.Contains(out, "leads to") {
+				t.Errorf("%s: led to %s %d times: %s", name, to, led, out)
+			}
+		}
+		target.Store(inside.URL)
+		if out, led := info(args(first.URL)); led == 0 {
+			t.Errorf("%s: the user's own server did not lead there: %s", name, out)
+		}
 	}
 }
