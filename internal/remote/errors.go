@@ -69,6 +69,16 @@ func (e *Error) Is(target error) bool {
 	return true
 }
 
+// IsRefusal reports whether an error says that all hosts have answered, and give nothing at such a path
+// whoever asks: they do not have it or, as some say instead, forbid it.
+func IsRefusal(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && len(e.Failures) > 0 && !slices.ContainsFunc(e.Failures, func(f Failure) bool {
+		s, ok := errors.AsType[*statusError](f.Err)
+		return !ok || !errors.Is(s, errGone) && s.status != http.StatusForbidden
+	})
+}
+
 // refused reports whether no host has begun to send the object: another part of it would not come
 // either.
 func (e *Error) refused() bool {

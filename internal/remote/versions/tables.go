@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	iofs "io/fs"
 	"strings"
 
 	"lorefs/internal/remote"
@@ -39,7 +38,7 @@ func fromTables(ctx context.Context, c *remote.Client, product string) ([]Build,
 			return builds, nil
 		}
 		first = cmp.Or(first, err)
-		if !errors.Is(err, iofs.ErrNotExist) {
+		if !remote.IsRefusal(err) {
 			break
 		}
 	}

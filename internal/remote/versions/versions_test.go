@@ -421,17 +421,25 @@ func TestGivenHosts(t *testing.T) {
 
 // TestOldTables finds a build by tables that lie where older servers have them.
 func TestOldTables(t *testing.T) {
-	s := newServices(t)
-	s.tables.Put("old/versions", []byte(versionsTable))
-	s.tables.Put("old/cdns", []byte(cdnsTable))
-	want := usBuild
-	want.Product = "old"
-	got, err := versions.Find(t.Context(), s.options(versions.Options{Product: "old"}))
-	if err != nil || !reflect.DeepEqual(without(t, got), want) {
-		t.Errorf("%+v, %v", got, err)
-	}
-	if tables, channels := s.asked(); tables != 4 || channels != 0 { // both hosts have no new ones
-		t.Errorf("%d and %d requests", tables, channels)
+	for _, fault := range []remotetest.Fault{remotetest.NotFound, remotetest.Forbidden} {
+		s := newServices(t)
+		s.tables.Put("old/versions", []byte(versionsTable))
+		s.tables.Put("old/cdns", []byte(cdnsTable))
+		s.tables.SetFault(func(r remotetest.Request) remotetest.Fault {
+			if strings.HasPrefix(r.Path, "v2/") {
+				return fault
+			}
+			return remotetest.None
+		})
+		want := usBuild
+		want.Product = "old"
+		got, err := versions.Find(t.Context(), s.options(versions.Options{Product: "old"}))
+		if err != nil || !reflect.DeepEqual(without(t, got), want) {
+			t.Errorf("%v: %+v, %v", fault, got, err)
+		}
+		if tables, channels := s.asked(); tables != 4 || channels != 0 { // both hosts have no new ones
+			t.Errorf("%v: %d and %d requests", fault, tables, channels)
+		}
 	}
 }
 
