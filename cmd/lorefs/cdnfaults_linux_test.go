@@ -169,7 +169,7 @@ func TestCDNLost(t *testing.T) {
 				t.Errorf("%s: info: exit code %d: %s", name, code, out)
 			}
 			out, code = r.run(name, "verify", "--json")
-			if code != exitFailure || strings.Contains(string(out), `"kind":"damaged"`) || !strings.Contains(string(out), `"kind":"`+word+`","file":"`) {
+			if code != exitFailure || strings.Contains(string(out), `"kind":"damaged"`) || !strings.Contains(string(out), `"kind":"`+word+`","file":"files/`) {
 				t.Errorf("%s: verify: exit code %d: %.1000s", name, code, out)
 			}
 			out, code = r.run(name, "fetch", "--json", filepath.Join(r.dir, "mirror "+name))
@@ -277,4 +277,41 @@ func TestCDNCut(t *testing.T) {
 	}
 	r.checkTree(filepath.Join(r.dir, "cut"))
 	t.Logf("%d requests, without cuts %d", requests, least)
+}
+
+// TestCDNNothing has both hosts do something wrong with everything while the cache is empty: all
+// commands say that the source can't be opened, with few requests. With the hosts back, all is there.
+func TestCDNNothing(t *testing.T) {
+	t.Parallel()
+	r := newPackedRun(t, 100, 2)
+	right, _, _ := r.exported("right")
+	for i, fault := range faultyHosts() {
+		r.server.Objects.SetFault(func(remotetest.Request) remotetest.Fault { return fault })
+		name := fault.String()
+		commands := [][]string{
+			{"export", "--json", filepath.Join(r.dir, name)},
+			{"ls"},
+			{"info", "--json"},
+			{"find"},
+			{"cat", r.large.Find(0)},
+			{"verify", "--json"},
+			{"fetch", "--json", filepath.Join(r.dir, "mirror "+name)},
+		}
+		if i > 0 {
+			commands = commands[:1]
+		}
+		for _, args := range commands {
+			r.server.Reset()
+			out, code := r.run(name, args...)
+			objects, indexes, _ := r.server.Asked()
+			// The first configuration is what nothing comes without.
+			if code != exitSource || len(out) > 0 || objects+indexes > 20 {
+				t.Errorf("%s: %v: exit code %d, %d requests: %s", name, args, code, objects+indexes, out)
+			}
+		}
+		r.server.Objects.SetFault(nil)
+		if report, code, _ := r.exported(name); code != 0 || report != right {
+			t.Errorf("%s: exit code %d, %+v, want %+v", name, code, report, right)
+		}
+	}
 }
