@@ -434,6 +434,70 @@ func TestRemoteRefusedIndex(t *testing.T) {
 	}
 }
 
+// TestRemoteLostIndex loses one index of three, which hosts refuse or do not have. A check names all
+// files of its archive, as what could not be had or as missing, and few requests look for them where
+// nothing lies loose.
+func TestRemoteLostIndex(t *testing.T) {
+	const n = 1000
+	for kind, refusal := range map[casc.FindingKind]error{casc.FindingFailed: errRefused, casc.FindingMissing: iofs.ErrNotExist} {
+		large, cdn, err := casctest.NewLargeCDN(n, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lost := casc.ConfigPath("data", cdn.Archives[1]) + ".index"
+		m := &memoryRemote{cdn: cdn, refuse: func(path string) error {
+			if path == lost {
+				return refusal
+			}
+			return nil
+		}}
+		list, err := casc.ParseListFile([]byte(large.List))
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := func(m *memoryRemote) (named int) {
+			st := openRemote(t, m, casc.RemoteOptions{Options: casc.Options{Names: list}})
+			m.reset()
+			for f, err := range st.Verify(t.Context(), casc.VerifyOptions{}) {
+				switch {
+				case err != nil:
+					t.Fatal(err)
+				case f.Kind != kind && f.Kind != casc.FindingMissing:
+					t.Errorf("%v: %v", kind, f)
+				case f.Kind == kind && f.File != "":
+					named++
+				}
+			}
+			return named
+		}
+		named := names(m)
+		if named < n/4 || named > n/2 {
+			t.Errorf("%v: %d of %d files are named, want those of one archive of three", kind, named, n)
+		}
+		if asked := len(m.requests()); asked > 100 {
+			t.Errorf("%v: %d requests", kind, asked)
+		}
+		if kind == casc.FindingFailed {
+			continue
+		}
+		// A mirror that has one of two of these files loose loses none of them, and neither does one
+		// that has all files loose, and no index.
+		index, err := casc.ParseArchiveIndex(cdn.Files[lost])
+		if err != nil {
+			t.Fatal(err)
+		}
+		archive, loose := cdn.Files[casc.ConfigPath("data", cdn.Archives[1])], 0
+		for e := range index.Entries() {
+			if loose++; loose%2 == 0 {
+				cdn.Files[casc.ConfigPath("data", e.Key)] = archive[e.Off : e.Off+e.Size]
+			}
+		}
+		if got := names(m); got < named/3 || got > named*2/3 {
+			t.Errorf("%d files are missing of which half are loose, of %d", got, named)
+		}
+	}
+}
+
 func readRemote(t *testing.T, st *casc.Storage, name string) ([]byte, error) {
 	t.Helper()
 	c, err := st.OpenName(t.Context(), name)

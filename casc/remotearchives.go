@@ -28,7 +28,8 @@ type remoteArchives struct {
 	// the indexes first. It is complete when the storage is open.
 	named map[ShortKey]namedFile
 	// rows are the files that will be read soon.
-	rows remoteRows
+	rows   remoteRows
+	strays strays
 	// encoded looks a key up in the encoding file; nil until that is open.
 	encoded func(ctx context.Context, prefix []byte) (EncodedEntry, error)
 }
@@ -184,7 +185,49 @@ func (a *remoteArchives) unlisted(ctx context.Context, t *remoteTable, key []byt
 	if err != nil {
 		return nil, err
 	}
-	return a.openLoose(ctx, RemoteFile{Key: e.EKey, Size: e.Size})
+	if a.strays.hopeless(t) {
+		return nil, fmt.Errorf("no index lists it: %w", iofs.ErrNotExist)
+	}
+	f, err := a.openLoose(ctx, RemoteFile{Key: e.EKey, Size: e.Size})
+	a.strays.note(err)
+	return f, err
+}
+
+// strays are files that no index lists. Those of an archive whose index is lost may lie loose on some
+// host, as in a mirror that has no indexes at all, so each is looked for.
+type strays struct{ missed, found atomic.Int64 }
+
+// maxMissed is how many strays are looked for where the hosts have indexes, and not one was found.
+const maxMissed = 64
+
+func (s *strays) note(err error) {
+	switch {
+	case err == nil:
+		s.found.Add(1)
+	case isGone(err):
+		s.missed.Add(1)
+	}
+}
+
+// hopeless reports whether the hosts have archives with their indexes, and no strays.
+func (s *strays) hopeless(t *remoteTable) bool {
+	return t.group.len() > 0 && s.found.Load() == 0 && s.missed.Load() >= maxMissed
+}
+
+// lists reports whether an index lists a file.
+func (a *remoteArchives) lists(ctx context.Context, key []byte) bool {
+	t, err := a.indexes.get(ctx)
+	if err != nil {
+		return false
+	}
+	if _, ok := t.group.first(key); ok {
+		return true
+	}
+	if t.loose == nil {
+		return false
+	}
+	_, _, ok := t.loose.Find(key)
+	return ok
 }
 
 // openLoose opens a loose file. Without a size it fetches all of it.

@@ -399,9 +399,19 @@ func (v *verifier) checkAll(batch []spanEntry) []Finding {
 
 // checkSpan decodes an encoded file. What is empty if the file is good.
 func (v *verifier) checkSpan(e *spanEntry) Finding {
-	key := e.key[:e.keySize]
-	f := Finding{EKey: key}
 	p, err := v.s.archives.at(v.ctx, e)
+	return v.checkAt(p, err, e.key[:e.keySize])
+}
+
+// checkFound decodes an encoded file, wherever it is.
+func (v *verifier) checkFound(key []byte) Finding {
+	p, err := v.s.archives.find(v.ctx, key)
+	return v.checkAt(p, err, key)
+}
+
+// checkAt decodes an encoded file at a place, unless err says why that was not found.
+func (v *verifier) checkAt(p place, err error, key []byte) Finding {
+	f := Finding{EKey: key}
 	if err == nil {
 		f.Archive, f.Off = p.file, p.off
 		err = v.checkPlace(p, key)

@@ -174,10 +174,17 @@ func (v *verifier) isHere(key []byte) error {
 	return nil
 }
 
-// stateOf returns what was found in an encoded file.
+// stateOf returns what was found in an encoded file. What no index lists was not among the spans,
+// and is checked here.
 func (v *verifier) stateOf(key []byte) (found Finding, bad bool) {
 	if found, bad := v.bad[ShortKey(key)]; bad {
 		return found, true
+	}
+	if a, far := v.s.archives.(*remoteArchives); far && !a.lists(v.ctx, key) {
+		if found = v.checkFound(key); found.What != "" {
+			v.bad[ShortKey(key)] = found
+		}
+		return found, found.What != ""
 	}
 	if v.opts.Since == (Place{}) {
 		return Finding{}, false
