@@ -153,7 +153,7 @@ type planner struct {
 }
 
 func (p *planner) plan() error {
-	p.renamed, p.lines = p.patch.renamed(), p.patch.lines()
+	p.renamed = p.patch.renamed()
 	if err := p.locateAll(); err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func (p *planner) locateAll() error {
 	for i := range p.patch.Blocks {
 		b := &p.patch.Blocks[i]
 		var err error
-		if p.targets[i], err = p.locate(b.Path.Steps, b.Guards, b.Traits); err != nil {
+		if p.targets[i], err = p.locate(b); err != nil {
 			return err
 		}
 		if b.Kind == Remove && len(p.targets[i].nodes) == 1 {
@@ -288,18 +288,6 @@ func (b *Block) because(what string) string {
 		return "the patch itself " + what
 	}
 	return fmt.Sprintf("line %d of the patch %s", b.Line, what)
-}
-
-// lines gives the lines that change nodes, by the paths of these.
-func (p *Patch) lines() map[string][]Line {
-	m := map[string][]Line{}
-	for i := range p.Blocks {
-		if b := &p.Blocks[i]; b.Kind == Change {
-			key := string(query.AppendPlain(nil, b.Path.Steps))
-			m[key] = append(m[key], b.Lines...)
-		}
-	}
-	return m
 }
 
 // renamed gives the steps whose conditions are other ones once the patch is applied, by

@@ -80,21 +80,16 @@ func (p *planner) lookAddition(a *addition) (open bool, err error) {
 	if a.reason != "" {
 		return false, nil
 	}
-	if len(a.b.Guards) > a.b.places() {
-		guard := &a.b.Guards[len(a.b.Guards)-1]
-		s, err := ParsePath("/" + guard.Step)
+	if c := a.b.contextOf(AddedNode); c != nil {
+		g, rows, err := p.step(parents, &c.Step)
 		if err != nil {
 			return false, err
 		}
-		g, rows, err := p.step(parents, &s.Steps[0])
+		sum, err := p.sum(g, &c.Step, rows)
 		if err != nil {
 			return false, err
 		}
-		sum, err := p.sum(g, &s.Steps[0], rows)
-		if err != nil {
-			return false, err
-		}
-		if at, known := guard.at(sum, len(rows)); known {
+		if at, known := c.at(sum, len(rows)); known {
 			if at > 0 {
 				a.there = rows[at-1].node.number
 			}
@@ -188,7 +183,7 @@ func (p *planner) lookBeside(a *addition, parents found) error {
 		return err
 	}
 	switch {
-	case reason != "" && traitOf(a.b.Traits, len(a.b.Path.Steps)) != nil:
+	case reason != "" && a.b.Beside.Step.Nth == 0:
 		a.reason = reason
 	case len(rows) == 1:
 		a.parent, a.anchor = parents.nodes[rows[0].parent], rows[0].node.number
@@ -218,20 +213,16 @@ func (p *planner) besideRows(b *Block, parents found) (rows []row, reason string
 	if err != nil {
 		return nil, "", err
 	}
-	if t := traitOf(b.Traits, len(b.Path.Steps)); t != nil && b.Kind == Add && !renamed {
-		if other, err := p.another(t, g, &s, rows, p.lines[b.besidePath()]); err != nil || other {
-			step := bareStep(&s)
-			return nil, fmt.Sprintf(isAnother, step, step), err
+	c := b.contextOf(BesideStep)
+	if s.Nth > 0 {
+		return p.place(g, &s, rows, s.Nth, c)
+	}
+	if c != nil && b.Kind == Add && !renamed {
+		if reason, err := p.doubt(c, g, &s, rows); err != nil || reason != "" {
+			return nil, reason, err
 		}
 	}
-	if s.Nth == 0 {
-		return rows, "", nil
-	}
-	var guard *Guard
-	if want := b.places(); len(b.Guards) >= want {
-		guard = &b.Guards[want-1]
-	}
-	return p.place(g, &s, rows, s.Nth, guard)
+	return rows, "", nil
 }
 
 // nextTo keeps those of the nodes of a block that are next to the sibling that it names.
@@ -433,10 +424,10 @@ func (p *planner) clash(a *addition) (string, error) {
 }
 
 // name notes an addition that has keys or an id, and gives the block that adds the same.
-// Equal nodes that a made patch adds or, reversed, brings back have guards.
+// Equal nodes that a made patch adds or, reversed, brings back have a context.
 func (p *planner) name(a *addition) *Block {
 	conditions := given(a.b.Node.Keys, a.b.Node.Attributes)
-	if len(conditions) == 0 || len(a.b.Guards) > a.b.places() {
+	if len(conditions) == 0 || a.b.contextOf(AddedNode) != nil {
 		return nil
 	}
 	key := p.targets[a.block].key + "\n" + string(sheets.AppendElement(nil, a.b.Node))

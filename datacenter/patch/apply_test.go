@@ -51,8 +51,8 @@ func TestOutcomes(t *testing.T) {
 		{"attribute gone", "@ /Items/Item[@id=2]\n-name string \"a\"\n", "already there"},
 		{"keys", "@ /Items/Item[@id=1]\n-%keys keys id\n+%keys keys id name\n", "applied"},
 		{"flags", "@ /Items/Item[@id=1]\n-%flags flags 1\n+%flags flags 2\n", "%flags is flags 0; want flags 1 or flags 2"},
-		{"place without guard", "@ /Twins/T[2]\n-v int 1\n+v int 2\n", "applied"},
-		{"wrong guard", "@ /Twins/T[2]\n? T 2/3 000000000001 000000000002 000000000003 - -\n-v int 1\n+v int 2\n", "which one is meant can't be told"},
+		{"place without context", "@ /Twins/T[2]\n-v int 1\n+v int 2\n", "applied"},
+		{"wrong sum", "@ /Twins/T[2]\n /T at 2 of 3 sum 00000001 then 00000002\n-v int 1\n+v int 2\n", "which one is meant can't be told"},
 		{"removed", "@- /Items/Item[@id=2]\n-<Item id=\"2\" level=\"20\" dc:keys=\"id\" />\n", "applied"},
 		{"removed before", "@- /Items/Item[@id=3]\n-<Item id=\"3\" />\n", "already there"},
 		{"another one there", "@- /Items/Item[@id=2]\n-<Item id=\"2\" level=\"21\" dc:keys=\"id\" />\n", "Item level is int 20; want int 21"},
@@ -132,13 +132,13 @@ func TestCorrectedPlace(t *testing.T) {
 		return open(t, under(of("S"), append([]*dctest.Node{group(1, first), group(1, v)}, more...)...))
 	}
 	p := makePatch(t, file(1, 1), file(1, 2))
-	if b := &p.Blocks[0]; len(p.Blocks) != 1 || len(b.Guards) != 2 {
-		t.Fatalf("want one block with two guards:\n%s", p.Append(nil))
+	if b := &p.Blocks[0]; len(p.Blocks) != 1 || len(b.Contexts) != 2 {
+		t.Fatalf("want one block with two contexts:\n%s", p.Append(nil))
 	}
 	next := file(1, 7)
 	d, results := apply(t, next, p)
 	text := string(patch.Rejects(results[0]).Append(nil))
-	if results[0].Conflicts != 1 || !strings.Contains(text, "delete the line with ? G") {
+	if results[0].Conflicts != 1 || !strings.Contains(text, "delete the line with /G") {
 		t.Fatalf("%s", text)
 	}
 	cut := func(text, prefix string) string {
@@ -155,11 +155,11 @@ func TestCorrectedPlace(t *testing.T) {
 		applied int
 		want    string
 	}{
-		{text, 0, "? G"},
-		{strings.Replace(text, "-v int 1", "-v int 7", 1), 0, "? G"},
-		{cut(text, "? G"), 0, "? T"},
-		{cut(cut(text, "? G"), "? T"), 0, "v is int 7; want int 1 or int 2"},
-		{strings.Replace(cut(cut(text, "? G"), "? T"), "-v int 1", "-v int 7", 1), 1, "applied"},
+		{text, 0, "/G"},
+		{strings.Replace(text, "-v int 1", "-v int 7", 1), 0, "/G"},
+		{cut(text, " /G"), 0, "/T"},
+		{cut(cut(text, " /G"), " /T"), 0, "v is int 7; want int 1 or int 2"},
+		{strings.Replace(cut(cut(text, " /G"), " /T"), "-v int 1", "-v int 7", 1), 1, "applied"},
 	} {
 		fixed, err := patch.Parse("fixed", []byte(tt.text))
 		if err != nil {

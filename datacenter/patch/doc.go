@@ -3,28 +3,52 @@
 // data center. The format is the project's own.
 //
 // [Make] makes the patch of two files. [Parse] reads one, and an [Applier] finds the edits that
-// it stands for.
+// it stands for. Read in this order: patch.go (a patch in memory), parse.go and write.go (its text),
+// resolve.go and locate.go (what a path leads to), context.go (whether that is the right node), apply.go
+// and apply_add.go (what is done to it), make.go with make_guard.go and make_context.go (how blocks are
+// made), make_files.go and make_draft.go (what differs).
 //
-//	patch  = "lorefs-patch 1" NL { NAME ":" text NL } { block | "#" text NL | "!" text NL | NL }
-//	block  = "@ " PATH NL { guard } { ("-"|"+") (NAME | "%keys" | "%flags") " " VALUE NL }
-//	       | "@+ " PATH [ (" after "|" before ") STEP ] NL { guard } { "+" XML-LINE NL }
-//	       | "@- " PATH [ (" after "|" before ") STEP ] NL { guard } ( { "-" XML-LINE NL } | "-%hash " NAME " " HEX12 " " DEC NL )
-//	guard  = "? " STEP " " n "/" m [ ">" n "/" m ] 5*( " " HEX12 | " -" ) NL
-//	       | "? " STEP 3*( " " HEX12 | " -" ) [ " >" 3*( " " HEX12 | " -" ) ] NL
-//	VALUE  = "int " DEC | "float " FLOAT | "bool " ("true"|"false") | "string " JSON-STRING
-//	       | "keys" { " " NAME } | "flags " DEC
+//	lorefs-patch 1
+//	end: # end
+//	base: DataCenter_Final_EUR.dat revision 387463
+//
+//	@ /NpcData[@huntingZoneId=3]/Template[@id=1]/Stat
+//	 /Template[@id=1] is Template[@name='Boar'] after Template[@name='Fox'] before Template[@name='Bear']
+//	-level int 14
+//	+level int 15
+//	@ /AIData/Ai[2]
+//	 /Ai at 2 of 28 is Ai[@speed=0.5] after Ai[@id=3] before Ai[@id=7]
+//	-duration int 1000
+//	+duration int 800
+//	@+ /ItemData after Item[@id=950001]
+//	+<Item id="950099" level="1" name="my_box" dc:keys="id" />
+//	@- /Dungeon/Spawn[3]
+//	 /Spawn at 3 of 5 then 0 of 4 sum 9a20feb6 then 80ebad4a
+//	-<Spawn time="1" />
+//	# end
+//
+//	patch   = "lorefs-patch 1" NL { NAME ":" text NL } { block | "#" text NL | "!" text NL | NL }
+//	block   = "@ " PATH NL { context } { ("-"|"+") (NAME | "%keys" | "%flags") " " VALUE NL }
+//	        | "@+ " PATH [ (" after "|" before ") STEP ] NL { context } { "+" XML-LINE NL }
+//	        | "@- " PATH [ (" after "|" before ") STEP ] NL { context } ( { "-" XML-LINE NL } | "-%hash " NAME " " HEX12 " " DEC NL )
+//	context = " " ( "/" STEP { "/" STEP } | ("after "|"before ") STEP | "+" STEP )
+//	          [ " at " n " of " m [ " then " n " of " m ] ] [ " sum " HEX8 [ " then " HEX8 ] ]
+//	          [ (" is "|" like ") FACTS ] [ " after " FACTS ] [ " before " FACTS ] NL
+//	FACTS   = STEP { "/" STEP }                             ; without places
+//	VALUE   = "int " DEC | "float " FLOAT | "bool " ("true"|"false") | "string " JSON-STRING
+//	        | "keys" { " " NAME } | "flags " DEC
 //
 // Lines may end in CR LF, and the text may begin with a byte order mark. A line with # is a
-// comment. A line with ! says why a block was rejected; a reader skips it.
+// comment. A line with ! says why a block was rejected; a reader skips it. What a line of a context says
+// has the order of the grammar, and the lines have that of the steps.
 //
 // # A patch that was cut off
 //
 // A patch without a line end behind its last line was cut off, and is an error. What a patch begins
 // with promises its last line: "end: # end". A patch with that field and without the line "# end" is
-// an error too, so nothing of what lorefs has written is taken for a whole patch if its end is
-// missing. What remains undetected is a patch that was cut off behind its very first line, which
-// changes nothing, and a patch written by hand without the field, if whole lines at its end are
-// missing: a "-" line whose "+" line is missing then removes the attribute.
+// an error too. So the end of a patch that lorefs has written can't be missing unnoticed, unless all
+// behind its first line is. A patch written by hand without the field may lack whole lines: a "-" line
+// without its "+" line then removes the attribute.
 //
 // # Blocks
 //
@@ -44,54 +68,44 @@
 // a patch means anything. A node that only moved is removed and added.
 //
 // A patch that was made without the file may have only the hash of a node that was removed, and the
-// number of nodes and attributes of it and below it. Such a block removes a node with this hash, but can't be taken back: reversed, it conflicts, unless the
-// node is there.
+// number of nodes and attributes of it and below it. Such a block removes a node with this hash. It can't
+// be taken back: reversed, it conflicts, unless the node is there.
 //
-// # Guards
+// # Context
 //
-// A place [n] may be another node's in another version of the file. So each place in a PATH, and
-// then the one in STEP, has a guard, in this order:
+// Another version of the file may have other siblings, so that a place [n] is another node's, and may
+// give the ids of nodes to others: 5 became 6, and 6 became 7. The lines behind the path say what told
+// each node from its siblings. A line begins with a step of the path, with the step of the sibling that
+// "after" or "before" names, or with "+" for a node that is added. If the path has such a step twice,
+// steps before it stand in the line as well.
 //
-//   - the step without its place
-//   - the place and the number of siblings, before the patch and, behind ">", after it; 0 is the
-//     place of a node that is not there
-//   - the hashes of all these siblings before the patch, and after it; if only their parents are other
-//     ones then, also of which parents they have
-//   - the hash of the node before the patch, and those of its two neighbours
+//   - "at" is the place among the siblings that the step finds, before the patch and, behind "then",
+//     after it. 0 is the place of a node that is not there.
+//   - "is" says what only this node held: values, or values of a node below it. "like" says the same
+//     where the only others that held it are twins: they differ in nothing but what the step asks for.
+//   - "after" and "before" say what the siblings beside it hold.
+//   - "sum" is a hash, before and after the patch, for what a few values can't tell. With "at" it is of all
+//     siblings that the step finds, without it of the node alone but for what the step asks for.
 //
-// A "*" behind the hash of the node says that another sibling held the same, but between other
-// neighbours. "**" says that only the place distinguishes the two.
+// The patch changes nothing of what "is", "like", "after" and "before" say, so they hold for the patch
+// reversed, too.
 //
-// If all siblings are as they were before or after the patch, the place is right. Otherwise the
-// node is the one whose hash, and the hashes of whose neighbours, fit. At least one neighbour must
-// still be beside it. A patch that was made without the file has no hashes of what is after it, so
-// its places are right only if all siblings are as before.
+// A place without a context is taken as it is, as that of most patches written by hand. Otherwise it is that of
+// the one node that "is" and that has one of the neighbours, whatever its number. With a sum it is the
+// number, if all siblings are as before the patch or after it. Anything else is a conflict.
 //
-// A place without a guard is taken as it is: to overrule a guard, delete its line in the rejects,
-// correct the place and the values, and apply them.
+// A node that was found by values is another one if a sibling holds what "is" says and the node does not,
+// or if its sum is another one. If the values of "is" are nowhere, the version changed them. The node is
+// the right one then, unless it has other neighbours, and another line of the patch shows that these
+// siblings got others' values. "like" and neighbours alone only count against a node if such a line exists,
+// or if twins are elsewhere and no neighbour is beside it. A node is not added beside a sibling
+// whose own neighbours are all other ones.
+// If there is no node with these values, but one that "is", or that has the sum, that is a conflict too.
 //
-// If neither keys nor an id distinguish an added node from its siblings, its block has one more
-// guard, of these siblings. It says whether the node was added already.
+// A step has such a line only if the block could do something to another node: to a change, if a
+// sibling has the same old value at the same place below it.
 //
-// # Guards of nodes that are found by values
-//
-// Another version may give the id of a node to another one: 5 became 6, and 6 became 7. So a step
-// below a sheet that finds one of several siblings by its keys, its id or other attributes has a guard
-// too, if the block could do something to another node of these: for a change, if one has the same old
-// value there. It has the hashes of the node and of its two neighbours, without the attributes that
-// the step asks for. These are hashes of the attributes alone and, with a "+", also of what is below
-// the nodes. A "*" says that a sibling has the same hash. Three more hashes, behind ">", are those after
-// the patch, if the node could not be known by the others any more.
-//
-// The node is the right one if it has the hash, or had it but for what the patch changes, and no
-// sibling has the same. It is not if a sibling has the hash instead. Otherwise its neighbours decide:
-// it is the right one if one of them is beside it, and that may be no copy if the node itself is not as
-// before; it is not if one of them is elsewhere; and it is if both are gone or hold something else by
-// now, as where a version changed all siblings, unless another guard shows that some of these siblings
-// have other values. If there is no node, a sibling with the hash is a
-// conflict too.
-//
-// A conflict can be overruled: delete the guard in the rejects, and apply them.
+// To overrule a conflict, delete the line in the rejects, correct the place and the values, and apply them.
 //
 // # How a patch is applied
 //
@@ -100,7 +114,7 @@
 // it, it is left. Anything else is a conflict. A node is removed if it equals the XML, and it is a
 // conflict if it does not; if it is gone, it counts as removed. A node is added unless there is one
 // with the same keys or id, which is a conflict unless it is equal. A node without keys and id
-// counts as added if there is an equal one, unless its guard says that all siblings are as before.
+// counts as added if there is an equal one, unless its context says that all siblings are as before.
 // So applying a patch again changes nothing. Blocks that contradict each other conflict: the first
 // is applied.
 //
@@ -120,6 +134,20 @@
 // than half of a sheet changed, the sheet is removed and added. Each path finds its node alone, both
 // in the old file and in the new one. Where a step would find several, it has a place.
 //
+// # Figures
+//
+// Applied, there already, and conflicts, of mods whose other version has other ids, twins, and nodes that
+// came and went; behind them the conflicts with hashes of all that a node and its neighbours hold
+// in place of values, as patches had them first:
+//
+//	p115_small onto p100, 535 parts            504    2    31     30
+//	p100 onto p115_small, 535 parts             66   12   457    457
+//	p100 onto a version made up, 1,050 parts   477  148   425    400
+//	another one                                447  141   462    425
+//
+// None is wrong in these, nor in 6,000 small files made up. Of the first patch's 2,053 lines 16 have a
+// sum, and of the third's 4,225 lines 282.
+//
 // # What is not supported
 //
 //   - Names with line breaks can't be written.
@@ -127,5 +155,5 @@
 //   - If two nodes exchanged their keys, applying the patch twice exchanges them twice.
 //   - If another version gives the values by which a node is found to another sheet, the wrong sheet
 //     is changed. So is a node that holds the same as the right one, its neighbours included.
-//   - A patch that was made without the file has no guards of nodes that are found by values.
+//   - A patch that was made without the file has no context of nodes that are found by values.
 package patch

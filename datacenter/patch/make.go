@@ -297,7 +297,7 @@ func (m *maker) blocks() (*Patch, error) {
 					return nil, err
 				}
 			}
-			if err := m.guards(b); err != nil {
+			if err := m.findPlaces(b); err != nil {
 				return nil, err
 			}
 			p.Blocks[i] = b.Block
@@ -306,12 +306,11 @@ func (m *maker) blocks() (*Patch, error) {
 			break
 		}
 	}
-	m.now.lines = p.lines()
 	for i, b := range paths {
-		if err := m.traits(b); err != nil {
+		if err := m.findContexts(b); err != nil {
 			return nil, err
 		}
-		p.Blocks[i].Traits = b.Traits
+		p.Blocks[i].Contexts = b.Contexts
 		lines := slices.ContainsFunc(b.Lines, func(l Line) bool { return strings.ContainsAny(l.Name, "\r\n") })
 		if lines || strings.ContainsAny(b.Path.Text+b.Beside.Text, "\r\n") {
 			return nil, fmt.Errorf("%q: a name with a line break can't stand in a patch: %w", b.Path.Text, datacenter.ErrValue)
@@ -380,7 +379,7 @@ func (b *made) place() int {
 	return to[len(to)-1].place
 }
 
-// block makes a block, but its guards.
+// block makes a block, but its contexts.
 func (m *maker) block(d *difference) (*made, error) {
 	b := &made{Block: Block{Kind: d.kind, Lines: d.lines, Node: d.element}, difference: d, old: d.old, now: d.now}
 	if d.kind == Add {

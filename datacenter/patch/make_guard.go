@@ -8,10 +8,10 @@ import (
 	"lorefs/datacenter/query"
 )
 
-// guards finds out the guards of a block. Where a step of its path would not find its node
-// alone once the patch is applied, it asks for a place instead.
-func (m *maker) guards(b *made) error {
-	b.Guards = nil
+// findPlaces finds out the contexts of the places of a block. Where a step of its path would not find its
+// node alone once the patch is applied, it asks for a place instead.
+func (m *maker) findPlaces(b *made) error {
+	b.Contexts = nil
 	d := b.difference
 	// What the path leads to was old, and is now, which ends one earlier for a node that is
 	// removed.
@@ -42,7 +42,7 @@ func (m *maker) guards(b *made) error {
 		}
 	}
 	if b.beside {
-		w := walk{maker: m, block: b}
+		w := walk{maker: m, block: b, isBeside: true}
 		px, py := x, y
 		steps := b.Path.Steps
 		if b.Kind == Remove {
@@ -58,7 +58,7 @@ func (m *maker) guards(b *made) error {
 	}
 	b.respell()
 	if b.Kind == Add {
-		if err := m.addGuard(b, x, y); err != nil {
+		if err := m.tellAdded(b, x, y); err != nil {
 			return err
 		}
 	}
@@ -71,6 +71,8 @@ type walk struct {
 	block *made
 	// merged tells that several nodes will do, as below sheets that count as one.
 	merged bool
+	// isBeside tells that the last step is that of the sibling beside the node.
+	isBeside bool
 }
 
 // side is what a step leads to on one side; at is the place of the node, -1 if it is not
@@ -99,7 +101,7 @@ type walked struct {
 	merged       bool
 	before       string
 	step         query.PlainStep
-	guards       []Guard
+	contexts     []Context
 	nextX, nextY found
 }
 
@@ -110,15 +112,15 @@ func (w *walk) stepAgain(atX, atY found, steps []query.PlainStep, i int, x node,
 	if y != nil && i < len(w.walked) {
 		if l := &w.walked[i]; l.x == x.number && l.y == y.number && l.merged == w.merged && l.before == before {
 			steps[i] = l.step
-			w.block.Guards = append(w.block.Guards, l.guards...)
+			w.block.Contexts = append(w.block.Contexts, l.contexts...)
 			return l.nextX, l.nextY, nil
 		}
 	}
 	w.walked = w.walked[:min(i, len(w.walked))]
-	guards := len(w.block.Guards)
+	contexts := len(w.block.Contexts)
 	if nextX, nextY, err = w.step(atX, atY, steps, i, x, y); err == nil && y != nil && i == len(w.walked) {
 		w.walked = append(w.walked, walked{
-			x.number, y.number, w.merged, before, steps[i], slices.Clone(w.block.Guards[guards:]), nextX, nextY,
+			x.number, y.number, w.merged, before, steps[i], slices.Clone(w.block.Contexts[contexts:]), nextX, nextY,
 		})
 	}
 	return nextX, nextY, err
@@ -199,9 +201,14 @@ func (w *walk) step(atX, atY found, steps []query.PlainStep, i int, x node, y *n
 		}
 		now.step.Nth, now.step.NthOfAll = old.step.Nth, old.step.NthOfAll
 		steps[i] = old.step
-		if err := w.guard(&old, &now); err != nil {
+		if w.isBeside {
+			i = BesideStep
+		}
+		c, err := w.tell(w.block, i, &old, &now)
+		if err != nil {
 			return nextX, nextY, err
 		}
+		w.block.Contexts = append(w.block.Contexts, c)
 	}
 	return old.next(atX), now.next(atY), nil
 }
@@ -226,29 +233,6 @@ func (m *maker) alike(old, now *side) (bool, error) {
 	return err == nil && before.spread == after.spread && len(old.rows) == len(now.rows), err
 }
 
-// guard adds the guard of a place.
-func (w *walk) guard(old, now *side) error {
-	before, err := w.old.sum(old.group, &old.step, old.rows)
-	if err != nil {
-		return err
-	}
-	if err := w.old.list(before, old.rows); err != nil {
-		return err
-	}
-	after, err := w.now.sum(now.group, &now.step, now.rows)
-	if err != nil {
-		return err
-	}
-	g := Guard{
-		Step: bareStep(&old.step), N: old.at + 1, Of: len(old.rows), NewN: now.at + 1, NewOf: len(now.rows),
-		Self: before.each[old.at], Alone: before.alone(old.at),
-	}
-	g.Old, g.New = before.change(after)
-	g.Before, g.After = before.neighbours(old.at)
-	w.block.Guards = append(w.block.Guards, g)
-	return nil
-}
-
 // next is what a step leads to: the node at a place or, where several will do, all.
 func (d *side) next(at found) found {
 	f := found{key: at.key + "/" + bareStep(&d.step)}
@@ -266,31 +250,9 @@ func (d *side) next(at found) found {
 	return f
 }
 
-// alone tells what finds a row again.
-func (s *sum) alone(at int) Alone {
-	selves, fits := 0, 0
-	before, after := s.neighbours(at)
-	for i, h := range s.each {
-		if h != s.each[at] {
-			continue
-		}
-		selves++
-		if b, a := s.neighbours(i); b == before && a == after {
-			fits++
-		}
-	}
-	switch {
-	case selves == 1:
-		return BySelf
-	case fits == 1:
-		return ByNeighbours
-	}
-	return ByGroup
-}
-
-// addGuard adds the guard of a node that is added and that nothing tells from its siblings,
-// of these. So it does where none of them stays what it is.
-func (m *maker) addGuard(b *made, x, y found) error {
+// tellAdded adds the context of a node that is added and that nothing tells from its siblings. So it does
+// where none of them stays what it is.
+func (m *maker) tellAdded(b *made, x, y found) error {
 	to := &b.difference.now[len(b.difference.now)-1].node
 	old, now, err := m.bare(x, y, b.Node.Name, nil, to)
 	if err != nil {
@@ -318,16 +280,10 @@ func (m *maker) addGuard(b *made, x, y found) error {
 			old, now = same, there
 		}
 	}
-	before, err := m.old.sum(old.group, &old.step, old.rows)
-	if err != nil {
+	c := Context{At: AddedNode, Step: old.step, Of: len(old.rows), NewN: now.at + 1, NewOf: len(now.rows)}
+	if c.Sum, c.NewSum, err = m.sums(&old, &now); err != nil {
 		return err
 	}
-	after, err := m.now.sum(now.group, &now.step, now.rows)
-	if err != nil {
-		return err
-	}
-	g := Guard{Step: bareStep(&old.step), Of: len(old.rows), NewN: now.at + 1, NewOf: len(now.rows)}
-	g.Old, g.New = before.change(after)
-	b.Guards = append(b.Guards, g)
+	b.Contexts = append(b.Contexts, c)
 	return nil
 }

@@ -20,7 +20,6 @@ const (
 	MaxBytes  = 1 << 30
 	maxLine   = 32 << 20
 	maxBlocks = 1 << 20
-	maxGuards = 128
 	maxLines  = 1 << 16
 	maxFields = 1 << 10
 	maxNotes  = 1 << 20
@@ -184,9 +183,11 @@ func (p *parser) take() error {
 		return nil
 	case '@':
 		return p.begin()
-	case '?', '-', '+':
+	case '?':
+		return p.errorf("%s: this is a guard of hashes, which patches had before lorefs 0.1: want a context, which begins with a space, or none", shown.Quote(p.text))
+	case ' ', '-', '+':
 	default:
-		return p.errorf("%s: want @, @+, @-, ?, -, +, # or !", shown.Quote(p.text))
+		return p.errorf("%s: want @, @+, @-, a space, -, +, # or !", shown.Quote(p.text))
 	}
 	if p.block == nil {
 		return p.errorf("%s: want a block before it, which begins with @", shown.Quote(p.text))
@@ -194,8 +195,8 @@ func (p *parser) take() error {
 	p.block.Notes = append(p.block.Notes, p.notes...)
 	p.notes = nil
 	switch {
-	case p.text[0] == '?':
-		return p.guard()
+	case p.text[0] == ' ':
+		return p.context()
 	case p.block.Kind == Change:
 		return p.change()
 	}
@@ -278,9 +279,12 @@ func parsePlace(text string) (path Path, beside Beside, err error) {
 	return path, beside, nil
 }
 
-// besideWord finds the first word outside of quotes and braces that stands between a path
-// and a sibling. Without one the path ends at the end of the text.
-func besideWord(text string) (at int, word string) {
+// besideWord finds the first word that stands between a path and a sibling. Without one the path ends at the
+// end of the text.
+func besideWord(text string) (at int, word string) { return findWord(text, wordAfter, wordBefore) }
+
+// findWord finds the first of some words outside of quotes and braces, or the end of the text.
+func findWord(text string, words ...string) (at int, word string) {
 	var end byte // of what is quoted
 	for i := 0; i < len(text); i++ {
 		c := text[i]
@@ -295,103 +299,179 @@ func besideWord(text string) (at int, word string) {
 			end = c
 		case c == '{':
 			end = '}'
-		case strings.HasPrefix(text[i:], wordAfter):
-			return i, wordAfter
-		case strings.HasPrefix(text[i:], wordBefore):
-			return i, wordBefore
+		case c == ' ':
+			for _, w := range words {
+				if strings.HasPrefix(text[i:], w) {
+					return i, w
+				}
+			}
 		}
 	}
 	return len(text), ""
 }
 
-// guard takes a line that begins with "?".
-func (p *parser) guard() error {
+// context takes a line that begins with a space.
+func (p *parser) context() error {
 	b := p.block
-	const want = "? STEP n/m[>n/m] (not 0/0) old new self before after, or ? STEP self before after, each of these 12 hex digits or -"
-	fields := strings.Split(p.text, " ")
-	const hashes = 5
-	t := len(fields) - 3
-	if t > 4 && fields[t-1] == ">" {
-		t -= 4
+	if len(b.Lines) > 0 || len(p.xml) > 0 || b.Hash != 0 {
+		return p.errorf("%s: a context behind what it is for: want it behind the path", shown.Quote(p.text))
 	}
-	if t > 1 && strings.HasSuffix(fields[t-1], "]") && len(b.Lines) == 0 && len(p.xml) == 0 && b.Hash == 0 {
-		if !p.trait(strings.Join(fields[1:t], " "), fields[t:]) {
-			return p.errorf("%s: want %s, of a step of the path that has conditions, in their order", shown.Quote(p.text), want)
-		}
-		return nil
+	c, err := b.parseContext(p.text)
+	if err != nil {
+		return p.wrong(p.line, fmt.Errorf("%s: %w", shown.Quote(p.text), err))
 	}
-	if len(fields) < 3+hashes || fields[0] != "?" {
-		return p.errorf("%s: want %s", shown.Quote(p.text), want)
-	}
-	if len(b.Lines) > 0 || len(p.xml) > 0 {
-		return p.errorf("a guard behind what it guards: want it behind the path")
-	}
-	if len(b.Guards) == maxGuards {
-		return p.errorf("more than %d guards of a block", maxGuards)
-	}
-	tail := fields[len(fields)-1-hashes:]
-	g := Guard{Step: strings.Join(fields[1:len(fields)-1-hashes], " ")}
-	old, now, moved := strings.Cut(tail[0], ">")
-	ok := parsePlaceOf(old, &g.N, &g.Of)
-	g.NewN, g.NewOf = g.N, g.Of
-	if moved {
-		ok = ok && parsePlaceOf(now, &g.NewN, &g.NewOf) && (g.N != g.NewN || g.Of != g.NewOf)
-	}
-	for i, h := range [...]*Hash{&g.Old, &g.New, &g.Self, &g.Before, &g.After} {
-		text := tail[1+i]
-		if i == 2 {
-			bare := strings.TrimRight(text, "*")
-			g.Alone = Alone(min(len(text)-len(bare), 3))
-			text = bare
-		}
-		ok = ok && parseHash(text, h)
-	}
-	if !ok || g.isEmpty() || g.Alone > ByGroup {
-		return p.errorf("%s: want %s", shown.Quote(p.text), want)
-	}
-	b.Guards = append(b.Guards, g)
+	b.Contexts = append(b.Contexts, *c)
 	return nil
 }
 
-// trait takes a guard of a step that finds its node by values; it is false if that is wrong.
-func (p *parser) trait(step string, hashes []string) bool {
-	b, t := p.block, Trait{At: 1}
-	if n := len(b.Traits); n > 0 {
-		t.At = b.Traits[n-1].At + 1
+var errContext = errors.New("want /STEP of the path, after STEP or before STEP as beside it, or +STEP, in this order, and behind it at N of M, sum and 8 hex digits, is STEP, after STEP or before STEP")
+
+// parseContext reads the line of a context, behind those that the block has.
+func (b *Block) parseContext(text string) (*Context, error) {
+	c, rest, err := b.cutSubject(text)
+	if err != nil {
+		return nil, err
 	}
-	end := len(b.Path.Steps)
-	if b.Kind == Add && b.Beside.Text != "" {
-		end++
+	name := b.contextName(c)
+	last := ""
+	for rest != "" {
+		_, word := findWord(rest, contextWords...)
+		end, _ := findWord(rest[len(word):], contextWords...)
+		if word == "" || !strings.HasPrefix(rest, word) || slices.Index(contextWords, word) <= slices.Index(contextWords, last) {
+			return nil, errContext
+		}
+		part := rest[len(word) : len(word)+end]
+		if err := c.take(word, part, name); err != nil {
+			return nil, err
+		}
+		rest, last = rest[len(word)+end:], word
 	}
-	for t.At < end && (bareStep(b.stepAt(t.At)) != step || !canHaveTrait(b.stepAt(t.At))) {
-		t.At++
+	if last == "" || c.At == AddedNode && c.Sum == 0 {
+		return nil, errContext
 	}
-	self, more := strings.CutSuffix(hashes[0], "*")
-	self, t.Deep = strings.CutSuffix(self, "+")
-	t.Alone = !more
-	marks := hashes[0][len(self):]
-	content := func(h []string, c *Content) bool {
-		self, marked := strings.CutSuffix(h[0], marks)
-		return marked && parseHash(self, &c.Self) && c.Self != 0 && parseHash(h[1], &c.Before) && parseHash(h[2], &c.After)
-	}
-	ok := t.At < end && content(hashes, &t.Content) && (len(hashes) == 3 || content(hashes[4:], &t.Now))
-	b.Traits = append(b.Traits, t)
-	return ok
+	return c, nil
 }
 
-// parsePlaceOf reads n/m.
+// contextWords are the words of a context, in their order.
+var contextWords = []string{wordAt, wordSum, wordIs, wordLike, wordAfter, wordBefore}
+
+// cutSubject reads which step a context is about, and returns what is behind that.
+func (b *Block) cutSubject(text string) (c *Context, rest string, err error) {
+	c = &Context{}
+	step := ""
+	cut := func(word string) bool {
+		found := strings.HasPrefix(text, word)
+		if found {
+			end, _ := findWord(text[len(word):], contextWords...)
+			step, rest = text[len(word):len(word)+end], text[len(word)+end:]
+		}
+		return found
+	}
+	beside := wordAfter
+	if b.Beside.Before {
+		beside = wordBefore
+	}
+	switch {
+	case cut(" /"):
+		c.At = b.findStep(lastStep(b.Contexts)+1, "/"+step)
+		if c.At < 0 || len(b.Contexts) > 0 && b.Contexts[len(b.Contexts)-1].At < 0 {
+			return nil, "", errContext
+		}
+	case b.Beside.Text != "" && cut(beside):
+		if c.At = BesideStep; bareStep(&b.Beside.Step) != step || b.contextOf(BesideStep) != nil || b.contextOf(AddedNode) != nil {
+			return nil, "", errContext
+		}
+	case b.Kind == Add && cut(" +"):
+		p, err := ParsePath("/" + step)
+		if err != nil {
+			return nil, "", err
+		}
+		if len(p.Steps) != 1 || bareStep(&p.Steps[0]) != step || b.contextOf(AddedNode) != nil {
+			return nil, "", errContext
+		}
+		c.At, c.Step = AddedNode, p.Steps[0]
+	default:
+		return nil, "", errContext
+	}
+	return c, rest, nil
+}
+
+// contextName returns the name of the nodes that a context is about.
+func (b *Block) contextName(c *Context) string {
+	switch c.At {
+	case BesideStep:
+		return b.Beside.Step.Name
+	case AddedNode:
+		return c.Step.Name
+	}
+	return b.Path.Steps[c.At].Name
+}
+
+// take reads what a word of a context says.
+func (c *Context) take(word, text, name string) (err error) {
+	before, after, changes := strings.Cut(text, wordThen)
+	ok := true
+	switch word {
+	case wordAt:
+		ok = parsePlaceOf(before, &c.N, &c.Of)
+		c.NewN, c.NewOf = c.N, c.Of
+		if changes {
+			ok = ok && parsePlaceOf(after, &c.NewN, &c.NewOf) && (c.N != c.NewN || c.Of != c.NewOf)
+		}
+		ok = ok && c.Of|c.NewOf > 0
+	case wordSum:
+		ok = parseSum(before, &c.Sum)
+		c.NewSum = c.Sum
+		if changes {
+			ok = ok && parseSum(after, &c.NewSum) && c.Sum != c.NewSum
+		}
+	case wordIs:
+		c.Is, err = parseFacts(text, name)
+	case wordLike:
+		c.Like = true
+		c.Is, err = parseFacts(text, name)
+	case wordAfter:
+		c.After, err = parseFacts(text, name)
+	case wordBefore:
+		c.Before, err = parseFacts(text, name)
+	}
+	if !ok {
+		return errContext
+	}
+	return err
+}
+
+// parseFacts reads a path without places that begins with a name.
+func parseFacts(text, name string) (Facts, error) {
+	p, err := ParsePath("/" + text)
+	if err != nil {
+		return nil, err
+	}
+	hasPlace := slices.ContainsFunc(p.Steps, func(s query.PlainStep) bool { return placeOf(&s) > 0 })
+	f := Facts(p.Steps)
+	if len(f) == 0 || f[0].Name != name || hasPlace || len(f) == 1 && len(f[0].Conditions) == 0 || f.String() != text {
+		return nil, fmt.Errorf("%s: want %s with values of attributes, or with a node below it, and no place", shown.Quote(text), shown.Quote(name))
+	}
+	return f, nil
+}
+
+// parsePlaceOf reads n of m.
 func parsePlaceOf(text string, n, of *int) bool {
-	x, y, _ := strings.Cut(text, "/")
+	x, y, _ := strings.Cut(text, " of ")
 	a, err1 := strconv.ParseUint(x, 10, 31)
 	b, err2 := strconv.ParseUint(y, 10, 31)
 	*n, *of = int(a), int(b)
-	return err1 == nil && err2 == nil && a <= b && text == fmt.Sprintf("%d/%d", a, b)
+	return err1 == nil && err2 == nil && a <= b && text == fmt.Sprintf("%d of %d", a, b)
+}
+
+// parseSum reads the hash of a context.
+func parseSum(text string, s *Sum) bool {
+	n, err := strconv.ParseUint(text, 16, 32)
+	*s = Sum(n)
+	return err == nil && n != 0 && text == fmt.Sprintf("%08x", n)
 }
 
 func parseHash(text string, h *Hash) bool {
-	if text == "-" {
-		return true
-	}
 	n, err := strconv.ParseUint(text, 16, 48)
 	*h = Hash(n)
 	return err == nil && len(text) == 12 && n != 0
@@ -601,29 +681,13 @@ func (p *parser) end() error {
 			return err
 		}
 	}
-	return p.endGuards(b)
+	return p.endContexts(b)
 }
 
-// endGuards gives each place of a block its guard, or an empty one if its guard was deleted.
-func (p *parser) endGuards(b *Block) error {
-	var steps []query.PlainStep
-	for _, s := range append(slices.Clip(b.Path.Steps), b.Beside.Step) {
-		if placeOf(&s) > 0 {
-			steps = append(steps, s)
-		}
-	}
-	given := b.Guards
-	b.Guards = nil
-	for i := range steps {
-		g := Guard{Step: bareStep(&steps[i])}
-		if len(given) > 0 && given[0].Step == g.Step {
-			g, given = given[0], given[1:]
-		}
-		b.Guards = append(b.Guards, g)
-	}
-	b.Guards = append(b.Guards, given...)
-	if len(given) > 1 || len(given) == 1 && b.Kind != Add {
-		return p.wrong(b.Line, fmt.Errorf("a guard of %s: want only those of the %d places of the block, in their order", shown.Quote(given[0].Step), len(steps)))
+// endContexts checks what is said of a node that is added.
+func (p *parser) endContexts(b *Block) error {
+	if c := b.contextOf(AddedNode); c != nil && c.Step.Name != b.Node.Name {
+		return p.wrong(b.Line, fmt.Errorf("a context of %s: want one of the node that is added, %s", shown.Quote(c.Step.Name), shown.Quote(b.Node.Name)))
 	}
 	return nil
 }
@@ -693,19 +757,6 @@ func checkNames(e *sheets.Element) error {
 		}
 	}
 	return nil
-}
-
-// places counts the places in the path and beside it.
-func (b *Block) places() (n int) {
-	for i := range b.Path.Steps {
-		if placeOf(&b.Path.Steps[i]) > 0 {
-			n++
-		}
-	}
-	if b.Beside.Text != "" && b.Beside.Step.Nth > 0 {
-		n++
-	}
-	return n
 }
 
 // placeOf is the place that a step asks for, 0 if it asks for none.

@@ -47,11 +47,9 @@ type Block struct {
 	// Beside is the sibling next to which a node is added, or from which it is removed. It
 	// has no Step if nothing is known of that.
 	Beside Beside
-	// Guards are those of the places in Path and in Beside, in their order, which may be empty, or
-	// none; of an added node that nothing tells from its siblings one more, of these.
-	Guards []Guard
-	// Traits are of steps that find their nodes by values, in the order of the steps.
-	Traits []Trait
+	// Contexts are of some steps of Path, of that in Beside, and of a node that is added though nothing
+	// tells it from its siblings, in this order.
+	Contexts []Context
 	// Lines are those of a Change.
 	Lines []Line
 	// Node is what is added or removed. If the patch has only the Hash of all that it holds, which
@@ -59,6 +57,19 @@ type Block struct {
 	Node *sheets.Element
 	Hash Hash
 	Size int64
+}
+
+// Hash is of what a node holds, 48 bits.
+type Hash uint64
+
+const hashMask = 1<<48 - 1
+
+// HashOf returns the part of a hash of 64 bits that patches have, which is never 0.
+func HashOf(h uint64) Hash {
+	if h &= hashMask; h == 0 {
+		return 1 // 0 is unknown
+	}
+	return Hash(h)
 }
 
 // Entries is how many nodes and attributes are added or removed.
@@ -94,42 +105,6 @@ type Beside struct {
 	Text string
 	Step query.PlainStep
 }
-
-// Guard tells whether a place is still that of its node.
-type Guard struct {
-	// Step is the step without its place.
-	Step string
-	// N is the place among Of nodes that the step leads to before the patch, from 1 on, and
-	// NewN and NewOf what they are after it. N or NewN is 0 where there is no such node then.
-	N, Of, NewN, NewOf int
-	// Old and New are hashes of all those nodes before and after the patch, Self of the
-	// node, Before and After of those beside it, all before the patch. 0 is unknown, and of
-	// Before and After none.
-	Old, New, Self, Before, After Hash
-	// Alone says what the hashes are good for.
-	Alone Alone
-}
-
-// isEmpty reports whether there is no guard: the place is taken as it is.
-func (g *Guard) isEmpty() bool { return g.Of|g.NewOf == 0 }
-
-// Hash is of what a node holds, 48 bits.
-type Hash uint64
-
-const hashMask = 1<<48 - 1
-
-// Alone tells what finds a node again whose place is another one.
-type Alone uint8
-
-// What finds it.
-const (
-	// BySelf: no other node in the group held the same.
-	BySelf Alone = iota
-	// ByNeighbours: no other one that held the same was between the same nodes.
-	ByNeighbours
-	// ByGroup: only its place, in a group that is as it was.
-	ByGroup
-)
 
 // What is what a Line changes.
 type What uint8

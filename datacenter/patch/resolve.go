@@ -32,26 +32,18 @@ type resolver struct {
 	renamed map[string]query.PlainStep
 	// above are the parents of the nodes that paths led to.
 	above map[edit.Number]edit.Number
-	// lines are those of this patch, by the paths of the nodes that they change.
-	lines map[string][]Line
 	// renumbered are the keys of groups in which a node has the values that another one had.
 	renumbered map[string]bool
-	// belows are hashes of what is below nodes, for traits.
-	belows map[edit.Number]uint64
-	text   []byte
-	stored []datacenter.Attribute
+	text       []byte
+	stored     []datacenter.Attribute
 }
 
-// sum is the hash of rows, and those of each of them, if those were asked for. spread is also of
-// which parents have the rows, if there are several.
-type sum struct {
-	all, spread Hash
-	each        []Hash
-}
+// sum is the hash of rows. spread is also of which parents have the rows, if there are several.
+type sum struct{ all, spread Sum }
 
-// change gives the hashes for a guard of rows before and after the patch. They are the spread ones
+// change returns the hashes for a context of rows before and after the patch. They are the spread ones
 // if only the parents of the rows are other ones.
-func (s *sum) change(after *sum) (old, now Hash) {
+func (s *sum) change(after *sum) (old, now Sum) {
 	if s.all == after.all {
 		return s.spread, after.spread
 	}
@@ -69,14 +61,12 @@ type row struct {
 
 // group is the children of one name that some nodes have.
 type group struct {
-	key     string
-	parents []node
-	rows    []row
-	nodes   []node // of the rows, nil until they are needed
+	key, name string
+	parents   []node
+	rows      []row
+	nodes     []node // of the rows, nil until they are needed
 	// indexes find the rows that may have some values, by the attributes' names.
 	indexes map[string]index
-	// traits are how many of the rows have the same traits, by the attributes that a step asks for.
-	traits map[string]map[Hash]int
 }
 
 // index finds rows by a hash of the values of some attributes. It is in the order of the hashes, then
@@ -92,7 +82,7 @@ type indexed struct {
 func (x index) find(hash uint64) index {
 	i, _ := slices.BinarySearchFunc(x, hash, func(e indexed, hash uint64) int { return cmp.Compare(e.hash, hash) })
 	x = x[i:]
-	for i = range x {
+	for i := range x {
 		if x[i].hash != hash {
 			return x[:i]
 		}
@@ -104,7 +94,7 @@ func (x index) find(hash uint64) index {
 const maxRows, maxIndexed = 1 << 20, 1 << 22
 
 func newResolver(v *view) *resolver {
-	return &resolver{view: v, hashes: identity.NewExactContents(v), groups: map[string]*group{}, sums: map[groupSum]*sum{}, above: map[edit.Number]edit.Number{}, renumbered: map[string]bool{}, belows: map[edit.Number]uint64{}}
+	return &resolver{view: v, hashes: identity.NewExactContents(v), groups: map[string]*group{}, sums: map[groupSum]*sum{}, above: map[edit.Number]edit.Number{}, renumbered: map[string]bool{}}
 }
 
 // found is what a path leads to so far.
@@ -125,7 +115,7 @@ func (r *resolver) group(at found, name string) (*group, error) {
 	if g := r.groups[key]; g != nil {
 		return g, nil
 	}
-	g := &group{key: key, parents: at.nodes, indexes: map[string]index{}}
+	g := &group{key: key, name: name, parents: at.nodes, indexes: map[string]index{}}
 	for i, n := range at.nodes {
 		err := r.view.Children(n, func(of string, child node) {
 			if of == name {
@@ -139,7 +129,6 @@ func (r *resolver) group(at found, name string) (*group, error) {
 	if r.rows += len(g.rows); r.rows > maxRows {
 		clear(r.groups)
 		clear(r.sums)
-		clear(r.belows)
 		r.rows = len(g.rows)
 	}
 	r.groups[key] = g
@@ -151,18 +140,12 @@ func (r *resolver) match(g *group, conditions []query.PlainCondition) ([]row, er
 	if len(conditions) == 0 {
 		return g.rows, nil
 	}
-	names := make([]string, len(conditions))
-	h := uint64(0)
-	for i := range conditions {
-		names[i] = conditions[i].Name
-		h = h*31 + hashValue(conditions[i].Text())
-	}
-	index, err := r.index(g, names)
+	alike, err := r.lookUp(g, conditions)
 	if err != nil {
 		return nil, err
 	}
 	var list []row
-	for _, x := range index.find(h) {
+	for _, x := range alike {
 		ok, err := r.holds(g.rows[x.row].node, conditions)
 		if err != nil {
 			return nil, err
@@ -172,6 +155,18 @@ func (r *resolver) match(g *group, conditions []query.PlainCondition) ([]row, er
 		}
 	}
 	return list, nil
+}
+
+// lookUp returns the rows for which conditions may hold, by the hashes of the values.
+func (r *resolver) lookUp(g *group, conditions []query.PlainCondition) (index, error) {
+	names := make([]string, len(conditions))
+	h := uint64(0)
+	for i := range conditions {
+		names[i] = conditions[i].Name
+		h = h*31 + hashValue(conditions[i].Text())
+	}
+	x, err := r.index(g, names)
+	return x.find(h), err
 }
 
 // holds reports whether all conditions hold for a node.
@@ -354,14 +349,6 @@ func (r *resolver) step(at found, s *query.PlainStep) (*group, []row, error) {
 	return g, rows, err
 }
 
-// HashOf returns the part of a hash of 64 bits that patches have, which is never 0.
-func HashOf(h uint64) Hash {
-	if h &= hashMask; h == 0 {
-		return 1 // 0 is unknown
-	}
-	return Hash(h)
-}
-
 // sum is the hash of all the rows for which the conditions of a step hold.
 func (r *resolver) sum(g *group, s *query.PlainStep, rows []row) (*sum, error) {
 	key := groupSum{g.key, bareStep(s)}
@@ -378,48 +365,22 @@ func (r *resolver) sum(g *group, s *query.PlainStep, rows []row) (*sum, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := &sum{all: HashOf(h), spread: HashOf(h)}
+	all := &sum{SumOf(h), SumOf(h)}
 	if len(g.parents) > 1 {
 		parents := binary.LittleEndian.AppendUint64(nil, h)
 		for _, w := range rows {
 			parents = binary.LittleEndian.AppendUint32(parents, uint32(w.parent))
 		}
-		all.spread = HashOf(xxhash.Sum64(parents))
+		all.spread = SumOf(xxhash.Sum64(parents))
 	}
 	r.sums[key] = all
 	return all, nil
-}
-
-// list finds out the hashes of all rows.
-func (r *resolver) list(s *sum, rows []row) error {
-	if s.each != nil {
-		return nil
-	}
-	for _, w := range rows {
-		h, err := r.hashes.Hash(w.node)
-		if err != nil {
-			return err
-		}
-		s.each = append(s.each, HashOf(h))
-	}
-	return nil
 }
 
 // bareStep spells a step without its place.
 func bareStep(s *query.PlainStep) string {
 	bare := query.PlainStep{Name: s.Name, Conditions: s.Conditions}
 	return string(bare.Append(nil))
-}
-
-// neighbours are the hashes beside a place, 0 if there is none.
-func (s *sum) neighbours(i int) (before, after Hash) {
-	if i > 0 {
-		before = s.each[i-1]
-	}
-	if i+1 < len(s.each) {
-		after = s.each[i+1]
-	}
-	return before, after
 }
 
 // indexOf finds a node among rows.

@@ -13,9 +13,9 @@ func (p *Patch) Reverse() *Patch {
 	for i := range p.Blocks {
 		b := p.Blocks[i]
 		b.rename(renamed)
-		b.Guards, b.Traits = slices.Clone(b.Guards), nil
-		for k, g := range b.Guards {
-			b.Guards[k] = Guard{Step: g.Step, N: g.NewN, Of: g.NewOf, NewN: g.N, NewOf: g.Of, Old: g.New, New: g.Old, Alone: ByGroup}
+		b.Contexts = slices.Clone(b.Contexts)
+		for k := range b.Contexts {
+			b.Contexts[k].reverse()
 		}
 		switch b.Kind {
 		case Change:
@@ -71,28 +71,20 @@ func (b *Block) respell() {
 	}
 }
 
-// pathPlaces counts the places in the path alone.
-func (b *Block) pathPlaces() int {
-	path := Block{Path: b.Path}
-	return path.places()
-}
-
-// unadd makes of a block that adds a node one that removes it. What was the guard of its
-// siblings is that of its place.
+// unadd makes of a block that adds a node one that removes it. What was the context of the node is that of
+// its place.
 func (b *Block) unadd() {
 	s := query.PlainStep{Name: b.Node.Name, Conditions: given(b.Node.Keys, b.Node.Attributes)}
-	inPath, places := b.pathPlaces(), b.places()
-	if len(b.Guards) > places && b.Guards[places].N > 0 {
-		extra := b.Guards[places]
-		if of, err := ParsePath("/" + extra.Step); err == nil && len(of.Steps) == 1 {
-			s = of.Steps[0]
-		}
-		b.Guards = slices.Insert(b.Guards[:places], inPath, extra)
-		if len(b.Path.Steps) == 1 {
-			s.NthOfAll = extra.N
+	last := len(b.Path.Steps)
+	b.Contexts = slices.DeleteFunc(b.Contexts, func(c Context) bool { return c.At == BesideStep && c.Of == 0 })
+	if c := b.contextOf(AddedNode); c != nil && c.N > 0 {
+		s, c.Step = c.Step, query.PlainStep{}
+		if c.At = last; last == 1 {
+			s.NthOfAll = c.N
 		} else {
-			s.Nth = extra.N
+			s.Nth = c.N
 		}
+		b.sortContexts()
 	}
 	b.Kind = Remove
 	b.Path.Steps = append(b.Path.Steps, s)
@@ -101,12 +93,27 @@ func (b *Block) unadd() {
 // unremove makes of a block that removes a node one that adds it.
 func (b *Block) unremove() {
 	last := len(b.Path.Steps) - 1
-	if placeOf(&b.Path.Steps[last]) > 0 {
-		if at := b.pathPlaces() - 1; at < len(b.Guards) {
-			extra := b.Guards[at]
-			b.Guards = append(slices.Delete(b.Guards, at, at+1), extra)
+	if c := b.contextOf(last); c != nil {
+		if placeOf(&b.Path.Steps[last]) > 0 {
+			s := b.Path.Steps[last]
+			s.Nth, s.NthOfAll = 0, 0
+			c.At, c.Step = AddedNode, s
+		} else {
+			b.Contexts = slices.DeleteFunc(b.Contexts, func(c Context) bool { return c.At == last })
 		}
+		b.sortContexts()
 	}
 	b.Kind = Add
 	b.Path.Steps = b.Path.Steps[:last]
+}
+
+// sortContexts brings the contexts in their order.
+func (b *Block) sortContexts() {
+	order := func(c *Context) int {
+		if c.At < 0 {
+			return len(b.Path.Steps) + 1 - c.At
+		}
+		return c.At
+	}
+	slices.SortStableFunc(b.Contexts, func(x, y Context) int { return order(&x) - order(&y) })
 }

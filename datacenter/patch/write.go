@@ -70,11 +70,8 @@ func (b *Block) Append(dst []byte) []byte {
 		dst = append(append(dst, word...), b.Beside.Text...)
 	}
 	dst = append(dst, '\n')
-	for i := range b.Guards {
-		dst = b.Guards[i].append(dst)
-	}
-	for i := range b.Traits {
-		dst = b.Traits[i].append(dst, b)
+	for i := range b.Contexts {
+		dst = b.Contexts[i].append(dst, b)
 	}
 	for i := range b.Lines {
 		dst = b.Lines[i].append(dst)
@@ -96,48 +93,51 @@ func (b *Block) Append(dst []byte) []byte {
 	return dst
 }
 
-func (g *Guard) append(dst []byte) []byte {
-	if g.isEmpty() {
-		return dst
-	}
-	dst = fmt.Appendf(dst, "? %s %d/%d", g.Step, g.N, g.Of)
-	if g.N != g.NewN || g.Of != g.NewOf {
-		dst = fmt.Appendf(dst, ">%d/%d", g.NewN, g.NewOf)
-	}
-	for i, h := range [...]Hash{g.Old, g.New, g.Self, g.Before, g.After} {
-		dst = h.append(append(dst, ' '))
-		if i == 2 {
-			dst = append(dst, "**"[:g.Alone]...)
-		}
-	}
-	return append(dst, '\n')
-}
+// The words of a context, each before what it says.
+const (
+	wordAt   = " at "
+	wordSum  = " sum "
+	wordIs   = " is "
+	wordLike = " like "
+	// wordThen is before what is said of the siblings after the patch.
+	wordThen = " then "
+)
 
-func (h Hash) append(dst []byte) []byte {
-	if h == 0 {
-		return append(dst, '-')
+// append appends the line of a context.
+func (c *Context) append(dst []byte, b *Block) []byte {
+	switch {
+	case c.At == AddedNode:
+		dst = append(append(dst, " +"...), bareStep(&c.Step)...)
+	case c.At == BesideStep && b.Beside.Before:
+		dst = append(append(dst, wordBefore...), bareStep(&b.Beside.Step)...)
+	case c.At == BesideStep:
+		dst = append(append(dst, wordAfter...), bareStep(&b.Beside.Step)...)
+	default:
+		dst = append(append(dst, ' '), b.spellStep(c.At)...)
 	}
-	return fmt.Appendf(dst, "%012x", uint64(h))
-}
-
-func (t *Trait) append(dst []byte, b *Block) []byte {
-	dst = append(append(dst, "? "...), bareStep(b.stepAt(t.At))...)
-	for i, c := range [...]Content{t.Content, t.Now} {
-		if c.Self == 0 {
-			break
+	if c.Of|c.NewOf > 0 {
+		dst = fmt.Appendf(dst, "%s%d of %d", wordAt, c.N, c.Of)
+		if c.N != c.NewN || c.Of != c.NewOf {
+			dst = fmt.Appendf(dst, "%s%d of %d", wordThen, c.NewN, c.NewOf)
 		}
-		if i > 0 {
-			dst = append(dst, " >"...)
+	}
+	if c.Sum != 0 {
+		dst = fmt.Appendf(dst, "%s%08x", wordSum, uint32(c.Sum))
+		if c.Sum != c.NewSum {
+			dst = fmt.Appendf(dst, "%s%08x", wordThen, uint32(c.NewSum))
 		}
-		dst = c.Self.append(append(dst, ' '))
-		if t.Deep {
-			dst = append(dst, '+')
+	}
+	is := wordIs
+	if c.Like {
+		is = wordLike
+	}
+	for _, part := range [...]struct {
+		word  string
+		facts Facts
+	}{{is, c.Is}, {wordAfter, c.After}, {wordBefore, c.Before}} {
+		if len(part.facts) > 0 {
+			dst = append(append(dst, part.word...), part.facts.String()...)
 		}
-		if !t.Alone {
-			dst = append(dst, '*')
-		}
-		dst = c.Before.append(append(dst, ' '))
-		dst = c.After.append(append(dst, ' '))
 	}
 	return append(dst, '\n')
 }

@@ -10,7 +10,6 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/patch"
-	"lorefs/datacenter/query"
 	"lorefs/datacenter/sheets"
 	"lorefs/internal/app/save"
 	"lorefs/internal/formats/datacenter/identity"
@@ -194,7 +193,7 @@ func (m *notedPatch) blocks(n *notedNode) error {
 	if err != nil {
 		return err
 	}
-	b := patch.Block{Kind: patch.Remove, Path: path, Guards: guards, Node: n.base.Element}
+	b := patch.Block{Kind: patch.Remove, Path: path, Contexts: guards, Node: n.base.Element}
 	if b.Node == nil {
 		b.Node, b.Hash, b.Size = &sheets.Element{Name: n.base.Name}, patch.HashOf(n.base.Hash), n.base.Entries
 	}
@@ -227,7 +226,7 @@ func (m *notedPatch) change(n *notedNode) error {
 		return nil
 	}
 	path, guards, err := guarded(n.base.Path, n.base.Guards)
-	m.p.Blocks = append(m.p.Blocks, patch.Block{Kind: patch.Change, Path: path, Guards: guards, Lines: lines})
+	m.p.Blocks = append(m.p.Blocks, patch.Block{Kind: patch.Change, Path: path, Contexts: guards, Lines: lines})
 	return err
 }
 
@@ -243,11 +242,16 @@ func (m *notedPatch) adds(n *notedNode) error {
 		var err error
 		if k.behind != nil && k.behind.Path != "" && !m.leaves(k.behind) {
 			var sibling patch.Path
-			if sibling, b.Guards, err = guarded(k.behind.Path, k.behind.Guards); err != nil {
+			if sibling, b.Contexts, err = guarded(k.behind.Path, k.behind.Guards); err != nil {
 				return err
 			}
 			b.Path, b.Beside = sibling.Parent()
-		} else if b.Path, b.Guards, err = guarded(n.base.Path, n.base.Guards); err != nil {
+			for i := range b.Contexts {
+				if c := &b.Contexts[i]; c.At == len(b.Path.Steps) {
+					c.At = patch.BesideStep
+				}
+			}
+		} else if b.Path, b.Contexts, err = guarded(n.base.Path, n.base.Guards); err != nil {
 			return err
 		}
 		m.p.Blocks = append(m.p.Blocks, b)
@@ -388,29 +392,19 @@ func (m *notedPatch) comment(n *notedNode, what string) {
 	m.p.Notes = append(m.p.Notes, "# not in the patch: "+oneLine(at+": "+what))
 }
 
-// guarded returns a path with guards of its places, for places of which only is known what was there
-// before the patch. Such a guard is good as long as all siblings are as they were.
-func guarded(expr string, places []identity.Place) (patch.Path, []patch.Guard, error) {
+// guarded returns a path with contexts of its places, for places of which only is known what was there
+// before the patch. Such a context is good as long as all siblings are as they were.
+func guarded(expr string, places []identity.Place) (patch.Path, []patch.Context, error) {
 	path, err := patch.ParsePath(expr)
 	if err != nil {
 		return path, nil, err
 	}
-	known := func(h uint64) patch.Hash {
-		if h == 0 {
-			return 0
-		}
-		return patch.HashOf(h)
-	}
-	var guards []patch.Guard
+	var contexts []patch.Context
 	for _, p := range places {
-		if p.Step >= len(path.Steps) {
-			break
+		if p.Step < len(path.Steps) {
+			sum := patch.SumOf(p.Group)
+			contexts = append(contexts, patch.Context{At: p.Step, N: p.N, Of: p.Of, NewN: p.N, NewOf: p.Of, Sum: sum, NewSum: sum})
 		}
-		bare := query.PlainStep{Name: path.Steps[p.Step].Name, Conditions: path.Steps[p.Step].Conditions}
-		guards = append(guards, patch.Guard{
-			Step: string(bare.Append(nil)), N: p.N, Of: p.Of, NewN: p.N, NewOf: p.Of,
-			Old: known(p.Group), Self: known(p.Self), Before: known(p.Before), After: known(p.After), Alone: patch.ByGroup,
-		})
 	}
-	return path, guards, nil
+	return path, contexts, nil
 }

@@ -16,7 +16,7 @@
 //   - the values of their keys
 //   - an attribute id
 //   - up to three other attributes: first those whose names end in Id, then index, key and
-//     name, then others; see rankOf
+//     name, then others; see Rank
 //   - their place
 //
 // In a real data center only 3 % of 9.9 million nodes need their place.

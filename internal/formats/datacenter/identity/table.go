@@ -64,7 +64,7 @@ type column struct {
 	hashes []uint64
 }
 
-// The ranks of names, see rankOf.
+// The ranks of names, see Rank.
 const (
 	rankID = iota
 	rankIndex
@@ -73,9 +73,9 @@ const (
 	rankOther
 )
 
-// rankOf returns how likely it is that an attribute identifies nodes. Attributes of one rank
+// Rank returns how likely it is that an attribute identifies nodes. Attributes of one rank
 // are tried in the order of their names.
-func rankOf(name string) int {
+func Rank(name string) int {
 	for rank, suffix := range [...]string{rankID: "Id", rankIndex: "Index", rankKey: "Key", rankName: "Name"} {
 		if strings.HasSuffix(name, suffix) || strings.EqualFold(name, suffix) {
 			return rank
@@ -122,7 +122,7 @@ func (t *table) survey(wanted []string, rank int) (differing []string, err error
 	for i, name := range wanted {
 		names.index(name)
 		t.columns = append(t.columns, column{name, t.values[i*t.count : (i+1)*t.count]})
-		list = append(list, surveyed{counts: rankOf(name) <= rank})
+		list = append(list, surveyed{counts: Rank(name) <= rank})
 	}
 	names.closed = rank < 0 // no other name counts
 	defer func() { t.surveyed = list }()
@@ -133,7 +133,7 @@ func (t *table) survey(wanted []string, rank int) (differing []string, err error
 		}
 		t.cells = cells
 		for len(list) < len(names.list) {
-			list = append(list, surveyed{counts: rankOf(names.list[len(list)]) <= rank})
+			list = append(list, surveyed{counts: Rank(names.list[len(list)]) <= rank})
 		}
 		for i := range cells {
 			c := &cells[i]
@@ -168,7 +168,7 @@ func (t *table) survey(wanted []string, rank int) (differing []string, err error
 		}
 	}
 	slices.SortFunc(differing, func(x, y string) int {
-		return cmp.Or(cmp.Compare(rankOf(x), rankOf(y)), strings.Compare(x, y))
+		return cmp.Or(cmp.Compare(Rank(x), Rank(y)), strings.Compare(x, y))
 	})
 	return differing, nil
 }
