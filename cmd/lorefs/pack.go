@@ -49,14 +49,15 @@ var packedWords = append([]string{kindAuto, kinds.DataCenterName, kinds.WorldNam
 func (f *packing) table() []option {
 	f.kind, f.layout = kindAuto, datacenter.LayoutAuto.String()
 	only := []string{kinds.DataCenterName}
+	parts := append(kindsThat(func(k *kinds.Kind) bool { return k.Pack != nil }), kinds.DataCenterName)
 	return slices.Concat([]option{
 		{name: "kind", typed: true, words: packedWords, value: &f.kind, help: "what to pack: " + orList(packedWords)},
 		{name: "layout", kinds: only, typed: true, words: layoutWords, value: &f.layout, help: "`layout` to write: v3, v6-x86 or v6-x64 (auto: v6-x64)"},
 		{name: "key", kinds: only, with: "iv", value: &f.key, help: "`key` to encrypt with, 32 hex digits (default: the first published one)"},
 		{name: "iv", kinds: only, with: "key", value: &f.iv, help: "`IV` to encrypt with, 32 hex digits (default: the first published one)"},
-		{name: "like", kinds: only, typed: true, value: &f.like, help: "a data center `file` whose types and keys precede those of the schemas, and which has the sheets that DIR lacks"},
+		{name: "like", kinds: parts, typed: true, value: &f.like, help: "a `file` that has what DIR lacks: of a data center also types and keys, which precede those of the schemas"},
 		{name: "template", kinds: only, typed: true, value: &f.template, help: "a data center `file` for types and keys of sheets without a schema"},
-		{name: "all", kinds: only, typed: true, value: &f.all, help: "pack what is in DIR and nothing else, though it is a part"},
+		{name: "all", kinds: parts, typed: true, value: &f.all, help: "pack what is in DIR and nothing else, though it is a part"},
 		{name: "strict", kinds: only, typed: true, value: &f.strict, help: "refuse sheets that the schemas do not know or fit"},
 		{name: "quality", kinds: []string{kinds.WorldName}, value: &f.quality, help: helpQuality},
 	}, f.write.table(), f.remote.table())
@@ -92,7 +93,8 @@ and .gdi with .nod. Files whose names begin with a dot stay out. If DIR holds sh
 well, choose with --kind what to pack.
 
 With any other --kind, pack makes one file OUT that holds the files of DIR, in the order of
-their names. lorefs export takes them out again.
+their names. lorefs export takes them out again. pack does not replace an OUT that has files
+which DIR lacks: --like FILE adds them from there, --all packs without them.
 
 pack keeps an existing file as NAME.bak. If OUT is mounted for editing, pack leaves it
 alone and exits with 6.`,
@@ -258,6 +260,8 @@ func (f *packing) printJSON(c *cobra.Command, to string, r *pack.Report) error {
 type packedFolder struct {
 	writtenFile
 	Files int `json:"files"`
+	// Lent is how many of the files are those of --like.
+	Lent int `json:"lent"`
 }
 
 // folder packs the files of a folder into a source of a kind that holds any.
@@ -272,11 +276,18 @@ func (f *packing) folder(ctx context.Context, c *cobra.Command, k *kinds.Kind, d
 	defer claimed.Close() // nothing was written to it
 	p := newProgress("packing")
 	defer p.finish()
-	packed, err := k.Pack(ctx, dir, to, kinds.FolderPacking{Options: f.write.Options, Progress: p.set})
+	packed, err := k.Pack(ctx, dir, to, kinds.FolderPacking{Options: f.write.Options, Like: f.like, All: f.all, Progress: p.set})
+	if _, lacks := errors.AsType[*kinds.LackingError](err); lacks {
+		return &commandError{code: exitUsage, err: err, hint: fmt.Sprintf("--like %s takes them from there, --all packs without them", shown.Shell(to))}
+	}
 	if err != nil {
 		return err
 	}
 	p.finish()
+	if packed.Lent > 0 {
+		shown.Fprintf(c.ErrOrStderr(), "lorefs: %s that %s lacks %s as in %s (--all packs without)\n",
+			shown.Plural(packed.Lent, "file"), dir, shown.Verb(packed.Lent, "stays", "stay"), f.like)
+	}
 	for _, name := range packed.LeftOut {
 		shown.Fprintf(c.ErrOrStderr(), "lorefs: %s: editors name their own files so, ignored\n", name)
 	}
@@ -288,7 +299,7 @@ func (f *packing) folder(ctx context.Context, c *cobra.Command, k *kinds.Kind, d
 	if err != nil {
 		return err
 	}
-	return jsonout.Object(c.OutOrStdout(), packedFolder{writtenFile{to, info.Size()}, packed.Files})
+	return jsonout.Object(c.OutOrStdout(), packedFolder{writtenFile{to, info.Size()}, packed.Files, packed.Lent})
 }
 
 // packedWorld is a folder of zones and areas that was written, as --json prints it.

@@ -1,15 +1,20 @@
 package kinds
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	iofs "io/fs"
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"lorefs/internal/app/output"
+	"lorefs/internal/shown"
+	"lorefs/internal/source"
 	"lorefs/nodes/bundle"
 	"lorefs/nodes/overlay"
 )
@@ -17,6 +22,10 @@ import (
 // FolderPacking are the options of [Kind.Pack].
 type FolderPacking struct {
 	output.Options
+	// Like is a file of the format that has what the folder lacks; empty for none. All says that
+	// nothing else than the folder has is wanted.
+	Like string
+	All  bool
 	// Progress is called with the number of bytes that were written.
 	Progress func(done, total int64)
 }
@@ -27,12 +36,27 @@ type Packed struct {
 	// editors make files with such names for themselves.
 	Files   int
 	LeftOut []string
+	// Lent is how many of the files are those of FolderPacking.Like.
+	Lent int
 }
 
-// folderFile is a file of a folder to pack.
+// LackingError means that a folder lacks files of the source that it was to replace.
+type LackingError struct {
+	Dir, Source string
+	Names       []string
+}
+
+func (e *LackingError) Error() string {
+	return fmt.Sprintf("%s has %s that %s lacks, such as %s; nothing was written",
+		e.Source, shown.Plural(len(e.Names), "file"), e.Dir, shown.Text(e.Names[0]))
+}
+
+// folderFile is a file to pack: of a folder, or lent by another source.
 type folderFile struct {
 	name, path string
+	size       int64
 	info       iofs.FileInfo
+	lent       io.ReaderAt
 }
 
 // packFolder packs the files of a folder, sorted by their names, and checks what was written.
@@ -41,9 +65,21 @@ func packFolder(ctx context.Context, f *bundle.Format, dir, to string, o FolderP
 	if err != nil {
 		return p, err
 	}
+	if o.Like != "" && !o.All {
+		like, err := openBundle(f, o.Like)
+		if err != nil {
+			return p, err
+		}
+		defer like.Close()
+		lent := like.lacking(list)
+		list, p.Lent, p.Files = append(list, lent...), len(lent), len(list)+len(lent)
+		slices.SortFunc(list, func(a, b folderFile) int { return cmp.Compare(a.name, b.name) })
+	} else if err := mayReplace(f, dir, to, list, o); err != nil {
+		return p, err
+	}
 	if out, err := os.Stat(to); err == nil {
 		for _, in := range list {
-			if os.SameFile(in.info, out) {
+			if in.info != nil && os.SameFile(in.info, out) {
 				return p, fmt.Errorf("%s is one of the files to be packed: want another OUT", to)
 			}
 		}
@@ -62,6 +98,62 @@ func packFolder(ctx context.Context, f *bundle.Format, dir, to string, o FolderP
 		return bundle.Compare(ctx, files, len(list), inputs(ctx, list, o.Progress))
 	})
 	return p, err
+}
+
+// openedBundle is a file that holds others, opened only to see and lend them.
+type openedBundle struct {
+	bundle.Files
+	file *source.File
+}
+
+func openBundle(f *bundle.Format, path string) (*openedBundle, error) {
+	file, err := source.Open(path)
+	if err != nil {
+		return nil, Unreadable(path, err)
+	}
+	files, err := f.Open(file, file.Size())
+	if err != nil {
+		return nil, errors.Join(at(path, err), file.Close())
+	}
+	return &openedBundle{files, file}, nil
+}
+
+func (b *openedBundle) Close() error { return b.file.Close() }
+
+// lacking returns the files that a list lacks.
+func (b *openedBundle) lacking(list []folderFile) (lent []folderFile) {
+	has := map[string]bool{}
+	for _, in := range list {
+		has[in.name] = true
+	}
+	for i := range b.Len() {
+		if name := b.Name(i); !has[name] {
+			lent = append(lent, folderFile{name: name, size: b.Size(i), lent: readerOf{b.Files, i}})
+		}
+	}
+	return lent
+}
+
+// mayReplace returns a [*LackingError] if what would be replaced has files that the folder lacks.
+// Nothing tells that the folder is a part of it, but it may be.
+func mayReplace(f *bundle.Format, dir, to string, list []folderFile, o FolderPacking) error {
+	if o.All {
+		return nil
+	}
+	old, err := openBundle(f, to)
+	if err != nil {
+		return nil //nolint:nilerr // it is nothing that anybody could lose, or writing tells
+	}
+	defer old.Close()
+	lacking := old.lacking(list)
+	if len(lacking) == 0 {
+		return nil
+	}
+	e := &LackingError{Dir: dir, Source: to}
+	for _, in := range lacking {
+		e.Names = append(e.Names, in.name)
+	}
+	return e
 }
 
 // folderFiles returns the files of a folder that are to be packed.
@@ -85,6 +177,7 @@ func folderFiles(f *bundle.Format, dir string) (list []folderFile, p Packed, err
 		if err := f.CheckName(in.name); err != nil {
 			return nil, p, fmt.Errorf("%s: %w", in.path, err)
 		}
+		in.size = in.info.Size()
 		list = append(list, in)
 	}
 	p.Files = len(list)
@@ -96,11 +189,14 @@ func inputs(ctx context.Context, list []folderFile, progress func(done, total in
 	return func(yield func(bundle.Input) bool) {
 		r := folderReader{ctx: ctx, progress: progress}
 		for _, in := range list {
-			r.total += in.info.Size()
+			r.total += in.size
 		}
 		for _, in := range list {
-			r.path = in.path
-			more := yield(bundle.Input{Name: in.name, Size: in.info.Size(), Content: &r})
+			r.path, r.lent = in.path, nil
+			if in.lent != nil {
+				r.lent = io.NewSectionReader(in.lent, 0, in.size)
+			}
+			more := yield(bundle.Input{Name: in.name, Size: in.size, Content: &r})
 			r.close()
 			if !more {
 				return
@@ -114,19 +210,25 @@ type folderReader struct {
 	ctx         context.Context //nolint:containedctx // io.Reader takes no context
 	path        string
 	open        *os.File
+	lent        io.Reader // in place of path, or nil
 	done, total int64
 	progress    func(done, total int64)
 }
 
 func (r *folderReader) Read(p []byte) (int, error) {
 	err := r.ctx.Err()
-	if err == nil && r.open == nil {
+	if err == nil && r.open == nil && r.lent == nil {
 		r.open, err = os.Open(r.path)
 	}
 	if err != nil {
 		return 0, err
 	}
-	n, err := r.open.Read(p)
+	var n int
+	if r.lent != nil {
+		n, err = r.lent.Read(p)
+	} else {
+		n, err = r.open.Read(p)
+	}
 	r.done += int64(n)
 	r.progress(r.done, r.total)
 	return n, err
