@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"lorefs/internal/hugepages"
 	"lorefs/internal/inflate"
 )
 
@@ -61,7 +60,7 @@ func (c *checkpoints) window(n int) []byte {
 // that of the file. Without this, inflating waits while some MB of windows are copied again and again.
 func (c *checkpoints) reserve(blocks int64) {
 	c.points = make([]inflate.Point, 0, blocks)
-	c.windows = hugepages.Make[byte](int(max(blocks-1, 0) * windowSize))[:0]
+	c.windows = make([]byte, 0, max(blocks-1, 0)*windowSize)
 }
 
 // addBlock adds the block that begins at p to those before it. before is the data before it.

@@ -5,9 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
-	"unsafe"
-
-	"lorefs/internal/hugepages"
 )
 
 const (
@@ -43,25 +40,12 @@ type nodeTable struct {
 	off      []int64 // the offset of each segment's nodes
 	count    uint32
 
-	size  int64                        // of the data
-	free  []tabledNode                 // memory for the next segments
-	ahead *hugepages.Ahead[tabledNode] // that is made ahead, or nil
+	size int64        // of the data
+	free []tabledNode // memory for the next segments
 }
 
-const (
-	// tableAtLeast is for how many nodes memory is taken at once, if the data can have so many.
-	tableAtLeast = 1 << 19
-	// The table of a real file takes about a tableShare-th of the size of its data.
-	tableShare = 6
-)
-
-// tablesAhead makes memory for the table of a file, as much as a real one of its size needs: while the
-// attributes come, which are first, a core has little else to do.
-func tablesAhead(c *container) *hugepages.Ahead[tabledNode] {
-	const atOnce = tableAtLeast * int64(unsafe.Sizeof(tabledNode{}))
-	n := int(min(c.stated, hugeRatio*c.size) / tableShare / atOnce)
-	return hugepages.NewAhead[tabledNode](tableAtLeast, n, n)
-}
+// tableAtLeast is for how many nodes memory is taken at once, if the data can have so many.
+const tableAtLeast = 1 << 19
 
 // tabledNode is a node. Once it is counted, its addresses are not needed any more, and their place has
 // what its parents need: that saves memory, which the kernel would have to find first.
@@ -110,11 +94,7 @@ func (t *nodeTable) take(seg segment) []tabledNode {
 	n := int(seg.addressable())
 	if len(t.free) < n {
 		left := (t.size - seg.off) / t.layout.NodeSize()
-		if t.ahead != nil && left >= tableAtLeast {
-			t.free = t.ahead.Take()
-		} else {
-			t.free = hugepages.Make[tabledNode](max(n, int(min(left, tableAtLeast))))
-		}
+		t.free = make([]tabledNode, max(n, int(min(left, tableAtLeast))))
 	}
 	nodes := t.free[:0:n]
 	t.free = t.free[n:]
@@ -206,7 +186,7 @@ func (t *nodeTable) tally(attributes, nodes []segment, inOrder bool) (*tally, er
 
 // collect returns the entries of each node.
 func (t *nodeTable) collect() []uint32 {
-	entries := hugepages.Make[uint32](int(t.count))
+	entries := make([]uint32, int(t.count))
 	i := 0
 	for _, nodes := range t.segments {
 		for _, n := range nodes {
@@ -223,7 +203,7 @@ func (t *nodeTable) collect() []uint32 {
 // it is read before, the kernel first shows a page of zeros, and has to take that away from
 // all cores when the page is written: of 3,000 pages, that stops the core that inflates, too.
 func zeros[T uint32 | uint64](n T) []T {
-	s := hugepages.Make[T](int(n))
+	s := make([]T, n)
 	clear(s)
 	return s
 }

@@ -13,7 +13,6 @@ import (
 
 	"lorefs/internal/cache"
 	"lorefs/internal/cores"
-	"lorefs/internal/hugepages"
 )
 
 // BlockCache keeps inflated blocks. Package nodes/blockcache has one with a budget.
@@ -44,7 +43,7 @@ type Options struct {
 	Blocks BlockCache
 	// KeepBlocks keeps what the first pass inflates in Blocks. It is for a caller that reads all of
 	// the file next, or from a slow source. For others, memory for so much costs more than
-	// inflating a few blocks again. It asks for huge pages behind that memory.
+	// inflating a few blocks again.
 	KeepBlocks bool
 	// HoldBlocks keeps some of what the first pass inflates until it is first read. It is for a
 	// caller that next goes through all of the file once.
@@ -108,14 +107,6 @@ func Open(ctx context.Context, r io.ReaderAt, size int64, opts Options) (*File, 
 	return f, nil
 }
 
-// maxHugeBlocks bounds the memory in huge pages that Options.KeepBlocks asks for. What is made ready ahead is
-// for data at most hugeRatio times as large as the file: what a small file claims to inflate to may not
-// be there.
-const (
-	maxHugeBlocks = 256 << 20
-	hugeRatio     = 16
-)
-
 // open is Open, but it accepts a wrong checksum and a broken graph: it keeps them in
 // adlerErr and countErr, so that Verify can report them with everything else.
 func open(ctx context.Context, r io.ReaderAt, size int64, opts Options) (*File, error) {
@@ -123,9 +114,6 @@ func open(ctx context.Context, r io.ReaderAt, size int64, opts Options) (*File, 
 	c, err := openContainer(r, size, opts.Keys)
 	if err != nil {
 		return nil, err
-	}
-	if opts.KeepBlocks {
-		hugepages.Heap(int(min(c.stated, hugeRatio*size, maxHugeBlocks)))
 	}
 	f := newFile(c, opts.Blocks)
 	if f.identity, err = identify(r, size, opts); err != nil {

@@ -2,8 +2,6 @@ package datacenter
 
 import (
 	"sync/atomic"
-
-	"lorefs/internal/hugepages"
 )
 
 // equals remembers which parts of two files, f and g, are equal, so that shared parts are
@@ -37,8 +35,7 @@ type equalEntries struct {
 	first []int // the number of each segment's first entry
 	count int
 	// parts has the entries, equalPart each. A part is made when the first of its entries is
-	// needed: a comparison of few nodes needs few. One of all nodes jumps about in all of them,
-	// so they have huge pages.
+	// needed: a comparison of few nodes needs few.
 	parts []atomic.Pointer[[]atomic.Uint64]
 }
 
@@ -62,7 +59,7 @@ func (e *equalEntries) at(segment uint16, i int) *atomic.Uint64 {
 	part := &e.parts[n/equalPart]
 	all := part.Load()
 	if all == nil {
-		made := hugepages.Make[atomic.Uint64](min(equalPart, e.count-n/equalPart*equalPart))
+		made := make([]atomic.Uint64, min(equalPart, e.count-n/equalPart*equalPart))
 		part.CompareAndSwap(nil, &made) // else another goroutine was faster
 		all = part.Load()
 	}

@@ -95,9 +95,6 @@ func (r *Rewriter) AskedFor(siblings []Node) int {
 	return len(r.asked)
 }
 
-// FillTable has the memory found for a table of a repack.
-func FillTable(table []uint32) { fillFirst(table) }
-
 // CompareCounts counts the nodes of a file in the order of the file and along the paths. It returns the
 // error of counting, after whether the first way was enough, and what differs.
 func CompareCounts(ctx context.Context, r io.ReaderAt, size int64) (inOrder bool, difference string, countErr error) {

@@ -60,15 +60,13 @@ type layoutScan struct {
 func (p *pass) run(ctx context.Context, layouts []Layout, feedAll func(context.Context) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	tables := tablesAhead(p.container)
-	defer tables.Stop()
 	var wg sync.WaitGroup
 	for _, l := range layouts {
 		s := &layoutScan{
 			layout: l, blocks: make(chan *passing, ahead),
 			done: make(chan struct{}), counted: make(chan struct{}),
 		}
-		s.nodes.layout, s.nodes.size, s.nodes.ahead = l, p.stated, tables
+		s.nodes.layout, s.nodes.size = l, p.stated
 		p.scans = append(p.scans, s)
 		wg.Go(func() { s.run(p.stated) })
 	}
@@ -110,8 +108,7 @@ func (p *pass) inflate(ctx context.Context) error {
 	count := (p.stated + p.blockSize - 1) / p.blockSize
 	p.reserve(count)
 	dec.OnBlock = p.addDeflateBlock
-	blocks := newPassings(min(p.blockSize, p.stated), min(p.most, count))
-	defer blocks.stop()
+	blocks := newPassings(min(p.blockSize, p.stated))
 	readers := len(p.scans) + 1 // the next block for its history
 	var prev *passing
 	for out := int64(0); out < p.stated; out += p.blockSize {

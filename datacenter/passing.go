@@ -1,11 +1,6 @@
 package datacenter
 
-import (
-	"math"
-	"sync/atomic"
-
-	"lorefs/internal/hugepages"
-)
+import "sync/atomic"
 
 // passing is an inflated block on its way through the first pass. Several goroutines read it.
 type passing struct {
@@ -35,39 +30,26 @@ func (b *passing) release() {
 	}
 }
 
-// freshAhead is how many blocks that will be kept have their memory made ahead: for the kernel to find it may
-// take as long as inflating, which has to be done in a row. The core that does so has little to do before
-// the nodes come, and the kernel is fast at first.
-const freshAhead = 32
-
 // passings hands out blocks, whose memory is used again. So inflating writes to memory that the
 // processor's cache still has, and the kernel need not find new pages for the whole data.
 //
 // A block that nobody releases, because its reader has failed, is left to the collector.
 type passings struct {
 	free chan *passing
-	kept *hugepages.Ahead[byte] // the memory of blocks that are kept
-	size int                    // of the memory of each
+	size int // of the memory of each
 }
 
-// newPassings returns blocks of at most size bytes, of which the first some are kept, until stop is
-// called.
-func newPassings(size, kept int64) *passings {
-	n := windowSize + int(size)
-	return &passings{
-		size: n, free: make(chan *passing, 2*ahead),
-		kept: hugepages.NewAhead[byte](n, int(min(kept, math.MaxInt32)), freshAhead),
-	}
+// newPassings returns blocks of at most size bytes.
+func newPassings(size int64) *passings {
+	return &passings{size: windowSize + int(size), free: make(chan *passing, 2*ahead)}
 }
-
-func (p *passings) stop() { p.kept.Stop() }
 
 // take returns a block of size bytes behind some history, for as many readers. The memory of one
 // that is kept is not used again.
 func (p *passings) take(history []byte, size, readers int, kept bool) *passing {
 	var b *passing
 	if kept {
-		b = &passing{buf: p.kept.Take()}
+		b = &passing{buf: make([]byte, p.size)}
 	} else {
 		b = p.reuse()
 	}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 
-	"lorefs/internal/hugepages"
 	"lorefs/internal/wtf8"
 )
 
@@ -58,7 +57,6 @@ func NewRewriter(ctx context.Context, f *File, names []string, opts WriteOptions
 		attrRuns: newMovedRuns(f.regions.attributes), childRuns: newMovedRuns(f.regions.nodes),
 	}
 	b.reserve(f.counts)
-	r.fillTables()
 	for i, name := range f.names {
 		r.names[i+1] = b.NameIndex(name)
 	}
@@ -70,29 +68,6 @@ func NewRewriter(ctx context.Context, f *File, names []string, opts WriteOptions
 	}
 	return r, nil
 }
-
-// mostFilled is of how many elements of a table the memory is found at once. Real files have fewer. A
-// small file can claim many more, and use none of them.
-const mostFilled = 1 << 24
-
-// fillTables has the kernel find the memory of the tables, which are read in no order, in the background.
-func (r *Rewriter) fillTables() {
-	runs, nodes, values := r.b.attributes.found.slots, r.b.nodes.found.slots, r.b.values.found.slots
-	entries := r.b.values.entries
-	r.b.loading.Go(func() {
-		fillFirst(r.attrRuns.counts)
-		fillFirst(r.attrRuns.moved)
-		fillFirst(values)
-		fillFirst(runs)
-		fillFirst(r.strings.first)
-		fillFirst(r.childRuns.counts)
-		fillFirst(r.childRuns.moved)
-		fillFirst(nodes)
-		fillFirst(entries)
-	})
-}
-
-func fillFirst[T any](table []T) { hugepages.Fill(table[:0:min(cap(table), mostFilled)]) }
 
 // Close stops the work in the background.
 func (r *Rewriter) Close() { r.b.Abandon() }

@@ -3,8 +3,6 @@ package datacenter
 import (
 	"errors"
 	"fmt"
-
-	"lorefs/internal/hugepages"
 )
 
 // graph checks every node that a path from the root leads to. It visits each stored node
@@ -23,10 +21,10 @@ func (v *verifier) graph() error {
 	bases := segmentBases(f.regions.nodes)
 	v.reached = newBitmap(bases)
 	v.attrs = bitmap{base: segmentBases(f.regions.attributes)}
-	v.attrsChecked = hugepages.Make[uint16](int(used(f.regions.attributes)))
+	v.attrsChecked = make([]uint16, int(used(f.regions.attributes)))
 	v.seen = map[uint16]bool{}
-	v.childrenChecked = hugepages.Make[uint16](int(bases[len(bases)-1]))
-	v.valueHashes = hugepages.Make[uint16](int(used(f.regions.values.data)))
+	v.childrenChecked = make([]uint16, int(bases[len(bases)-1]))
+	v.valueHashes = make([]uint16, int(used(f.regions.values.data)))
 	root, err := f.Root()
 	if err != nil {
 		return nil //nolint:nilerr // countErr, reported above, has the cause

@@ -2,8 +2,6 @@ package datacenter
 
 import (
 	"math"
-
-	"lorefs/internal/hugepages"
 )
 
 // runKey is a run of the file that is read. movedRun is a run of the file that is written,
@@ -38,7 +36,7 @@ func newMovedRuns(segs []segment) movedRuns {
 		m.base = append(m.base, n)
 		n += int64(s.addressable())
 	}
-	m.counts, m.moved = hugepages.Make[uint8](int(n)), hugepages.Make[Address](int(n))
+	m.counts, m.moved = make([]uint8, n), make([]Address, n)
 	return m
 }
 
@@ -92,7 +90,7 @@ func newMovedStrings(segs []segment) movedStrings {
 		m.base = append(m.base, n)
 		n += int64(s.addressable()+1<<placeShift-1) >> placeShift
 	}
-	m.first = hugepages.Make[uint32](int(n))
+	m.first = make([]uint32, n)
 	return m
 }
 

@@ -4,8 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
-
-	"lorefs/internal/hugepages"
 )
 
 // maxElements is the maximum number of elements in a written segment, as in official files.
@@ -27,7 +25,6 @@ type segmentStore struct {
 	group, held int
 
 	segments [][]byte
-	next     chan []byte // has memory for the next segment; nil before there are two
 	blocks   []*deflated // nil for a block that is held
 }
 
@@ -46,16 +43,11 @@ func (s *segmentStore) place(parts ...[]byte) (Address, error) {
 		// The segment after a full one will probably be full as well. If it had to grow,
 		// the growing would leave garbage of twice its size.
 		room := firstSegment
-		var memory []byte
 		if last >= 0 {
 			room = maxElements * s.size
-			memory = s.memory(room)
 			s.full()
 		}
-		if n > room || memory == nil {
-			memory = make([]byte, max(room, n))
-		}
-		s.segments = append(s.segments, memory[:0])
+		s.segments = append(s.segments, make([]byte, 0, max(room, n)))
 		last++
 	}
 	addr := Address{Segment: uint16(last), Element: uint16(len(s.segments[last]) / s.size)}
@@ -63,18 +55,6 @@ func (s *segmentStore) place(parts ...[]byte) (Address, error) {
 		s.segments[last] = append(s.segments[last], p...)
 	}
 	return addr, nil
-}
-
-// memory returns the memory of a segment. It is made while the segment before is filled, so that whoever
-// fills it need not wait for the kernel to find the pages.
-func (s *segmentStore) memory(size int) (made []byte) {
-	if s.next != nil {
-		made = <-s.next
-	}
-	next := make(chan []byte, 1)
-	s.next = next
-	go func() { next <- hugepages.Fill(make([]byte, size)) }()
-	return made
 }
 
 // from returns the segment of addr from that element on.

@@ -11,7 +11,6 @@ import (
 	"github.com/klauspost/compress/flate"
 
 	"lorefs/internal/formats/datacenter/hash"
-	"lorefs/internal/hugepages"
 )
 
 // stringStore lays out a string table. Each string is stored once.
@@ -68,7 +67,7 @@ func newStringStore(d *deflater, buckets uint32) stringStore {
 
 // reserve makes room for n strings. The store must be empty.
 func (s *stringStore) reserve(n int) {
-	s.entries = hugepages.Make[storedString](n)[:0]
+	s.entries = make([]storedString, 0, n)
 	s.found.reserve(n)
 }
 

@@ -1,7 +1,5 @@
 package datacenter
 
-import "lorefs/internal/hugepages"
-
 // table is a hash table with open addressing. Its slots have 8 bytes and no pointers. A
 // real file has a million runs and a million strings. Maps of them would take three times
 // the memory and most of the running time. Hashes must have a random seed: otherwise
@@ -31,7 +29,7 @@ func (t *table) reserve(n int) {
 	for !roomy(n, size) {
 		size *= 2
 	}
-	t.slots = hugepages.Make[slot](size)
+	t.slots = make([]slot, size)
 }
 
 // roomy reports whether size slots have room for n things. Half of them stay free, so that

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 
-	"lorefs/internal/hugepages"
 	"lorefs/internal/wtf8"
 )
 
@@ -141,25 +140,12 @@ func (b *Builder) reserve(c Counts) {
 		perRun = 8 // elements: in real files a run has 6 attributes and 7 nodes on average
 		most   = 1 << 21
 	)
-	b.room(int(min(c.StoredAttributes/perRun, most)), int(min(c.StoredNodes/perRun, most)), int(min(c.Values, most)))
+	b.Reserve(int(min(c.StoredAttributes/perRun, most)), int(min(c.StoredNodes/perRun, most)), int(min(c.Values, most)))
 }
 
 // Reserve makes room for so many different runs of attributes, runs of children, and strings, before the
-// first is stored. More may come: it saves the time for making room later. The kernel finds the memory
-// beside what the caller does next, and Write, Open and Abandon wait for it.
+// first is stored. More may come: it saves the time for making room later.
 func (b *Builder) Reserve(attributes, children, texts int) {
-	b.room(attributes, children, texts)
-	values, runs, nodes, entries := b.values.found.slots, b.attributes.found.slots, b.nodes.found.slots, b.values.entries
-	b.loading.Go(func() {
-		hugepages.Fill(values)
-		hugepages.Fill(runs)
-		hugepages.Fill(nodes)
-		hugepages.Fill(entries)
-	})
-}
-
-// room makes room in the tables in which what is stored is found again.
-func (b *Builder) room(attributes, children, texts int) {
 	b.attributes.found.reserve(attributes)
 	b.nodes.found.reserve(children)
 	b.values.reserve(texts)

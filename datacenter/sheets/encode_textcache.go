@@ -2,7 +2,6 @@ package sheets
 
 import (
 	"lorefs/internal/cores"
-	"lorefs/internal/hugepages"
 )
 
 // textCache caches the texts of stored runs. A third of the nodes of a real file is shared
@@ -47,7 +46,7 @@ const (
 )
 
 func newTextCache(bits, ring int) textCache {
-	return textCache{slots: make([]textSlot, 1<<bits), bits: bits, ring: hugepages.Make[byte](ring)}
+	return textCache{slots: make([]textSlot, 1<<bits), bits: bits, ring: make([]byte, ring)}
 }
 
 // use starts to cache texts, until used is set to false.

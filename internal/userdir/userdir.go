@@ -24,7 +24,6 @@ import (
 	"github.com/adrg/xdg"
 
 	"lorefs/internal/disk"
-	"lorefs/internal/hugepages"
 )
 
 // ErrUntrusted means that others could have written what is there.
@@ -237,7 +236,7 @@ func (d *Dir) ReadFile(name string, limit int64) ([]byte, error) {
 	case got.Size() > limit:
 		return nil, fmt.Errorf("%s has %d bytes: at most %d are read", path, got.Size(), limit)
 	}
-	data := hugepages.Make[byte](int(got.Size()))
+	data := make([]byte, int(got.Size()))
 	if _, err := io.ReadFull(f, data); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

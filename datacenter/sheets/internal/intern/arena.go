@@ -1,7 +1,5 @@
 package intern
 
-import "lorefs/internal/hugepages"
-
 const (
 	// wordSize is what places are multiples of, so that 32 bits tell apart 16 GiB.
 	wordSize = 4
@@ -52,7 +50,7 @@ func (a *Arena) begin(n int) {
 		if a.used > 0 {
 			size = min(2*cap(a.chunks[a.used-1]), chunkSize)
 		}
-		a.chunks = append(a.chunks, hugepages.Make[byte](max(size, n))[:0])
+		a.chunks = append(a.chunks, make([]byte, 0, max(size, n)))
 	}
 	a.chunks[a.used] = a.chunks[a.used][:0]
 	a.used++

@@ -5,8 +5,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"hash/maphash"
-
-	"lorefs/internal/hugepages"
 )
 
 // Table keeps byte strings. Each belongs to a group: two strings are the same only if their
@@ -151,7 +149,7 @@ func (t *Table) grow() {
 		t.seed = maphash.MakeSeed()
 	}
 	old := t.slots
-	t.slots = hugepages.Fill(hugepages.Make[slot](max(minSlots, 2*len(old)))) // it is used everywhere at once
+	t.slots = make([]slot, max(minSlots, 2*len(old)))
 	mask := len(t.slots) - 1
 	for _, s := range old {
 		if s.at == 0 {

@@ -1,9 +1,0 @@
-//go:build !linux
-
-package hugepages
-
-func advise[T any]([]T) {}
-
-func heap(int) {}
-
-func fill[T any]([]T) {}
