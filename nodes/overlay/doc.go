@@ -124,6 +124,12 @@
 //     released: the source may still choose what it is. Otherwise 42 that a shell writes to a new
 //     attribute would be a string.
 //
+// A close is also seen when a program starts another one, which closes its copies of the descriptors
+// of files that are being written. Nothing tells it from that of the writer, so Flush puts half a
+// text then. If that is refused, the error goes to the other program, which ignores it. The writer
+// goes on with the text that the file shows, and its own close puts all of it. But a Valued source
+// keeps no refused text: values are written at once.
+//
 // Release puts and syncs what was written after the last Flush, as through a mapping.
 //
 // # Locks

@@ -949,6 +949,29 @@ func TestRevert(t *testing.T) {
 	}
 }
 
+// A program that starts another one while it writes a sheet has half of the text put, and refused. It
+// goes on with all of it.
+func TestHalfIsFlushed(t *testing.T) {
+	const path = "Item/Item-00001.xml"
+	e := editSheets(t, items(), sheettree.EditOptions{})
+	whole := text("9", "/>\n")
+	w, err := e.OpenWrite(t.Context(), e.at(path).ID)
+	e.must(err)
+	e.must(w.Truncate(t.Context(), 0))
+	half := len(whole) / 2
+	for i, part := range []string{whole[:half], whole[half:]} {
+		_, err := w.WriteAt(t.Context(), []byte(part), int64(i*half))
+		e.must(err)
+		if err := w.Flush(t.Context()); (err != nil) != (i == 0) {
+			t.Errorf("part %d: %v", i, err)
+		}
+	}
+	e.must(w.Release())
+	if got := e.read(path); got != text("9", " />\n") || len(e.Refused()) > 0 {
+		t.Errorf("it holds %s, refused: %v", got, e.Refused())
+	}
+}
+
 // A text that drops many nodes takes a moment, not the square of it, though another tree forgets all
 // of them.
 func TestManyGone(t *testing.T) {
