@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"lorefs/internal/shown"
 )
 
 const (
@@ -171,10 +173,10 @@ type ProductError struct {
 func (e *ProductError) Error() string {
 	text := "casc: no build is active"
 	if e.Product != "" {
-		text = fmt.Sprintf("casc: no build of product %q is active", e.Product)
+		text = fmt.Sprintf("casc: no build of product %s is active", shown.Quote(e.Product))
 	}
 	if len(e.Installed) > 0 {
-		text += "; installed are " + strings.Join(e.Installed, ", ")
+		text += "; installed are " + listed(e.Installed, ", ")
 	}
 	return text
 }
@@ -196,9 +198,9 @@ func (e *NoConfigError) Error() string {
 	text := e.Err.Error()
 	switch {
 	case len(e.Others) > 0:
-		text = fmt.Sprintf("product %q, which was taken as the first that is active: %s; installed too: %s", e.Product, text, strings.Join(e.Others, ", "))
+		text = fmt.Sprintf("product %s, which was taken as the first that is active: %s; installed too: %s", shown.Quote(e.Product), text, listed(e.Others, ", "))
 	case e.Inactive:
-		text = fmt.Sprintf("product %q, which is not active: %s", e.Product, text)
+		text = fmt.Sprintf("product %s, which is not active: %s", shown.Quote(e.Product), text)
 	}
 	if len(e.Builds) > 0 {
 		text += "; there are these builds: " + listBuilds(e.Builds)

@@ -1,11 +1,16 @@
 package casc_test
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"testing/fstest"
 
 	"lorefs/casc"
+	"lorefs/internal/formats/casc/casctest/write"
 	"lorefs/internal/testneeds"
 )
 
@@ -154,4 +159,46 @@ func FuzzBuildInfo(f *testing.F) {
 		_, _ = casc.ParseBuildDB(data)
 		_, _ = casc.ParseConfig(data)
 	})
+}
+
+// TestWordyFiles has files of a storage with words of any length: errors name a few of them, and not
+// all of each.
+func TestWordyFiles(t *testing.T) {
+	long := strings.Repeat("w", 100_000)
+	key := strings.Repeat("0", 32)
+	var b strings.Builder
+	b.WriteString("Branch!STRING:0|Active!DEC:1|Build Key!HEX:16|CDN Key!HEX:16|Version!STRING:0|Product!STRING:0\n")
+	for i := range 1000 {
+		fmt.Fprintf(&b, "eu|%d|%s|%s|%s|%s%d\n", i%2, key, key, long[:1000], long[:1000], i)
+	}
+	row := func(cells string) string {
+		return "Active!DEC:1|Build Key!HEX:16|CDN Key!HEX:16|Product!STRING:0\n" + cells + "\n"
+	}
+	for name, text := range map[string]string{
+		"many products": b.String(),
+		"long product":  row("1|" + key + "|" + key + "|" + long),
+		"long key":      row("1|" + long + "|" + key + "|w"),
+		"long active":   row(long + "|" + key + "|" + key + "|w"),
+		"no columns":    long + "\n" + long + "\n",
+	} {
+		fsys := fstest.MapFS{".build.info": {Data: []byte(text)}, "Data/data/x": {}, "Data/config/x": {}}
+		for _, product := range []string{"", "other", long} {
+			_, err := casc.Open(fsys, casc.Options{Product: product})
+			if err == nil || len(err.Error()) > 12<<10 {
+				t.Errorf("%s: an error of %d bytes: %.300v", name, len(fmt.Sprint(err)), err)
+			}
+		}
+	}
+	for name, text := range map[string]string{"line": long, "size": "encoding-size = " + long, "keys": "archives = " + long, "name": long + " = 1 2 3"} {
+		c, err := casc.ReadConfig([]byte(text), write.Key([]byte(text)))
+		if err == nil {
+			_, keys := c.Keys("archives")
+			_, ref := c.Ref("encoding")
+			_, vfs := c.Ref(long)
+			err = errors.Join(keys, ref, vfs)
+		}
+		if len(fmt.Sprint(err)) > 2<<10 {
+			t.Errorf("%s: an error of %d bytes: %.300v", name, len(fmt.Sprint(err)), err)
+		}
+	}
 }

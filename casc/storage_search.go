@@ -35,7 +35,23 @@ func listBuilds(builds []FoundBuild) string {
 		b := &builds[i]
 		list = append(list, strings.Join(strings.Fields(b.Key.String()+" "+b.Product+" "+b.Name), " "))
 	}
-	return strings.Join(list, "; ")
+	return listed(list, "; ")
+}
+
+// listed joins words of a file for an error: not all of a long word, and not all of many.
+func listed(words []string, between string) string {
+	const most, long = 32, 128
+	var list []string
+	for _, w := range words[:min(len(words), most)] {
+		if len(w) > long {
+			w = strings.ToValidUTF8(w[:long], "") + "…"
+		}
+		list = append(list, w)
+	}
+	if more := len(words) - len(list); more > 0 {
+		list = append(list, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(list, between)
 }
 
 // NameError reports that no build has a name, or that several have it.

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"lorefs/internal/shown"
 )
 
 // ErrOffline means that an object is not in the cache, and that no host may be asked.
@@ -154,13 +156,9 @@ func retryAfter(err error) time.Duration {
 	return 0
 }
 
-// maxError is how many bytes of what a host did are told. It may have the host's own words, which
-// can be as long as the host likes.
-const maxError = 1 << 10
-
 // Brief returns an error whose text is not too long to be read.
 func Brief(err error) error {
-	if err == nil || len(err.Error()) <= maxError {
+	if err == nil || shown.Brief(err.Error()) == err.Error() {
 		return err
 	}
 	return &briefError{err}
@@ -168,8 +166,5 @@ func Brief(err error) error {
 
 type briefError struct{ err error }
 
-func (e *briefError) Error() string {
-	text := e.err.Error()
-	return strings.ToValidUTF8(text[:min(len(text), maxError)], "") + " …"
-}
+func (e *briefError) Error() string { return shown.Brief(e.err.Error()) }
 func (e *briefError) Unwrap() error { return e.err }

@@ -32,10 +32,22 @@ func Verb[N integer](n N, one, more string) string {
 	return more
 }
 
+// maxBrief is how many bytes of a text with the words of others are told, which can be as long as
+// they like.
+const maxBrief = 1 << 10
+
+// Brief returns the beginning of a text that is too long to be read.
+func Brief(text string) string {
+	if len(text) <= maxBrief {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxBrief], "") + " …"
+}
+
 // Fault returns what an error about data says behind the place: what is wrong, or its cause, or
 // both.
 func Fault(what string, cause error) string {
-	switch {
+	switch what = Brief(what); {
 	case cause == nil:
 		return what
 	case what == "":
