@@ -37,12 +37,24 @@ func fromTables(ctx context.Context, c *remote.Client, product string) ([]Build,
 		if err == nil {
 			return builds, nil
 		}
+		none, ok := errors.AsType[*noHostsError](err)
+		if ok {
+			return nil, none
+		}
 		first = cmp.Or(first, err)
 		if !remote.IsRefusal(err) {
 			break
 		}
 	}
 	return nil, first
+}
+
+// noHostsError says that there are builds, and nothing that tells where their objects lie. It does not
+// wrap the reason: the product is known.
+type noHostsError struct{ err error }
+
+func (e *noHostsError) Error() string {
+	return fmt.Sprintf("there are builds, but no table cdns with the path of their objects on the hosts: %v", e.err)
 }
 
 // tablesIn lists the builds by the tables in a folder.
@@ -54,6 +66,9 @@ func tablesIn(ctx context.Context, c *remote.Client, dir, product string) (build
 	}
 	var places map[string]Build
 	_, err = c.Get(ctx, at+"cdns", func(data []byte) (err error) { places, err = parseCDNs(data); return err })
+	if remote.IsRefusal(err) {
+		return nil, &noHostsError{err}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -443,6 +443,20 @@ func TestOldTables(t *testing.T) {
 	}
 }
 
+// TestNoHosts has a service that knows a product, and not where its objects lie: that is said, also if
+// the user names hosts.
+func TestNoHosts(t *testing.T) {
+	for _, dir := range []string{"v2/products/", ""} {
+		s := newServices(t)
+		s.tables.Put(dir+"some/versions", []byte(versionsTable))
+		_, err := versions.Find(t.Context(), s.options(versions.Options{Product: "some", Hosts: []string{"http://127.0.0.1:1"}}))
+		_, unknown := errors.AsType[*versions.NoProductError](err)
+		if unknown || err == nil || !strings.Contains(err.Error(), "no table cdns") {
+			t.Errorf("%q: %v", dir, err)
+		}
+	}
+}
+
 // TestManyBuilds has a catalog with more builds than anybody could ask for.
 func TestManyBuilds(t *testing.T) {
 	s := newServices(t)
