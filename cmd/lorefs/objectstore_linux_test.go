@@ -187,6 +187,10 @@ func TestMirrorInObjectStore(t *testing.T) {
 		t.Errorf("a read of what was read before: %v", err)
 	}
 	g.start()
+	// For a second, a mount takes what failed for what would fail again.
+	for end := time.Now().Add(time.Minute); read(other) != nil && time.Now().Before(end); {
+		time.Sleep(100 * time.Millisecond)
+	}
 	for name := range files {
 		if err := read(name); err != nil {
 			t.Error(err)
@@ -231,7 +235,7 @@ func TestLaidFiles(t *testing.T) {
 	export(t, filepath.Join(dir, "s", "DataCenter_Final_Sample.dat"), want)
 	mnt := mountCASC(t, "s3://laid/s/DataCenter_Final_Sample.dat")
 	runTool(t, "", "cp", "-r", filepath.Join(mnt, "sheets"), got)
-	runTool(t, "", "diff", "-r", want, got)
+	runTool(t, "", "diff", "-r", "-x", ".lorefs.json", want, got) // only an export says what it is
 	if out, err := exec.CommandContext(t.Context(), "lorefs", "mount", "--rw", "s3://laid/s/world", t.TempDir()).CombinedOutput(); exitCodeOf(err) != exitUsage ||
 		!strings.Contains(string(out), "s3://laid/s/world: it is on a server, and only local sources can be edited") {
 		t.Errorf("mount --rw: %v, %s", err, out)
