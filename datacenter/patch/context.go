@@ -204,9 +204,20 @@ func (r *resolver) holdsAt(g *group, i int, facts Facts) (bool, error) {
 
 // having returns the rows that hold what facts say.
 func (r *resolver) having(g *group, facts Facts) (list []row, err error) {
+	key := facts.String()
+	list, known := g.holding[key]
+	if !known {
+		if list, err = r.findHaving(g, facts); err == nil {
+			g.holding[key] = list
+		}
+	}
+	return list, err
+}
+
+func (r *resolver) findHaving(g *group, facts Facts) (list []row, err error) {
 	last := len(facts) - 1
-	if last <= 0 {
-		return r.match(g, facts[0].Conditions)
+	if last == 0 {
+		return r.narrow(g, facts[0].Conditions)
 	}
 	below := []*group{g}
 	for _, s := range facts[1:] {
@@ -216,7 +227,7 @@ func (r *resolver) having(g *group, facts Facts) (list []row, err error) {
 		}
 		below = append(below, next)
 	}
-	rows, err := r.match(below[last], facts[last].Conditions)
+	rows, err := r.narrow(below[last], facts[last].Conditions)
 	before := int32(-1)
 	for _, w := range rows {
 		at, holds := w.parent, true
@@ -412,7 +423,7 @@ type teller struct {
 // tell notes what tells the x-th node from the others, which is the y-th after the patch, or -1. It is false
 // if nothing does, though they are not the same.
 func (t *teller) tell(c *Context, x, y int) (bool, error) {
-	is, unique, err := t.facts(x, t.within)
+	is, unique, err := t.facts(x, t.within, maxFacts)
 	if err != nil {
 		return false, err
 	}
@@ -472,7 +483,7 @@ func (t *teller) neighbour(x, node, y int) (Facts, error) {
 	if x < 0 || x >= len(t.old.rows) {
 		return nil, nil
 	}
-	facts, _, err := t.facts(x, nil)
+	facts, _, err := t.facts(x, nil, 1)
 	if err != nil || node < 0 {
 		return facts, err
 	}
@@ -500,17 +511,23 @@ func (t *teller) onlyTwins(x int, facts Facts) (bool, error) {
 		return false, nil
 	}
 	but := slices.Concat(t.but, t.changed)
-	want, err := r.rest(t.old.rows[x].node, but)
-	for _, w := range rows {
-		if err != nil {
-			return false, err
-		}
-		var have Sum
-		if have, err = r.rest(w.node, but); have != want {
-			return false, err
-		}
+	key := strings.Join(but, "\x00")
+	if len(facts) > 0 {
+		key += facts.String()
 	}
-	return err == nil, err
+	same, known := t.old.twins[key]
+	if known {
+		return same, nil
+	}
+	want, err := r.rest(t.old.rows[x].node, but)
+	have := want
+	for i := 0; i < len(rows) && have == want && err == nil; i++ {
+		have, err = r.rest(rows[i].node, but)
+	}
+	if err == nil {
+		t.old.twins[key] = have == want
+	}
+	return have == want, err
 }
 
 // rest returns a hash of what a node holds but for some attributes, in whatever order.
@@ -553,35 +570,76 @@ const (
 	maxFact  = 60
 )
 
-// facts returns few values that tell the x-th node from its siblings as far as possible. The patch does
+// facts returns at most some values that tell the x-th node from its siblings as far as possible. The patch does
 // not change them. unique means that no sibling for which conditions hold has all of them.
-func (t *teller) facts(x int, within []query.PlainCondition) (facts Facts, unique bool, err error) {
+func (t *teller) facts(x int, within []query.PlainCondition, most int) (facts Facts, unique bool, err error) {
 	known, err := t.known(t.old.rows[x].node)
 	if err != nil {
 		return nil, false, err
 	}
-	var chosen []query.PlainCondition
-	least := len(t.old.rows) + 1
-	for least > 1 && len(chosen) < maxFacts {
+	chosen := slices.Clone(within)
+	var alike []int32 // the rows that have what was chosen
+	if len(within) > 0 {
+		rows, err := t.maker.old.match(t.old, within)
+		if err != nil {
+			return nil, false, err
+		}
+		for _, w := range rows {
+			alike = append(alike, int32(t.old.place(w.node.number)))
+		}
+	}
+	for count := len(t.old.rows) + 1; count > 1 && len(chosen) < len(within)+most; {
 		best := -1
+		var found index
 		for i := range known {
-			alike, err := t.maker.old.lookUp(t.old, slices.Concat(within, chosen, known[i:i+1]))
+			rows, err := t.maker.old.lookUp(t.old, known[i:i+1])
 			if err != nil {
 				return nil, false, err
 			}
-			if len(alike) < least {
-				best, least = i, len(alike)
+			if n := rows.count(alike); n < count {
+				best, found, count = i, rows, n
 			}
 		}
 		if best < 0 {
 			break
 		}
-		chosen = append(chosen, known[best])
+		chosen, alike = append(chosen, known[best]), found.among(alike)
 	}
+	least := len(alike)
+	chosen = chosen[len(within):]
 	if len(chosen) == 0 {
 		return nil, false, nil
 	}
 	return Facts{{Name: t.old.name, Conditions: chosen}}, least == 1, nil
+}
+
+// count returns how many rows are also in a list, or all if that is nil. Both are in the order of the rows.
+func (x index) count(list []int32) (n int) {
+	if list == nil {
+		return len(x)
+	}
+	for _, row := range list {
+		if x.has(row) {
+			n++
+		}
+	}
+	return n
+}
+
+// among returns the rows that count counts.
+func (x index) among(list []int32) (both []int32) {
+	if list == nil {
+		for i := range x {
+			both = append(both, x[i].row)
+		}
+		return both
+	}
+	return slices.DeleteFunc(list, func(row int32) bool { return !x.has(row) })
+}
+
+func (x index) has(row int32) bool {
+	_, ok := slices.BinarySearchFunc(x, row, func(e indexed, row int32) int { return cmp.Compare(e.row, row) })
+	return ok
 }
 
 // known returns values of a node that the patch does not change, the most likely ones to tell it first.

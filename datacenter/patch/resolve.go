@@ -67,6 +67,10 @@ type group struct {
 	nodes     []node // of the rows, nil until they are needed
 	// indexes find the rows that may have some values, by the attributes' names.
 	indexes map[string]index
+	// holding are rows that hold facts, by their spelling, and twins tells which of them are twins, by the
+	// attributes that do not count as well.
+	holding map[string][]row
+	twins   map[string]bool
 }
 
 // index finds rows by a hash of the values of some attributes. It is in the order of the hashes, then
@@ -115,7 +119,7 @@ func (r *resolver) group(at found, name string) (*group, error) {
 	if g := r.groups[key]; g != nil {
 		return g, nil
 	}
-	g := &group{key: key, name: name, parents: at.nodes, indexes: map[string]index{}}
+	g := &group{key: key, name: name, parents: at.nodes, indexes: map[string]index{}, holding: map[string][]row{}, twins: map[string]bool{}}
 	for i, n := range at.nodes {
 		err := r.view.Children(n, func(of string, child node) {
 			if of == name {
@@ -167,6 +171,34 @@ func (r *resolver) lookUp(g *group, conditions []query.PlainCondition) (index, e
 	}
 	x, err := r.index(g, names)
 	return x.find(h), err
+}
+
+// narrow is match for conditions that few others ask for together: it needs indexes of single attributes only.
+func (r *resolver) narrow(g *group, conditions []query.PlainCondition) ([]row, error) {
+	if len(conditions) < 2 {
+		return r.match(g, conditions)
+	}
+	var least index
+	for i := range conditions {
+		alike, err := r.lookUp(g, conditions[i:i+1])
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 || len(alike) < len(least) {
+			least = alike
+		}
+	}
+	var list []row
+	for _, x := range least {
+		ok, err := r.holds(g.rows[x.row].node, conditions)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			list = append(list, g.rows[x.row])
+		}
+	}
+	return list, nil
 }
 
 // holds reports whether all conditions hold for a node.
