@@ -59,7 +59,7 @@
 //     recording of a game's traffic, which texts for users call a recorded session
 //   - editor: a program that a user edits files with
 //   - journal: the file that keeps pending edits until they are saved; record: one entry of it;
-//     note: a record of what the file held that the edits are made on
+//     base: the file that edits are made on, or the copy of it that is kept beside the journal
 //   - save: to replace the source by a file with the edits; commit: the command that saves
 //   - overlay: the tree that holds what files are in during editing, above the source's own
 //   - scratch: a file that editors put beside the one they save; held in memory, never saved
@@ -89,9 +89,9 @@
 //	datacenter/sheets  Source.Plan         compares the text with the sheet: edits
 //	datacenter/edit  Draft.apply           makes them, all or none
 //	internal/app/save/dcsave  Session.log      the source is still what was edited
-//	internal/app/save     Set.Log              has the journal keep their record
+//	internal/app/save     Set.Log              keeps the base before the first edit, and their record
 //	internal/journal  Journal.Append
-//	internal/app/save/dcsave  noter.take       what the file held is noted there a little later
+//	internal/app/save/dcsave  counter.wake     how many edits there are is noted there a little later
 //
 // The draft then tells who watches it (sheettree edits.changed, dctree edits.changed, keytree
 // Tree.changed), and

@@ -166,7 +166,7 @@ func (l *listing) journal(ctx context.Context, w io.Writer, j *save.Journal, bas
 		return err
 	}
 	if on == "" {
-		return kinds.WriteNotes(w, j, l.format())
+		return nil // all is saved
 	}
 	s, err := openShown(ctx, on, l.source.reading(), l.log)
 	if err != nil {

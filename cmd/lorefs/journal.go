@@ -166,7 +166,7 @@ func newJournalShow(log *slog.Logger) *cobra.Command {
 		Long: `show prints the edits in a journal as lorefs edits does, and changes nothing. JOURNAL is
 the journal itself, as list shows it; then SOURCE need not exist any more. If the source is
 no longer the file that was edited, show uses the file of --base. Without --base it uses
-NAME.bak if that is the right file, or else the notes in the journal.`,
+NAME.bak if that is the right file, or else the copy that was kept beside the journal.`,
 		Args: exactArgs("SOURCE|JOURNAL"),
 		RunE: func(c *cobra.Command, args []string) error {
 			j, err := kinds.JournalOf(args[0])

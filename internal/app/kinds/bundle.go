@@ -270,7 +270,7 @@ func (b *bundled) inPlace() error { return inPlace(b.file) }
 // draftOf returns the tree with the edits of a journal.
 func (b *bundled) draftOf(ctx context.Context, j *save.Journal, path string) (*bundle.Editable, error) {
 	tree := bundle.NewEditable(b.tree, b.format, bundle.EditOptions{})
-	return tree, j.UnsavedOf(path, func(string, []byte) {}, func(_ string, record []byte) error {
+	return tree, j.Unsaved(path, func(_ string, record []byte) error {
 		return tree.Replay(ctx, record)
 	})
 }

@@ -31,6 +31,8 @@ type DataCenter struct {
 	// blocks is the cache of inflated blocks, of dc and of the files that are saved.
 	blocks *blockcache.Cache
 	log    *slog.Logger
+	// keys are tried for a copy of the file.
+	keys []datacenter.Key
 	// draft has the edits of takeUnsaved; nil if there are none.
 	draft *edit.Draft
 	// sheets are the sheets that are shown.
@@ -64,7 +66,7 @@ func openDataCenter(ctx context.Context, path string, o opening) (archive, error
 	if err != nil {
 		return nil, Unreadable(path, err)
 	}
-	d := &DataCenter{file: file, blocks: o.blocks, log: o.Logger, sizesLater: o.DataCenter.SizesLater}
+	d := &DataCenter{file: file, blocks: o.blocks, log: o.Logger, keys: o.DataCenter.Keys, sizesLater: o.DataCenter.SizesLater}
 	opts := d.options(o)
 	if d.index = o.storeFor(file); d.index != nil {
 		opts.Index, opts.Later = d.index, d.index.later

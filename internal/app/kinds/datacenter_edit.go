@@ -71,7 +71,7 @@ func (d *DataCenter) session(ctx context.Context, o EditOptions) (_ *dataCenterS
 	dc, err := dcsave.Open(ctx, file, d.dc, dcsave.Options{
 		Carry: carry,
 		Write: datacenter.WriteOptions{Layout: o.Layout}, NoBackup: o.NoBackup, Salvage: o.Salvage, Logger: o.Logger,
-		Spare: sparing(d.blocks, d.dc.Size()),
+		Keys: d.keys, Spare: sparing(d.blocks, d.dc.Size()),
 		Reopen: func() datacenter.Options {
 			opts := datacenter.Options{
 				Keys: []datacenter.Key{d.dc.Key()}, Blocks: d.blocks.View(), Logger: o.Logger,
@@ -192,7 +192,7 @@ func (m *inMemory) Close() error       { return m.of.Close() }
 // unsaved implements archive.
 func (d *DataCenter) unsaved(ctx context.Context, j *save.Journal, path string) (lister, error) {
 	draft, err := dcsave.DraftOf(ctx, d.dc, j, path)
-	return draftEdits{draft, j.Source, noPaths}, err
+	return draftEdits{draft, j.Source}, err
 }
 
 func (s *dataCenterSession) Path() string    { return s.file }

@@ -24,8 +24,6 @@ type dataCenterEdits struct {
 	reader  *edit.Reader
 	changes []dataCenterEdit
 	finders []*identity.FilePaths // at least one
-	// found returns paths of nodes of the base that are known already, and else nothing.
-	found func(edit.Number) string
 	// changing has the attributes that edits change, by the numbers of nodes in the base.
 	changing map[edit.Number][]string
 	// last is the number of the node of the base whose path was asked for last, and expr the path.
@@ -49,12 +47,11 @@ type dataCenterEdit struct {
 }
 
 // newDataCenterEdits lists the edits of a snapshot.
-func newDataCenterEdits(ctx context.Context, s *edit.Snapshot, found foundPaths) (*dataCenterEdits, error) {
+func newDataCenterEdits(ctx context.Context, s *edit.Snapshot) (*dataCenterEdits, error) {
 	l := &dataCenterEdits{
 		ctx: ctx, reader: s.Reader(), places: map[edit.Number]map[edit.Number]place{},
 	}
 	l.base = l.reader.Base()
-	l.found = found(l.base)
 	if err := l.addFinder(); err != nil {
 		return nil, err
 	}
@@ -269,7 +266,6 @@ func (l *dataCenterEdits) place(parent, n edit.Number) (place, error) {
 func (s *dataCenterSession) Edits(ctx context.Context) iter.Seq2[Edit, error] {
 	return func(yield func(Edit, error) bool) {
 		defer s.dc.HoldBase()()
-		defer s.dc.HoldNotes()()
 		s.listed().Edits(ctx)(yield)
 	}
 }
@@ -277,28 +273,17 @@ func (s *dataCenterSession) Edits(ctx context.Context) iter.Seq2[Edit, error] {
 // WritePatch implements Session.
 func (s *dataCenterSession) WritePatch(ctx context.Context, w io.Writer) error {
 	defer s.dc.HoldBase()()
-	defer s.dc.HoldNotes()()
 	return s.listed().WritePatch(ctx, w)
 }
 
 func (s *dataCenterSession) listed() draftEdits {
-	return draftEdits{s.dc.Draft(), s.file, s.dc.FoundPaths}
-}
-
-// foundPaths returns a function that returns the paths of nodes of a file that are known already,
-// and nothing for others.
-type foundPaths func(*datacenter.File) func(edit.Number) string
-
-// noPaths is a foundPaths that knows none.
-func noPaths(*datacenter.File) func(edit.Number) string {
-	return func(edit.Number) string { return "" }
+	return draftEdits{s.dc.Draft(), s.file}
 }
 
 // draftEdits lists the edits of a draft of the file at a path.
 type draftEdits struct {
 	draft *edit.Draft
 	path  string
-	found foundPaths
 }
 
 // Edits implements lister.
@@ -306,7 +291,7 @@ func (d draftEdits) Edits(ctx context.Context) iter.Seq2[Edit, error] {
 	return func(yield func(Edit, error) bool) {
 		s := d.draft.View()
 		defer s.Close()
-		l, err := newDataCenterEdits(ctx, s, d.found)
+		l, err := newDataCenterEdits(ctx, s)
 		if err != nil {
 			yield(nil, err)
 			return

@@ -69,9 +69,6 @@ func (l *dataCenterEdits) findAhead(changes []dataCenterEdit) error {
 
 // find returns the path of a node of the base.
 func (l *dataCenterEdits) find(by *identity.FilePaths, n edit.Number) (string, error) {
-	if expr := l.found(n); expr != "" {
-		return expr, nil
-	}
 	way, err := by.Find(uint32(n))
 	if err != nil {
 		return "", err

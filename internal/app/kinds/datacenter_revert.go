@@ -38,7 +38,6 @@ func (s *dataCenterSession) Revert(ctx context.Context, paths []string, all bool
 // EditsAt implements Session.
 func (s *dataCenterSession) EditsAt(ctx context.Context, paths []string, isThere func(path string) bool) ([]Edit, error) {
 	defer s.dc.HoldBase()()
-	defer s.dc.HoldNotes()()
 	snapshot := s.dc.Draft().View()
 	defer snapshot.Close()
 	x := selection{session: s, isThere: isThere}
@@ -76,7 +75,7 @@ type selection struct {
 
 // choose selects the edits of a snapshot at some paths, or all if there are no paths and all is set.
 func (x *selection) choose(ctx context.Context, s *edit.Snapshot, paths []string, all bool) (err error) {
-	if x.dataCenterEdits, err = newDataCenterEdits(ctx, s, x.session.dc.FoundPaths); err != nil {
+	if x.dataCenterEdits, err = newDataCenterEdits(ctx, s); err != nil {
 		return err
 	}
 	x.chosen = make([]bool, len(x.changes))

@@ -77,11 +77,7 @@ func benchmarkWriteEdits(b *testing.B, perSheet int) {
 		if err := s.Draft().Apply(b.Context(), edits...); err != nil {
 			b.Fatal(err)
 		}
-		b.Run("at once", list(s.WriteEditsWithoutPaths))
-	})
-	// The end of the session before has written the paths to the journal.
-	edited(b, fixture, path, func(s *kinds.Source) {
-		b.Run("later", list(func(ctx context.Context, w io.Writer) error {
+		b.Run("at once", list(func(ctx context.Context, w io.Writer) error {
 			return s.WriteEdits(ctx, w, kinds.EditsText, "")
 		}))
 	})

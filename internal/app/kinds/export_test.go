@@ -1,26 +1,12 @@
 package kinds
 
 import (
-	"context"
-	"io"
-
 	"lorefs/datacenter/edit"
 	"lorefs/nodes/bundle"
 )
 
 // Draft returns the draft of a data center that is being edited.
 func (s *Source) Draft() *edit.Draft { return s.Sessions[0].(*dataCenterSession).dc.Draft() }
-
-// WriteEditsWithoutPaths lists the edits of a data center as if the journal had no paths of their
-// nodes yet.
-func (s *Source) WriteEditsWithoutPaths(ctx context.Context, w io.Writer) error {
-	e := s.Sessions[0].(*dataCenterSession)
-	defer e.dc.HoldBase()()
-	defer e.dc.HoldNotes()()
-	listed := e.listed()
-	listed.found = noPaths
-	return writeEdits(w, EditsText, listed.Edits(ctx))
-}
 
 // JSONStructs are structs that commands print as JSON, by their definitions in the schema.
 var JSONStructs = map[string]any{

@@ -92,7 +92,7 @@ func (w *world) takeUnsaved(ctx context.Context) error {
 // draftOf returns the tree with the edits of a journal.
 func (w *world) draftOf(ctx context.Context, j *save.Journal, path string) (*worldtree.Editable, error) {
 	tree := worldtree.NewEditable(w.tree, worldtree.EditOptions{})
-	return tree, j.UnsavedOf(path, func(string, []byte) {}, func(file string, record []byte) error {
+	return tree, j.Unsaved(path, func(file string, record []byte) error {
 		_, err := tree.Replay(ctx, file, record)
 		return err
 	})

@@ -303,6 +303,9 @@ func (s *Set) done(file string, id Identity, later int64) error {
 		s.failed = fmt.Errorf("it can't be edited any more: %w: mount it anew to go on", err)
 	}
 	s.settled(file, id)
+	if s.failed == nil && later > 0 {
+		s.failed = s.keepBase(file, was) // an edit of the new file was made already
+	}
 	return s.failed
 }
 

@@ -225,7 +225,8 @@ func TestConflictDies(t *testing.T) {
 	f.mustOpen()
 	f.close()
 	f.only("a", "b")
-	if left, err := os.ReadDir(state); err != nil || len(left) != 1 || left[0].Name() != name+".journal" {
+	left, err := os.ReadDir(state)
+	if err != nil || len(left) != 2 || left[0].Name() != name+".base" || left[1].Name() != name+".journal" {
 		t.Errorf("beside the journal are %v, %v", left, err)
 	}
 }

@@ -274,7 +274,11 @@ func testEditFails(t *testing.T, kind *Kind) {
 	for _, op := range ops {
 		t.Run(op, func(t *testing.T) {
 			f := newFolderOf(t, kind)
-			f.opts.Disk = savetest.Failing(op, 2)
+			fails := 2
+			if op != "create" {
+				fails++ // it is tried again without the copy of the file
+			}
+			f.opts.Disk = savetest.Failing(op, fails)
 			f.mustOpen()
 			if kind.Many {
 				if err := f.set.Begin("a"); err != nil {
@@ -360,7 +364,7 @@ func TestFirstEditFails(t *testing.T) {
 	for _, crash := range []bool{false, true} {
 		ofBoth(t, func(t *testing.T, kind *Kind) {
 			f := newFolderOf(t, kind)
-			f.opts.Disk = savetest.Failing("append E", 1)
+			f.opts.Disk = savetest.Failing("append E", 2) // also without the copy of the file
 			f.mustOpen()
 			if err := f.log("a", "no"); !errors.Is(err, disktest.ErrFault) {
 				t.Fatal(err)

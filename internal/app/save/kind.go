@@ -20,14 +20,10 @@ type Kind struct {
 	Many bool
 	// Count returns the number of edits in a record. If it is nil, each record is one edit.
 	Count func(record []byte) (int, error)
-	// Net returns the number of edits that are left of those in a journal, since some may undo
-	// others. It is not exact if notes are missing that can tell: then no more than that are left.
-	// all calls its arguments as [Journal.Unsaved] does. If Net is nil, all edits are left.
-	Net func(all func(note func(file string, note []byte), edit func(file string, record []byte) error) error) (n int, exact bool)
-	// Patch makes a patch of the unsaved edits of a journal that can't be replayed any more, as
-	// why says. It is empty if nothing is known of what they were made on. If Patch is nil, there
-	// are no patches.
-	Patch func(j *Journal, why error) ([]byte, error)
+	// Left returns the number of edits that are left of those in a journal that were made on what is at
+	// the path base, since some may undo others. It is asked if the journal does not say that. If Left
+	// is nil, all edits are left.
+	Left func(j *Journal, base string) (int, error)
 }
 
 // Folders is the kind of folders whose files are saved one by one.

@@ -21,6 +21,8 @@ type ledger struct {
 	log    *slog.Logger
 	disk   disk.FS
 	lock   *filelock.Lock
+	// patch is that of Options.
+	patch func(j *Journal, base string, why error) ([]byte, error)
 
 	// mu guards the fields below.
 	mu sync.Mutex
@@ -32,13 +34,19 @@ type ledger struct {
 	// spent is a journal whose edits are all saved, but that could not be removed.
 	spent  *journal.Journal
 	closed bool
+	// tried has the files of which a base was kept, or could not be, and lacks says that one could not.
+	tried map[string]Identity
+	lacks bool
+
+	// bases are being synced.
+	bases sync.WaitGroup
 }
 
 // hold locks a source for this process. Its path must have no links. If another process has it, the
 // error matches [filelock.ErrLocked]. If the source is a file, hold removes what an unfinished save
 // has left beside it. Call resume next, to get the journal that a crash has left.
 func (k *Kind) hold(source string, o *Options) (*ledger, error) {
-	e := &ledger{kind: k, source: source, log: o.Logger, disk: o.Disk}
+	e := &ledger{kind: k, source: source, log: o.Logger, disk: o.Disk, patch: o.Patch, tried: map[string]Identity{}}
 	var err error
 	if e.lock, err = acquire(nameOf(source), source); err != nil {
 		return nil, err
@@ -99,20 +107,26 @@ func (e *ledger) append(head func() ([]byte, error), records ...[]byte) error {
 		return os.ErrClosed
 	}
 	for _, record := range records {
-		if err := e.appendOne(head, record); err != nil {
-			path, pathErr := e.kind.JournalPath(e.source)
-			return &AppendError{Journal: path, Err: errors.Join(err, pathErr)}
+		err := e.appendOne(head, record)
+		if err != nil && e.giveUpBases(err) {
+			err = e.appendOne(head, record)
+		}
+		if err != nil {
+			return e.appendError(err)
 		}
 	}
 	return nil
 }
 
+func (e *ledger) appendError(err error) error {
+	path, pathErr := e.kind.JournalPath(e.source)
+	return &AppendError{Journal: path, Err: errors.Join(err, pathErr)}
+}
+
 // appendOne adds one record. The caller holds mu.
 func (e *ledger) appendOne(head func() ([]byte, error), record []byte) error {
-	if e.journal == nil {
-		if err := e.begin(head); err != nil {
-			return fmt.Errorf("journal: %w", err)
-		}
+	if err := e.begun(head); err != nil {
+		return err
 	}
 	if !e.inPlace() {
 		return fmt.Errorf("the journal %s was removed by somebody: only saving helps", e.journal.Path())
@@ -125,6 +139,17 @@ func (e *ledger) appendOne(head func() ([]byte, error), record []byte) error {
 func (e *ledger) inPlace() bool {
 	info, err := os.Lstat(e.journal.Path())
 	return err == nil && os.SameFile(info, e.info)
+}
+
+// begun makes the journal if there is none. The caller holds mu.
+func (e *ledger) begun(head func() ([]byte, error)) error {
+	if e.journal != nil {
+		return nil
+	}
+	if err := e.begin(head); err != nil {
+		return fmt.Errorf("journal: %w", err)
+	}
+	return nil
 }
 
 // begin makes the journal. The caller holds mu.
@@ -235,15 +260,26 @@ func (e *ledger) drop() {
 	if e.journal == nil {
 		return
 	}
-	if err := e.journal.Remove(); err != nil {
+	err := e.journal.Remove()
+	if err != nil {
 		e.log.Warn("the journal of what is saved can't be removed yet", "journal", e.journal.Path(), "err", err)
 		e.spent = e.journal
+	} else if err = e.dropBases(e.journal.Path()); err != nil {
+		e.log.Warn("a copy of what was edited can't be removed yet", "err", err)
 	}
 	e.journal = nil
 }
 
-// sync returns when all edits made so far would survive a power cut.
+// dropBases calls [dropBases] when no base is being synced. The caller holds mu.
+func (e *ledger) dropBases(journal string) error {
+	e.bases.Wait()
+	clear(e.tried)
+	return dropBases(journal)
+}
+
+// sync returns when all edits made so far would survive a power cut, with the bases that they need.
 func (e *ledger) sync() error {
+	e.bases.Wait()
 	e.mu.Lock()
 	j := e.journal
 	e.mu.Unlock()
@@ -275,6 +311,7 @@ func (e *ledger) close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.closed = true
+	e.bases.Wait()
 	var errs []error
 	if e.journal != nil && e.journal.Records() == 0 {
 		e.drop() // the first edit could not be added to it

@@ -21,8 +21,8 @@ type Journal struct {
 	Source string    `json:"source,omitempty"`
 	Began  time.Time `json:"began"`
 	Edits  int       `json:"edits"`
-	// AtMost says that fewer edits than that may be left: some may undo others, and the journal
-	// does not note yet what they were made on.
+	// AtMost says that fewer edits than that may be left: some may undo others, and neither the journal
+	// says how many nor is what they were made on there to tell.
 	AtMost bool  `json:"edits_at_most,omitempty"`
 	State  State `json:"state"`
 	// Unreadable is the number of bytes that hold no readable record.
@@ -109,9 +109,10 @@ func (j *Journal) describe() error {
 	}
 	defer contents.Close()
 	d, err := j.kind.digest(contents)
-	j.Source, j.Began, j.Edits = d.source(), d.Began, d.edits()
-	j.net(&d, contents)
+	j.Source, j.Began = d.source(), d.Began
+	j.count(&d)
 	if err != nil || j.kept() {
+		j.askLeft()
 		j.State, j.Unreadable = StateDamaged, contents.Unreadable()
 		return err
 	}
@@ -122,8 +123,9 @@ func (j *Journal) describe() error {
 	}
 	j.Unreadable = contents.Unreadable() // not while in use, when a record may be half written
 	state, compareErr := d.compare()
-	j.State, j.Edits = state, d.edits()
-	if j.net(&d, contents); j.Edits == 0 && state == StateOpen {
+	j.State = state
+	j.count(&d)
+	if j.askLeft(); j.Edits == 0 && state == StateOpen {
 		j.State = StateSaved
 	}
 	if err = errors.Join(compareErr, err); err != nil {
@@ -158,17 +160,24 @@ func (j *Journal) Belongs(path string) (bool, error) {
 	return s == StateOpen, err
 }
 
-// net makes Edits the number of edits that are left. If the journal is damaged, those before the
-// damage count.
-func (j *Journal) net(d *summary, contents *journal.Contents) {
-	j.AtMost = false
-	if j.kind.Net == nil || j.Edits == 0 || d.isCounted() {
+// count makes Edits the number of edits in the journal that are not known to be saved.
+func (j *Journal) count(d *summary) {
+	j.Edits = d.edits()
+	j.AtMost = j.kind.Left != nil && j.Edits > 0 && !d.isCounted()
+}
+
+// askLeft makes Edits exact if the journal does not tell, but what the edits were made on does.
+func (j *Journal) askLeft() {
+	if !j.AtMost {
 		return
 	}
-	n, exact := j.kind.Net(func(note func(string, []byte), edit func(string, []byte) error) error {
-		return errors.Join(d.notes(contents, note), d.edited(contents, edit))
-	})
-	j.Edits, j.AtMost = n, !exact && n > 0
+	base := j.Base()
+	if base == "" {
+		return
+	}
+	if n, err := j.kind.Left(j, base); err == nil {
+		j.Edits, j.AtMost = n, false
+	}
 }
 
 // Count says how many edits are left, as in "2 edits".
@@ -179,15 +188,10 @@ func (j *Journal) Count() string {
 	return shown.Plural(j.Edits, "edit")
 }
 
-// Unsaved calls note for each note about the files that unsaved edits belong to ([Set.Note]), then
-// edit for each record of an unsaved edit, in their order. If the journal is damaged, it does so
-// for the part before the damage, and then returns the error.
-func (j *Journal) Unsaved(note func(file string, note []byte), edit func(file string, record []byte) error) error {
-	return j.UnsavedOf(j.Source, note, edit)
-}
-
-// UnsavedOf is Unsaved for a source that is at another path.
-func (j *Journal) UnsavedOf(path string, note func(file string, note []byte), edit func(file string, record []byte) error) error {
+// Unsaved calls edit for each record of an unsaved edit of the source, which is at a path, in their
+// order. If the journal is damaged, it does so for the part before the damage, and then returns the
+// error.
+func (j *Journal) Unsaved(path string, edit func(file string, record []byte) error) error {
 	contents, err := journal.Read(j.Path)
 	if err != nil {
 		return err
@@ -201,9 +205,6 @@ func (j *Journal) UnsavedOf(path string, note func(file string, note []byte), ed
 		if s, _ := f.compare(filepath.Join(path, file)); s == StateSaved {
 			delete(d.files, file)
 		}
-	}
-	if err := d.notes(contents, note); err != nil && damage == nil {
-		return err
 	}
 	return d.edited(contents, edit)
 }
@@ -242,6 +243,9 @@ func (j *Journal) Drop() error {
 		return err
 	}
 	err = os.Remove(j.Path)
+	if err == nil {
+		err = dropBases(j.Path)
+	}
 	if err == nil {
 		err = disk.OS{}.SyncDir(filepath.Dir(j.Path))
 	}

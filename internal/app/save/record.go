@@ -1,9 +1,7 @@
 package save
 
 import (
-	"bytes"
 	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,7 +22,6 @@ const (
 	recordLater  = 'N' // an edit made after the snapshot of the file that the next 'S' announces
 	recordSaving = 'S' // the new file that is about to replace the old one
 	recordDone   = 'D' // the new file is in place
-	recordBase   = 'b' // content of the file that the edits belong to
 	recordCount  = 'c' // how many edits the file has
 )
 
@@ -166,44 +163,9 @@ func (k *Kind) editRecord(kind byte, file string, record []byte) []byte {
 	return append(b, record...)
 }
 
-// markSize is the size of the mark of a file in a 'b'.
-const markSize = 8
-
-// mark distinguishes a file from others that were at the same path.
-func (id *Identity) mark() []byte {
-	b, err := hex.DecodeString(id.SHA256)
-	if err != nil || len(b) < markSize {
-		return make([]byte, markSize) // a header that this package did not write
-	}
-	return b[:markSize]
-}
-
-// baseRecord returns a note about the content of a file.
-func (k *Kind) baseRecord(file string, base *Identity, note []byte) []byte {
-	return k.editRecord(recordBase, file, append(base.mark(), note...))
-}
-
 // countRecord returns the record of how many edits a file has with all records before.
 func (k *Kind) countRecord(file string, edits int64) []byte {
 	return k.editRecord(recordCount, file, binary.AppendUvarint(nil, uint64(edits)))
-}
-
-// notes calls visit for each note about the files that unsaved edits belong to, and skips notes
-// about files that were at the same paths.
-func (d *summary) notes(contents *journal.Contents, visit func(file string, note []byte)) error {
-	for b, err := range contents.Records() {
-		if err != nil {
-			return err
-		}
-		if b[0] != recordBase {
-			continue
-		}
-		file, note, err := d.kind.parseEdit(b)
-		if f := d.files[file]; err == nil && f != nil && bytes.HasPrefix(note, f.base.mark()) {
-			visit(file, note[markSize:])
-		}
-	}
-	return nil
 }
 
 // edited calls visit for each record of unsaved edits.

@@ -82,29 +82,30 @@ func (e *ledger) writePatch(path string, text []byte) error {
 
 // stale returns the error of edits whose file has changed. base identifies the file before that,
 // and began is the time of the first edit.
-func (e *ledger) stale(file string, base Identity, edits int, began time.Time) *StaleError {
-	s := &StaleError{Journal: e.path(), File: file, Edits: edits, Patch: e.lastPatch(file, began)}
-	if e.kind.Net != nil {
-		j := e.kind.describe(e.path())
-		s.Edits, s.AtMost = j.Edits, j.AtMost
-	}
+func (e *ledger) stale(file string, base Identity, began time.Time) *StaleError {
+	j := e.kind.describe(e.path())
+	j.askLeft()
+	s := &StaleError{Journal: e.path(), File: file, Edits: j.Edits, AtMost: j.AtMost, Patch: e.lastPatch(file, began)}
 	if backup := file + ".bak"; identifies(backup, base) {
 		s.Backup = backup
 	}
-	if s.Patch == "" && e.kind.Patch != nil {
+	if s.Patch == "" && e.patch != nil {
 		var err error
-		if s.Patch, err = e.patchStale(file, s); err != nil {
+		if s.Patch, err = e.patchStale(&j, file, s); err != nil {
 			e.log.Warn("no patch could be made of edits that can't be replayed", "journal", s.Journal, "err", err)
 		}
 	}
 	return s
 }
 
-// patchStale writes a patch of edits that nobody may ever be able to replay. It returns the path,
-// which is empty if nothing is known of what they were made on.
-func (e *ledger) patchStale(file string, why error) (string, error) {
-	j := e.kind.describe(e.path())
-	text, err := e.kind.Patch(&j, why)
+// patchStale writes a patch of the edits of a journal that nobody may ever be able to replay. It
+// returns the path, which is empty if none are left.
+func (e *ledger) patchStale(j *Journal, file string, why error) (string, error) {
+	base := j.Base()
+	if base == "" {
+		return "", j.LackError()
+	}
+	text, err := e.patch(j, base, why)
 	if err != nil || len(text) == 0 {
 		return "", err
 	}

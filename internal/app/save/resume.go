@@ -25,13 +25,14 @@ func (e *ledger) resume(salvage bool) (*journal.Contents, error) {
 		return nil, err
 	}
 	e.sweepJournal(path)
+	e.sweepBases()
 	var j *journal.Journal
 	var contents *journal.Contents
 	if err = e.mend(path, salvage); err == nil {
 		j, contents, err = journal.Resume(e.disk, path)
 	}
 	if errors.Is(err, iofs.ErrNotExist) {
-		return nil, nil //nolint:nilnil // there is none
+		return nil, e.dropBases(path) // those of a process that died before there was an edit
 	}
 	if err != nil {
 		return nil, &JournalError{Path: path, Err: err}
@@ -105,6 +106,9 @@ func (e *ledger) mend(path string, salvage bool) error {
 	}
 	kept, err := e.keep(path)
 	if err == nil {
+		if err := keepBases(path, kept); err != nil {
+			e.log.Info("the damaged journal has no copy of what was edited", "journal", kept, "err", err)
+		}
 		err = e.disk.SyncDir(filepath.Dir(path))
 	}
 	if err == nil {

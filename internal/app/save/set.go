@@ -26,6 +26,9 @@ type Options struct {
 	// Check is called when the source is locked. It returns an error if the source is no longer
 	// what the caller has opened: another process may have had the lock and replaced it since.
 	Check func() error
+	// Patch makes a patch of the unsaved edits of a journal that can't be replayed any more, as why
+	// says. They were made on what is at the path base. Default: there are no patches.
+	Patch func(j *Journal, base string, why error) ([]byte, error)
 	// Logger logs what was replayed and cleaned up. Default: nothing is logged.
 	Logger *slog.Logger
 	// Disk is the file system to write to. Default: [disk.OS].
@@ -151,7 +154,6 @@ func (s *Set) unfit(err error) error { return &JournalError{Path: s.ledger.path(
 // journal, so decide does both. Otherwise the next session would replay the edits, or call them
 // stale, once the user changes the file or puts the backup back.
 func (s *Set) decide(d *summary) error {
-	edits := d.edits()
 	inPlace := map[string]Identity{}
 	for file, f := range d.files {
 		path := s.pathOf(file)
@@ -159,7 +161,7 @@ func (s *Set) decide(d *summary) error {
 		was := *f
 		state, err := f.compare(path)
 		if err != nil || state == StateStale {
-			return errors.Join(s.ledger.stale(path, f.base, edits, d.Began), err)
+			return errors.Join(s.ledger.stale(path, f.base, d.Began), err)
 		}
 		if was.edits > 0 && state == StateSaved || f.base != was.base {
 			inPlace[file] = was.saved.id
@@ -207,17 +209,6 @@ func (s *Set) elsewhere(path string) (dir string, err error) {
 	return filepath.Dir(whole), nil
 }
 
-// Notes calls visit for what Note has kept about the files whose edits Replay will make again.
-func (s *Set) Notes(visit func(file string, note []byte)) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.left == nil {
-		return nil
-	}
-	d := summary{kind: s.kind, files: s.files}
-	return d.notes(s.left, visit)
-}
-
 // Replay calls apply for each edit that a crash has left, in their order. An error matches
 // [journal.ErrDamaged], unless it is that of ctx.
 func (s *Set) Replay(ctx context.Context, apply func(file string, record []byte) error) error {
@@ -233,10 +224,20 @@ func (s *Set) Replay(ctx context.Context, apply func(file string, record []byte)
 		}
 		return s.replay(ctx, file, record, apply)
 	})
-	if err == nil {
-		s.left = nil
+	if err != nil {
+		return err
 	}
-	return err
+	s.left = nil
+	for file, f := range s.files {
+		if f.edits == 0 {
+			continue
+		}
+		// The process that made the edits may have had no room, or died while it saved.
+		if err := s.keepBase(file, f); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // replay makes the edits of a record again.
@@ -335,6 +336,9 @@ func (s *Set) Log(file string, record []byte) error {
 	if f == nil {
 		return fmt.Errorf("%s was not begun", file)
 	}
+	if err := s.keepBase(file, f); err != nil {
+		return err
+	}
 	records := [][]byte{s.kind.editRecord(recordEdit, file, record)}
 	if f.edits == 0 && s.kind.Many { // the journal has no 'F' of it, or an outdated one
 		records = [][]byte{aboutFile(recordFile, file, f.base), records[0]}
@@ -369,19 +373,6 @@ func (s *Set) Settle() {
 	if s.failed == nil && s.left == nil && s.pending() == 0 {
 		s.ledger.retire()
 	}
-}
-
-// Note adds a note about the file that the edits of a file belong to, of 1 byte to about 60 MiB.
-// The note lasts as long as these edits, which are valid without it. Note does nothing if all edits
-// are saved.
-func (s *Set) Note(file string, note []byte) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f := s.files[file]
-	if s.failed != nil || f == nil || f.edits == 0 {
-		return s.failed
-	}
-	return s.ledger.note(s.kind.baseRecord(file, &f.base, note))
 }
 
 // header returns the header of a new journal. The caller holds mu.

@@ -2,18 +2,23 @@ package dcsave
 
 import (
 	"bytes"
+	"compress/gzip"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
-	"slices"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
-	"lorefs/datacenter/query"
+	"lorefs/datacenter/patch"
+	"lorefs/internal/app/save"
 	"lorefs/internal/disk"
 	"lorefs/internal/formats/datacenter/dctest"
+	"lorefs/internal/formats/datacenter/diff"
 	"lorefs/internal/formats/datacenter/identity"
 	"lorefs/internal/journal"
 )
@@ -86,326 +91,310 @@ func (p *place) openFile() *datacenter.File {
 	return f
 }
 
-// edits reads the edits of the journal.
-func (p *place) edits() (list []*Edited) {
-	p.t.Helper()
-	j := p.describe()
-	if err := EditsOf(&j, func(e *Edited) error {
-		list = append(list, e)
-		return nil
-	}); err != nil {
-		p.t.Fatal(err)
+// savedDraft returns what a draft is written as.
+func savedDraft(t *testing.T, d *edit.Draft) *datacenter.File {
+	t.Helper()
+	s := d.Snapshot()
+	defer s.Close()
+	var out bytes.Buffer
+	if _, err := s.Write(t.Context(), datacenter.WriteOptions{}, &out); err != nil {
+		t.Fatal(err)
 	}
-	return list
+	return dctest.Open(t, out.Bytes())
 }
 
-// wantPaths checks that each path of a list of edits finds only its node in a file.
-func wantPaths(t *testing.T, f *datacenter.File, edits []*Edited) {
+// wantPatched checks that a patch, written and read, makes a file what a draft is.
+func wantPatched(t *testing.T, f *datacenter.File, p *patch.Patch, want *datacenter.File, opts diff.Options) {
 	t.Helper()
-	trees := map[edit.Number]string{}
-	for path, number := range numbers(t, f) {
-		trees[number] = path
+	text := p.Append(nil)
+	p, err := patch.Parse("p", text)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
 	}
-	check := func(b *Before) {
-		if b == nil || b.Number == 0 {
-			return
+	d, err := edit.NewDraft(f, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := patch.NewApplier(f, d).Plan(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, it := range r.Items {
+		if it.Outcome != patch.Applied {
+			t.Errorf("%s", r.Describe(it))
 		}
-		q, err := query.Compile(b.Path)
+	}
+	if err := d.Apply(t.Context(), r.Edits...); err != nil {
+		t.Fatal(err)
+	}
+	var differences []byte
+	for x, err := range diff.Compare(t.Context(), savedDraft(t, d), want, opts) {
 		if err != nil {
-			t.Fatalf("%q: %v", b.Path, err)
+			t.Fatal(err)
 		}
-		var found []string
-		for m, err := range q.Run(t.Context(), f) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			found = append(found, m.Path)
-		}
-		if !slices.Equal(found, []string{trees[b.Number]}) {
-			t.Errorf("%s finds %q, want %s", b.Path, found, trees[b.Number])
-		}
+		differences = x.Append(differences)
 	}
-	for _, e := range edits {
-		check(e.On.Base)
-		check(e.Into.Base)
-		check(e.Behind)
-	}
-}
-
-// spell returns a line with everything that is known about an edit.
-func spell(e *Edited) string {
-	spot := func(s Spot) string {
-		to := fmt.Sprint("?", s.Number)
-		if s.Base != nil {
-			to = s.Base.Path
-		}
-		for _, m := range s.Made {
-			to += fmt.Sprintf(" > %s by %d", m.Name, m.Edit)
-		}
-		return to
-	}
-	known := ""
-	if !e.Known {
-		known = " unknown"
-	}
-	switch e.Op {
-	case edit.SetAttribute, edit.RemoveAttribute:
-		old, value := "-", "-"
-		if e.Old.Type() != 0 {
-			old = e.Old.Text()
-		}
-		if e.Value.Type() != 0 {
-			value = e.Value.Text()
-		}
-		return fmt.Sprintf("%s @%s %s to %s%s", spot(e.On), e.Name, old, value, known)
-	case edit.AddNode, edit.MoveNode:
-		behind := ""
-		if e.Behind != nil {
-			behind = " behind " + e.Behind.Path
-		}
-		return fmt.Sprintf("%s into %s as %s%s%s", spot(e.On), spot(e.Into), e.Name, behind, known)
-	case edit.RemoveNode:
-		all := ""
-		if b := e.On.Base; b != nil && b.Element != nil {
-			all = fmt.Sprintf(" with %d attributes and %d children", len(b.Element.Attributes), len(b.Element.Children))
-		}
-		return spot(e.On) + " gone" + all + known
-	case edit.SetKeys:
-		return fmt.Sprintf("%s keys %v to %v%s", spot(e.On), e.OldKeys, e.Keys, known)
-	default:
-		return fmt.Sprintf("%s flags %d to %d%s", spot(e.On), e.OldFlags, e.Flags, known)
-	}
-}
-
-func wantEdits(t *testing.T, edits []*Edited, want ...string) {
-	t.Helper()
-	var got []string
-	for _, e := range edits {
-		got = append(got, spell(e))
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("the edits are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	if len(differences) > 0 {
+		t.Errorf("%s\nafter\n%s", differences, text)
 	}
 }
 
 // editShop makes edits of all kinds in a file whose nodes have the given numbers.
-func editShop(t *testing.T, d *edit.Draft, n map[string]edit.Number) (want []string) {
+func editShop(t *testing.T, d *edit.Draft, n map[string]edit.Number) {
 	t.Helper()
 	made, below := d.NewNumber(), d.NewNumber()
-	for _, tt := range []struct {
-		edit edit.Edit
-		want string
-	}{
-		{edit.Edit{Op: edit.SetAttribute, Node: n["Goods/Item.2"], Name: "price", Value: datacenter.IntValue(21)}, "/Goods[@zoneId=1]/Item[@tid=2] @price 20 to 21"},
-		{edit.Edit{Op: edit.SetAttribute, Node: n["Goods/Item.2"], Name: "price", Value: datacenter.FloatValue(.5)}, "/Goods[@zoneId=1]/Item[@tid=2] @price 21 to 0.5"},
-		{edit.Edit{Op: edit.RemoveAttribute, Node: n["Goods/Item.2"], Name: "text"}, "/Goods[@zoneId=1]/Item[@tid=2] @text t2 to -"},
-		{edit.Edit{Op: edit.SetAttribute, Node: n["Goods/Item.2"], Name: "text", Value: datacenter.BoolValue(true)}, "/Goods[@zoneId=1]/Item[@tid=2] @text - to true"},
-		{edit.Edit{Op: edit.SetAttribute, Node: n["Goods.1/Item"], Name: "new", Value: datacenter.IntValue(1)}, "/Goods[@zoneId=2]/Item @new - to 1"},
-		// A path does not use an edited attribute if there is another.
-		{edit.Edit{Op: edit.SetAttribute, Node: n["Names/Name.1"], Name: "s", Value: datacenter.IntValue(1)}, "/Names/Name[@v=2] @s b to 1"},
-		{edit.Edit{Op: edit.SetAttribute, Node: n["Twins/Twin.1"], Name: "v", Value: datacenter.IntValue(1)}, "/Twins/Twin[2] @v same to 1"},
-		{edit.Edit{Op: edit.SetKeys, Node: n["Goods/Item.1"], Keys: datacenter.KeyDefinition{"price", "text"}}, "/Goods[@zoneId=1]/Item[@tid=1] keys tid to price text"},
-		{edit.Edit{Op: edit.SetFlags, Node: n["Goods/Item.1"], Flags: 1}, "/Goods[@zoneId=1]/Item[@tid=1] flags 0 to 1"},
-		{edit.Edit{Op: edit.SetFlags, Node: n["Goods/Item.1"], Flags: 3}, "/Goods[@zoneId=1]/Item[@tid=1] flags 1 to 3"},
-		{
-			edit.Edit{Op: edit.AddNode, Node: made, Parent: n["Names"], Name: "Name", Ordinal: 9},
-			"/Names > Name by 10 into /Names as Name behind /Names/Name[@v=2]",
-		},
-		{edit.Edit{Op: edit.AddNode, Node: below, Parent: made, Name: "Part"}, "/Names > Name by 10 > Part by 11 into /Names > Name by 10 as Part"},
-		{edit.Edit{Op: edit.SetAttribute, Node: below, Name: "a", Value: datacenter.IntValue(1)}, "/Names > Name by 10 > Part by 11 @a - to 1"},
-		{edit.Edit{Op: edit.SetAttribute, Node: below, Name: "a", Value: datacenter.IntValue(2)}, "/Names > Name by 10 > Part by 11 @a 1 to 2"},
-		{
-			edit.Edit{Op: edit.MoveNode, Node: n["Goods/Item/Stat"], Parent: n["Goods.1/Item"], Name: "Moved"},
-			"/Goods[@zoneId=1]/Item[@tid=0]/Stat into /Goods[@zoneId=2]/Item as Moved",
-		},
-		{
-			edit.Edit{Op: edit.SetAttribute, Node: n["Goods/Item/Stat"], Name: "hp", Value: datacenter.IntValue(7)},
-			"/Goods[@zoneId=1]/Item[@tid=0]/Stat @hp 0 to 7",
-		},
-		{edit.Edit{Op: edit.RemoveNode, Node: n["Goods/Item.3"]}, "/Goods[@zoneId=1]/Item[@tid=3] gone with 3 attributes and 1 children"},
-		{edit.Edit{Op: edit.RemoveNode, Node: n["Twins/Twin.2"]}, "/Twins/Twin[3] gone with 1 attributes and 1 children"},
-		{edit.Edit{Op: edit.AddNode, Node: d.NewNumber(), Name: "Sheet"}, "/ > Sheet by 18 into / as Sheet"},
+	for _, e := range []edit.Edit{
+		{Op: edit.SetAttribute, Node: n["Goods/Item.2"], Name: "price", Value: datacenter.IntValue(21)},
+		{Op: edit.SetAttribute, Node: n["Goods/Item.2"], Name: "price", Value: datacenter.FloatValue(.5)},
+		{Op: edit.RemoveAttribute, Node: n["Goods/Item.2"], Name: "text"},
+		{Op: edit.SetAttribute, Node: n["Goods/Item.2"], Name: "text", Value: datacenter.BoolValue(true)},
+		{Op: edit.SetAttribute, Node: n["Goods.1/Item"], Name: "new", Value: datacenter.IntValue(1)},
+		{Op: edit.SetAttribute, Node: n["Names/Name.1"], Name: "s", Value: datacenter.IntValue(1)},
+		{Op: edit.SetAttribute, Node: n["Twins/Twin.1"], Name: "v", Value: datacenter.IntValue(1)},
+		{Op: edit.SetKeys, Node: n["Goods/Item.1"], Keys: datacenter.KeyDefinition{"price", "text"}},
+		{Op: edit.SetFlags, Node: n["Goods/Item.1"], Flags: 1},
+		{Op: edit.SetFlags, Node: n["Goods/Item.1"], Flags: 3},
+		{Op: edit.AddNode, Node: made, Parent: n["Names"], Name: "Name", Ordinal: 9},
+		{Op: edit.AddNode, Node: below, Parent: made, Name: "Part"},
+		{Op: edit.SetAttribute, Node: below, Name: "a", Value: datacenter.IntValue(1)},
+		{Op: edit.SetAttribute, Node: below, Name: "a", Value: datacenter.IntValue(2)},
+		{Op: edit.MoveNode, Node: n["Goods/Item/Stat"], Parent: n["Goods.1/Item"], Name: "Moved"},
+		{Op: edit.SetAttribute, Node: n["Goods/Item/Stat"], Name: "hp", Value: datacenter.IntValue(7)},
+		{Op: edit.RemoveNode, Node: n["Goods/Item.3"]},
+		{Op: edit.RemoveNode, Node: n["Twins/Twin.2"]},
+		{Op: edit.AddNode, Node: d.NewNumber(), Name: "Sheet"},
 	} {
-		if err := d.Apply(t.Context(), tt.edit); err != nil {
+		if err := d.Apply(t.Context(), e); err != nil {
 			t.Fatal(err)
 		}
-		want = append(want, tt.want)
 	}
-	return want
 }
 
-// TestEditsOfJournal checks that the edits of a journal have paths and old values, without the
-// file.
-func TestEditsOfJournal(t *testing.T) {
-	p := newPlace(t, 0)
-	p.put(shop())
-	base := p.openFile()
-	e := p.mustOpen(Options{})
-	want := editShop(t, e.Draft(), numbers(t, base))
-	e.close()
-	edits := p.edits()
-	wantEdits(t, edits, want...)
-	wantPaths(t, base, edits)
-	if err := os.Remove(p.path); err != nil {
-		t.Fatal(err)
-	}
-	wantEdits(t, p.edits(), want...)
-	for _, e := range edits {
-		if len(e.On.Base.Guards) > 0 && (e.On.Base.Guards[0].Of != 4 || e.On.Base.Guards[0].Self == 0) {
-			t.Errorf("%s: %+v", e.On.Base.Path, e.On.Base.Guards)
+// shopLeft is the number of edits that are left of those of editShop.
+const shopLeft = 13
+
+// lostBases are what may become of a file on which edits were made that are not saved.
+var lostBases = map[string]func(path string) error{
+	"gone":         os.Remove,
+	"in its place": func(path string) error { return os.WriteFile(path, likeX86(), 0o600) },
+	"cut":          func(path string) error { return os.Truncate(path, 100) },
+	"there":        func(string) error { return nil },
+}
+
+// ofEachLoss edits a shop, with a session that ends or goes on, and has the file be lost.
+func ofEachLoss(t *testing.T, test func(p *place, base *datacenter.File, want *datacenter.File)) {
+	t.Helper()
+	for how, lose := range lostBases {
+		for _, ended := range []bool{false, true} {
+			t.Run(fmt.Sprint(how, " ", ended), func(t *testing.T) {
+				p := newPlace(t, 0)
+				p.put(shop())
+				base := p.openFile()
+				e := p.mustOpen(Options{})
+				editShop(t, e.Draft(), numbers(t, base))
+				want := savedDraft(t, e.Draft())
+				if ended {
+					e.close()
+				} else {
+					defer e.close()
+				}
+				if err := lose(p.path); err != nil {
+					t.Fatal(err)
+				}
+				test(p, base, want)
+			})
 		}
 	}
 }
 
-// TestEditsThatWereNotNoted checks that the next session writes the notes of a process that died at
-// once, and those of a journal of an earlier version.
-func TestEditsThatWereNotNoted(t *testing.T) {
+// TestPatchOfJournal checks that all edits of a journal are counted, and are in a patch, whatever
+// becomes of the file.
+func TestPatchOfJournal(t *testing.T) {
+	ofEachLoss(t, func(p *place, base, want *datacenter.File) {
+		j := p.describe()
+		on := j.Base()
+		if on == "" {
+			t.Fatal(j.LackError())
+		}
+		if left, err := countLeft(&j, on); left != shopLeft || err != nil {
+			t.Errorf("%d edits, %v", left, err)
+		}
+		got, err := patchOf(&j, on, nil, "p")
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantPatched(t, base, got, want, diff.Options{})
+	})
+}
+
+// TestDamagedBase checks that a copy with other bytes is said to be damaged, and is not used.
+func TestDamagedBase(t *testing.T) {
+	for _, damage := range []func(path string) error{
+		flip, func(path string) error { return os.Truncate(path, 100) }, func(path string) error { return os.WriteFile(path, likeX86(), 0o600) },
+	} {
+		p := newPlace(t, 0)
+		p.put(shop())
+		e := p.mustOpen(Options{})
+		editShop(t, e.Draft(), numbers(t, p.openFile()))
+		e.close()
+		j := p.describe()
+		if err := errors.Join(os.Remove(p.path), damage(j.KeptBase())); err != nil {
+			t.Fatal(err)
+		}
+		j = p.describe()
+		if on := j.Base(); on != "" || !strings.Contains(j.LackError().Error(), j.KeptBase()+" is damaged") {
+			t.Errorf("%s, %v", on, j.LackError())
+		}
+		if _, err := p.open(Options{}); err == nil {
+			t.Error("it was opened")
+		}
+		// Once the file is there again, it is copied again.
+		p.put(shop())
+		e = p.mustOpen(Options{})
+		e.close()
+		if err := os.Remove(p.path); err != nil {
+			t.Fatal(err)
+		}
+		if j = p.describe(); j.Base() != j.KeptBase() {
+			t.Error(j.LackError())
+		}
+	}
+}
+
+// TestStaleIsKeptAsPatch checks that edits whose file was replaced while nobody edited it are kept as
+// a patch when it is opened next.
+func TestStaleIsKeptAsPatch(t *testing.T) {
 	p := newPlace(t, 0)
 	p.put(shop())
 	base := p.openFile()
 	e := p.mustOpen(Options{})
-	want := editShop(t, e.Draft(), numbers(t, base))
+	editShop(t, e.Draft(), numbers(t, base))
+	want := savedDraft(t, e.Draft())
 	e.close()
-	withoutNotes(t, p.journal())
-	for _, x := range p.edits() {
-		if x.On.Base != nil || x.Into.Base != nil || x.Behind != nil {
-			t.Fatalf("%s is known", spell(x))
-		}
+	p.put(build(first(), 0))
+	_, err := p.open(Options{})
+	stale, ok := errors.AsType[*save.StaleError](err)
+	if !ok || stale.Edits != shopLeft || stale.AtMost {
+		t.Fatalf("%+v, %v", stale, err)
 	}
-	e = p.mustOpen(Options{})
-	if left := 13; e.Replayed() != left || int(e.Draft().Pending()) != left {
-		t.Errorf("replayed %d, want %d", e.Replayed(), left)
-	}
-	e.close()
-	wantEdits(t, p.edits(), want...)
-	before, err := os.Stat(p.journal())
+	text, err := os.ReadFile(stale.Patch)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.mustOpen(Options{}).close()
-	if after, err := os.Stat(p.journal()); err != nil || after.Size() != before.Size() {
-		t.Errorf("what was noted is noted again: %v, %d bytes became %d", err, before.Size(), after.Size())
+	got, err := patch.Parse("p", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantPatched(t, base, got, want, diff.Options{})
+}
+
+// TestBaseAfterSave checks that the copy is one of the file that the edits belong to, and goes with
+// the journal.
+func TestBaseAfterSave(t *testing.T) {
+	p := newPlace(t, 0)
+	e := p.mustOpen(Options{})
+	for i := range 3 {
+		before := p.bytes()
+		e.mustSet("A", fmt.Sprint("now ", i))
+		j := p.describe()
+		if kept, err := os.ReadFile(j.KeptBase()); err != nil || !bytes.Equal(kept, before) {
+			t.Errorf("after %d saves, %d bytes are kept: %v", i, len(kept), err)
+		}
+		e.mustSave()
+		if _, err := os.Lstat(filepath.Dir(j.KeptBase())); err == nil {
+			t.Error("the copy outlasts the edits")
+		}
+	}
+	e.close()
+}
+
+// TestNotesAreSkipped replays a journal of a version that described the edited nodes in records of
+// the kind 'b'.
+func TestNotesAreSkipped(t *testing.T) {
+	p := newPlace(t, 0)
+	p.put(shop())
+	base := p.openFile()
+	p.mustOpen(Options{}).close() // makes the folder
+	if notes := putNoted(t, p); notes < 10 {
+		t.Fatalf("%d notes", notes)
+	}
+	want := p.mustOpen(Options{})
+	d, err := edit.NewDraft(base, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	editShop(t, d, numbers(t, base))
+	if want.Replayed() != shopLeft || int(want.Draft().Pending()) != shopLeft {
+		t.Errorf("%d edits were replayed", want.Replayed())
+	}
+	got, err := makePatch(want.Draft(), "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantPatched(t, base, got, savedDraft(t, d), diff.Options{})
+	want.close()
+	// The file is kept from then on.
+	if err := os.Remove(p.path); err != nil {
+		t.Fatal(err)
+	}
+	if j := p.describe(); j.Base() != j.KeptBase() || j.Edits != shopLeft {
+		t.Errorf("%+v: %v", j, j.LackError())
 	}
 }
 
-// withoutNotes rewrites a journal without its notes.
-func withoutNotes(t *testing.T, path string) {
+// putNoted puts the journal of a session of the earlier version in place, which is of editShop. It
+// returns how many notes it has.
+func putNoted(t *testing.T, p *place) (notes int) {
 	t.Helper()
-	c, err := journal.Read(path)
+	in, err := os.Open("testdata/noted.journal.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	z, err := gzip.NewReader(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	noted := filepath.Join(dir, "noted.journal")
+	if err := os.WriteFile(noted, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := journal.Read(noted)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if err := os.Remove(path); err != nil {
+	var head map[string]any
+	if err := json.Unmarshal(c.Header(), &head); err != nil {
 		t.Fatal(err)
 	}
-	j, err := journal.Create(disk.OS{}, path, c.Header())
+	head["source"] = p.path
+	header, err := json.Marshal(head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := journal.Create(disk.OS{}, p.journal(), header)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for r, err := range c.Records() {
-		if err == nil && r[0] != 'b' {
+		if err == nil {
 			err = j.Append(r)
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
+		if r[0] == 'b' {
+			notes++
+		}
 	}
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// TestEditsAfterSave checks that notes after a save describe the new file.
-func TestEditsAfterSave(t *testing.T) {
-	p := newPlace(t, 0)
-	p.put(shop())
-	base := p.openFile()
-	n := numbers(t, base)
-	e := p.mustOpen(Options{})
-	d := e.Draft()
-	editShop(t, d, n)
-	e.notes.work() // writes notes about the first file
-	e.mustSave()
-	if err := d.Apply(t.Context(),
-		edit.Edit{Op: edit.SetAttribute, Node: n["Goods/Item.2"], Name: "price", Value: datacenter.IntValue(5)},
-		edit.Edit{Op: edit.SetAttribute, Node: n["Goods/Item/Stat"], Name: "hp", Value: datacenter.IntValue(5)},
-		edit.Edit{Op: edit.RemoveNode, Node: n["Twins/Twin"]},
-	); err != nil {
-		t.Fatal(err)
-	}
-	e.close()
-	saved := p.openFile()
-	edits := p.edits()
-	wantEdits(t, edits,
-		"/Goods[@zoneId=1]/Item[@tid=2] @price 0.5 to 5", "/Goods[@zoneId=2]/Item/Moved @hp 7 to 5", "/Twins/Twin[1] gone with 1 attributes and 1 children",
-	)
-	wantPaths(t, saved, edits)
-}
-
-// TestEditsOfLargeNodes checks that a note has only the hash of a node that is too large.
-func TestEditsOfLargeNodes(t *testing.T) {
-	p := newPlace(t, 2*maxElement)
-	base := p.openFile()
-	n := numbers(t, base)
-	e := p.mustOpen(Options{})
-	if err := e.Draft().Apply(t.Context(), edit.Edit{Op: edit.RemoveNode, Node: n["Tail.1"]}, edit.Edit{Op: edit.RemoveNode, Node: n["Sheet"]}); err != nil {
-		t.Fatal(err)
-	}
-	e.close()
-	edits := p.edits()
-	if large := edits[0].On.Base; large == nil || !large.Taken || large.Element != nil || large.Hash == 0 {
-		t.Errorf("%+v", large)
-	}
-	if small := edits[1].On.Base; small == nil || small.Element == nil || len(small.Element.Children) != 3 {
-		t.Errorf("%+v", small)
-	}
-	wantPaths(t, base, edits)
-}
-
-// FuzzEdits checks that any journal is read or refused.
-func FuzzEdits(f *testing.F) {
-	value, err := datacenter.StringValue("한")
-	if err != nil {
-		f.Fatal(err)
-	}
-	b := &Before{
-		Number: 1, Name: "a", Path: "/a", Keys: datacenter.KeyDefinition{"k"}, Taken: true, Hash: 1, Last: true,
-		Guards: []identity.Place{{Step: 0, N: 1, Of: 2, Group: 3, Self: 4, Before: 5, After: 6}},
-	}
-	note := appendBefore([]byte{noteVersion}, b, []Attribute{{"x", value}, {Name: "y"}}, []byte("\x01a\x00\x00\x01\x01x\x01\x01\x05\x00\x00\x00\x01\x01b\x00\x00\x00\x00"))
-	if list, err := parseNote(note); err != nil || len(list) != 1 || len(list[0].Element.Children) != 1 {
-		f.Fatalf("%+v, %v", list, err)
-	}
-	f.Add(note, []byte("\x01\x01\x01x\x01\x05\x00\x00\x00\x04\x01"))
-	f.Add(note[:len(note)-3], []byte("\x03\x81\x80\x80\x80\x01\x01\x01a\x80\x80\x80\x80\x10\x00\x00\x05\x81\x80\x80\x80\x01\x81\x80\x80\x80\x01\x01a\x01"))
-	f.Add([]byte{noteVersion, 0, 1, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 7}, []byte("\x05\x01\x01\x01a\x01"))
-	f.Add([]byte{noteVersion + 1, 1, 2, 3}, []byte("\x06\x01\x01\x01a\x07\x01\x02"))
-	f.Fuzz(func(t *testing.T, note, record []byte) {
-		r := newJournalReader()
-		_ = r.note(note) // the nodes before a mistake count
-		for n, b := range r.before {
-			if b.Number != n || b.Attributes == nil || b.Element != nil && !b.Taken {
-				t.Errorf("%+v", b)
-			}
-		}
-		err := r.record(record)
-		r.restore()
-		for _, e := range r.list {
-			if e.On.Base != nil && e.On.Base.Number != e.On.Number || len(e.On.Made) > datacenter.MaxDepth+1 {
-				t.Errorf("%+v", e)
-			}
-		}
-		if count, countErr := edit.RecordEdits(record); count != r.edits || (err == nil) != (countErr == nil) {
-			t.Errorf("%d edits, %v: want %d, %v", r.edits, err, count, countErr)
-		}
-		_, _ = NetOf(func(visit func(*Edited) error) error { // it must not panic
-			for _, e := range r.list {
-				if err := visit(e); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	})
+	return notes
 }

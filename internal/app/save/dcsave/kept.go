@@ -1,7 +1,6 @@
 package dcsave
 
 import (
-	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -47,29 +46,21 @@ func (s *Session) KeepPatch(changed error) string {
 }
 
 // patchOf makes a patch of the edits. It needs what surrounds them in the file, which may still be
-// in memory or, if the file that was overwritten is one that this session has saved, in the first
-// file: then the patch has what was saved as well. Else it is made of what the journal notes.
+// in memory; else the copy that was kept has it.
 func (s *Session) patchOf() (*patch.Patch, error) {
-	ctx, name := context.Background(), filepath.Base(s.files.Path())
-	snapshot := s.draft.View()
-	defer snapshot.Close()
-	if p, err := patch.MakeDraft(ctx, snapshot, name); err == nil {
+	name := filepath.Base(s.files.Path())
+	if p, err := makePatch(s.draft, name); err == nil {
 		return p, nil
-	}
-	if s.src.Intact() == nil {
-		if p, err := patch.MakeDraft(ctx, snapshot.OnFirst(), name); err == nil {
-			return p, nil
-		}
 	}
 	j, err := save.Kinds{Kind}.Find(s.files.Path())
 	if err != nil {
 		return nil, err
 	}
-	p, missing, err := PatchOf(&j)
-	if missing > 0 {
-		s.opts.Logger.Error("the patch of what was edited lacks some edits: its last lines tell which", "edits", missing)
+	base := j.Base()
+	if base == "" {
+		return nil, j.LackError()
 	}
-	return p, err
+	return patchOf(&j, base, s.opts.Keys, name)
 }
 
 // keptPatch returns the text of a patch of the edits of a file, and why it was written.
@@ -83,9 +74,9 @@ func keptPatch(p *patch.Patch, file string, why error) []byte {
 
 func oneLine(s string) string { return strings.NewReplacer("\n", " ", "\r", " ").Replace(s) }
 
-// patchStale makes the patch of a journal that can't be replayed any more, see [save.Kind].
-func patchStale(j *save.Journal, why error) ([]byte, error) {
-	p, _, err := PatchOf(j)
+// patchStale makes the patch of a journal that can't be replayed any more, see [save.Options].
+func (s *Session) patchStale(j *save.Journal, base string, why error) ([]byte, error) {
+	p, err := patchOf(j, base, s.opts.Keys, filepath.Base(j.Source))
 	if err != nil || len(p.Blocks) == 0 {
 		return nil, err
 	}

@@ -5,10 +5,9 @@
 // are written as a patch. If the journal fails, edits are refused, but saving still works, since the
 // draft has all edits.
 //
-// A record of edits refers to nodes by numbers, which mean nothing without the file. So notes in
-// the journal describe the edited nodes (see noteVersion), and [EditsOf] can show the edits with
-// paths and old values when the file is gone. A short note, a sketch, is written before an edit is
-// acknowledged, and a full one, for which nodes are compared with their siblings, a little later.
+// A record of edits refers to nodes by numbers, which mean nothing without the file. So whoever lists
+// or counts the edits of a journal, or makes a patch of them, makes them again on the file or on the
+// copy of it that package save keeps ([DraftOf]).
 package dcsave
 
 import (
@@ -29,7 +28,7 @@ import (
 
 // Kind is the kind of data centers.
 var Kind = &save.Kind{
-	Folder: "journal", What: "a data center", Count: edit.RecordEdits, Net: countNet, Patch: patchStale,
+	Folder: "journal", What: "a data center", Count: edit.RecordEdits, Left: countLeft,
 }
 
 // Options are the options of Open.
@@ -38,6 +37,8 @@ type Options struct {
 	Write datacenter.WriteOptions
 	// NoBackup keeps no NAME.bak.
 	NoBackup bool
+	// Keys are tried in turn to open the copy of a file that is gone. Default: [datacenter.DefaultKeys].
+	Keys []datacenter.Key
 	// Reopen returns the options for reading back the new file.
 	Reopen func() datacenter.Options
 	// Carry is called when to is in place, which was made of from and differs from it in the sheets
@@ -61,7 +62,7 @@ type Session struct {
 	opts  Options
 	draft *edit.Draft
 	files *save.Set
-	notes *noter
+	count counter
 	// replayed is the number of edits that a crash had left. isOpen says that all of them were
 	// made again.
 	replayed int
@@ -110,17 +111,13 @@ func Open(ctx context.Context, src *source.File, dc *datacenter.File, opts Optio
 	s.layout.Store(int64(dc.Layout()))
 	var err error
 	if s.files, err = save.Open(Kind, src.Path(), save.Options{
-		NoBackup: opts.NoBackup, Salvage: opts.Salvage, Check: src.CheckNow, Logger: opts.Logger, Disk: opts.Disk,
+		NoBackup: opts.NoBackup, Salvage: opts.Salvage, Check: src.CheckNow, Patch: s.patchStale, Logger: opts.Logger, Disk: opts.Disk,
 	}); err != nil {
 		return nil, err
 	}
-	s.notes = newNoter(
-		func(note []byte) error { return s.files.Note("", note) },
-		func() { s.draft.Counted(func(pending int64) { s.files.Count("", pending) }) },
-		opts.Logger,
-	)
+	s.count.count = s.countEdits
 	if s.draft, err = edit.NewDraft(dc, s.log); err == nil {
-		err = s.replay(ctx, dc)
+		err = s.replay(ctx)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -130,35 +127,21 @@ func Open(ctx context.Context, src *source.File, dc *datacenter.File, opts Optio
 	return s, nil
 }
 
-// replay makes the edits again that a crash has left, and schedules the notes that the earlier
-// process had no time to write.
-func (s *Session) replay(ctx context.Context, dc *datacenter.File) error {
-	d, err := newDescriber(dc, s.src.Intact)
+// replay makes the edits again that a crash has left, and counts them.
+func (s *Session) replay(ctx context.Context) error {
+	err := s.files.Replay(ctx, func(_ string, record []byte) error { return s.draft.Replay(ctx, record) })
 	if err != nil {
 		return err
 	}
-	err = s.files.Notes(func(_ string, note []byte) {
-		nodes, err := parseNote(note)
-		if err != nil {
-			s.opts.Logger.Warn("what the journal says of the file that was edited can't be read", "err", err)
-		}
-		d.told(nodes)
-	})
-	if err != nil {
-		return err
+	if s.replayed = int(s.draft.Pending()); s.replayed > 0 { // else settle removes the journal
+		s.files.Count("", int64(s.replayed))
 	}
-	s.notes.describe(d, nil)
-	s.notes.hold() // Replay holds the lock of files that a note needs
-	defer s.notes.release()
-	err = s.files.Replay(ctx, func(_ string, record []byte) error {
-		err := s.draft.Replay(ctx, record)
-		if err == nil {
-			s.notes.take(record)
-		}
-		return err
-	})
-	s.replayed = int(s.draft.Pending())
-	return err
+	return nil
+}
+
+// countEdits writes to the journal how many edits there are.
+func (s *Session) countEdits() {
+	s.draft.Counted(func(pending int64) { s.files.Count("", pending) })
 }
 
 // Draft returns the draft.
@@ -168,20 +151,6 @@ func (s *Session) Draft() *edit.Draft { return s.draft }
 func (s *Session) HoldBase() (release func()) {
 	s.reading.RLock()
 	return s.reading.RUnlock
-}
-
-// HoldNotes lets the caller find paths of edited nodes before the journal has them, until release
-// is called: to do both at once takes twice as long. It has no effect if notes are overdue.
-func (s *Session) HoldNotes() (release func()) { return s.notes.pause() }
-
-// FoundPaths returns a function that returns the path of an edited node of base, by its number
-// there, if the journal has it already: to find 100,000 paths anew takes seconds. It returns an
-// empty string otherwise.
-func (s *Session) FoundPaths(base *datacenter.File) func(edit.Number) string {
-	if found := s.notes.found(); found.file == base {
-		return found.of
-	}
-	return func(edit.Number) string { return "" }
 }
 
 // Revert takes back what choose returns, see [edit.Draft.Revert], and returns when that would survive
@@ -198,8 +167,6 @@ func (s *Session) Revert(ctx context.Context, choose func() ([]edit.Target, erro
 	if _, err = s.draft.Revert(ctx, nil, what); err != nil || s.draft.Pending() > 0 {
 		return errors.Join(err, s.Sync())
 	}
-	s.notes.hold()
-	defer s.notes.release()
 	return s.settle(ctx)
 }
 
@@ -223,7 +190,7 @@ func (s *Session) log(record []byte) error {
 	}
 	err := s.files.Log("", record)
 	if err == nil {
-		s.notes.takeNew(record)
+		s.count.wake()
 	}
 	return err
 }
@@ -233,16 +200,20 @@ func (s *Session) Sync() error { return s.files.Sync() }
 
 // Discard gives up all edits and removes the journal. Nothing can be edited afterwards.
 func (s *Session) Discard() error {
-	s.notes.close(false)
+	s.count.close()
 	return s.files.Discard()
 }
 
 // Close releases the source. Unsaved edits stay in the journal.
 func (s *Session) Close() error {
-	if s.isOpen && s.files.Pending() > 0 && s.draft.Pending() == 0 {
+	s.count.close()
+	switch {
+	case !s.isOpen || s.files.Pending() == 0:
+	case s.draft.Pending() == 0:
 		s.dropJournal()
+	default:
+		s.countEdits()
 	}
-	s.notes.close(s.files.Pending() > 0)
 	return errors.Join(s.files.Close(), s.base.close())
 }
 
@@ -257,8 +228,6 @@ func (s *Session) Save(ctx context.Context, how save.How, show func(save.Progres
 	s.isSaving.Store(true)
 	defer s.isSaving.Store(false)
 	began := time.Now()
-	s.notes.hold()
-	defer s.notes.release()
 	if !s.Pending() {
 		return r, s.settle(ctx)
 	}
@@ -274,13 +243,12 @@ func (s *Session) Save(ctx context.Context, how save.How, show func(save.Progres
 	return r, err
 }
 
-// edited returns the file that the edits belong to, and what tells whether it was overwritten. The
-// caller holds saving.
-func (s *Session) edited() (f *datacenter.File, intact func() error) {
+// edited returns the file that the edits belong to. The caller holds saving.
+func (s *Session) edited() *source.File {
 	if s.base != nil {
-		return s.base.file, s.base.from.Intact
+		return s.base.from
 	}
-	return s.first, s.src.Intact
+	return s.src
 }
 
 // settle removes the journal if the edits in it undo each other. The caller holds saving.
@@ -288,17 +256,11 @@ func (s *Session) settle(ctx context.Context) error {
 	if s.files.Pending() == 0 {
 		return nil
 	}
-	next, err := newDescriber(s.edited())
-	if err != nil {
-		return err
-	}
 	drop := func() error {
-		return s.notes.rebase(next, nil, func([][]byte) error {
-			s.dropJournal()
-			return nil
-		})
+		s.dropJournal()
+		return nil
 	}
-	_, err = s.draft.Settle(ctx, drop)
+	_, err := s.draft.Settle(ctx, drop)
 	if errors.Is(err, source.ErrChanged) {
 		err = drop() // nothing can be edited any more, and nothing is left to be saved
 	}
@@ -316,13 +278,13 @@ func (s *Session) dropJournal() {
 // replayed, so the edits are written to a file of their own. If the edited file was overwritten,
 // they are written as a patch.
 func (s *Session) rescue(ctx context.Context, changed error) error {
-	if _, intact := s.edited(); intact() == nil && s.src.Intact() == nil {
-		err := s.files.Rescue(ctx, "", onFirst{s}, s.src.Opened(), changed)
+	if edited := s.edited(); edited.Intact() == nil {
+		err := s.files.Rescue(ctx, "", s, edited.Opened(), changed)
 		if _, ok := errors.AsType[*save.ConflictError](err); ok {
 			s.isRescued = true
 			s.dropPatch()
 		}
-		if s.src.Intact() == nil {
+		if edited.Intact() == nil {
 			return err
 		}
 	}

@@ -27,15 +27,6 @@ func (s *Session) Snapshot() (save.Snapshot, error) {
 	return w, nil
 }
 
-// onFirst is a Session whose edits, all since it began, are written on top of the first file. A
-// file that was saved since may not be readable any more.
-type onFirst struct{ *Session }
-
-// Snapshot implements [save.Edited].
-func (s onFirst) Snapshot() (save.Snapshot, error) {
-	return &snapshot{Snapshot: s.draft.Snapshot().OnFirst(), s: s.Session}, nil
-}
-
 // snapshot writes a new file. It changes only what was edited in the bytes of the base, that is, it
 // splices the file, or else it packs the whole draft.
 type snapshot struct {
@@ -251,12 +242,7 @@ func (w *snapshot) options() datacenter.Options {
 func (w *snapshot) Rebase(ctx context.Context, publish func(later [][]byte) error) error {
 	info := w.to.from.Info()
 	w.s.src.Expect(info)
-	next, err := newDescriber(w.to.file, w.to.from.Intact)
-	if err == nil {
-		err = w.s.draft.Rebase(ctx, w.written, w.to.file, func(later [][]byte) error {
-			return w.s.notes.rebase(next, later, publish)
-		})
-	}
+	err := w.s.draft.Rebase(ctx, w.written, w.to.file, publish)
 	if err != nil && !save.IsInPlace(err) {
 		w.s.src.Expect(nil)
 		return err
