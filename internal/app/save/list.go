@@ -119,6 +119,7 @@ func (j *Journal) describe() error {
 	err = j.probe()
 	if held, ok := errors.AsType[*filelock.HeldError](err); ok {
 		j.State, j.Held = StateInUse, held.Since
+		j.askLeft()
 		return nil
 	}
 	j.Unreadable = contents.Unreadable() // not while in use, when a record may be half written
