@@ -73,18 +73,28 @@ func (e *ledger) makeBase(file, path string, id Identity) error {
 	if err != nil {
 		return err
 	}
-	if err = copyTo(temp, path, id.Size); err == nil {
+	err = copyTo(temp, path, id.Size)
+	if err = errors.Join(err, temp.Close()); err == nil { // Windows renames no open file
 		err = os.Rename(temp.Name(), to)
 	}
 	if err != nil {
-		return errors.Join(err, temp.Close(), os.Remove(temp.Name()))
+		return errors.Join(err, os.Remove(temp.Name()))
 	}
 	e.bases.Go(func() {
-		if err := errors.Join(temp.Sync(), temp.Close(), disk.OS{}.SyncDir(dir.Path())); err != nil {
+		if err := errors.Join(syncFile(to), disk.OS{}.SyncDir(filepath.Dir(to))); err != nil {
 			e.log.Warn("the copy of what is edited may not survive a power cut", "err", err)
 		}
 	})
 	return nil
+}
+
+// syncFile makes the content of a file durable.
+func syncFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }
 
 // copyTo copies the file at a path.
