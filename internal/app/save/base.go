@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	iofs "io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -123,7 +124,7 @@ func (e *ledger) giveUpBases(why error) bool {
 	}
 	e.bases.Wait()
 	e.lackBase(why)
-	return os.RemoveAll(dir) == nil
+	return removeBases(dir) == nil
 }
 
 // basesDir returns the path of the folder of the bases.
@@ -144,7 +145,19 @@ func basesOf(journal string) string {
 
 // dropBases removes the bases of a journal that is gone. What can't be removed now is removed when
 // the source is edited next.
-func dropBases(journal string) error { return os.RemoveAll(basesOf(journal)) }
+func dropBases(journal string) error { return removeBases(basesOf(journal)) }
+
+// removeBases removes a folder of bases, if there is one. [os.RemoveAll] fails under wine.
+func removeBases(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, iofs.ErrNotExist) {
+		return nil
+	}
+	for _, entry := range entries {
+		err = errors.Join(err, os.Remove(filepath.Join(dir, entry.Name())))
+	}
+	return errors.Join(err, os.Remove(dir))
+}
 
 // keepBases gives the bases of a journal a second name for a copy of the journal. Where files have
 // only one name, the copy gets none.
