@@ -148,8 +148,12 @@ func (r *resolver) match(g *group, conditions []query.PlainCondition) ([]row, er
 	if err != nil {
 		return nil, err
 	}
-	var list []row
-	for _, x := range alike {
+	return r.matching(g, alike, conditions)
+}
+
+// matching gives those of some rows for which all conditions hold.
+func (r *resolver) matching(g *group, some index, conditions []query.PlainCondition) (list []row, err error) {
+	for _, x := range some {
 		ok, err := r.holds(g.rows[x.row].node, conditions)
 		if err != nil {
 			return nil, err
@@ -188,17 +192,7 @@ func (r *resolver) narrow(g *group, conditions []query.PlainCondition) ([]row, e
 			least = alike
 		}
 	}
-	var list []row
-	for _, x := range least {
-		ok, err := r.holds(g.rows[x.row].node, conditions)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			list = append(list, g.rows[x.row])
-		}
-	}
-	return list, nil
+	return r.matching(g, least, conditions)
 }
 
 // holds reports whether all conditions hold for a node.

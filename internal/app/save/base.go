@@ -58,8 +58,8 @@ func (e *ledger) lackBase(err error) {
 }
 
 // makeBase makes the base of a file. It gets its name when it is whole. The system copies it: where
-// the file system can share the blocks of two files, it does. The disk may get it later, see
-// syncBases. The caller holds mu.
+// the file system can share the blocks of two files, it does. The disk gets it in the background, for
+// which sync waits. The caller holds mu.
 func (e *ledger) makeBase(file, path string, id Identity) error {
 	dir, err := userdir.State(e.kind.Folder, nameOf(e.source)+baseSuffix)
 	if err != nil {
