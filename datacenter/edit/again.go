@@ -54,7 +54,7 @@ func (d *Draft) mayReturn(parent *draftNode, i int) bool {
 // back: the Draft will go on with the new file.
 func (d *Draft) isSaved(parent *draftNode, i int) bool {
 	for _, s := range d.epochs.saves {
-		if s.draftBase == d.base && !s.has(parent, i) {
+		if s.base == d.base && !s.has(parent, i) {
 			return false
 		}
 	}

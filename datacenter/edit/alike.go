@@ -38,7 +38,7 @@ func (v *survey) swapped(i int) {
 // isAlike reports whether siblings of which some were removed and others made are as in the base.
 func (v *survey) isAlike(at siblingsAt) bool {
 	s := v.swaps[at]
-	if s.gone == 0 || s.gone != s.come || v.s.base != v.s.draftBase {
+	if s.gone == 0 || s.gone != s.come {
 		return false
 	}
 	is, known := v.alike[at]
@@ -70,7 +70,7 @@ func (v *survey) compareSiblings(at siblingsAt) bool {
 		named.kids = append(named.kids, *c)
 	}
 	name := v.s.name(at.name)
-	return v.sameKids(at.parent, &named, v.s.baseOf(x.n), func(n datacenter.Node) bool { return n.Name() == name })
+	return v.sameKids(at.parent, &named, x.n.base, func(n datacenter.Node) bool { return n.Name() == name })
 }
 
 // isElsewhere reports whether a child that the base has is below another node now, or has another name.
@@ -83,7 +83,7 @@ func (v *survey) isElsewhere(c *draftChild, parent int) bool {
 // only some count.
 func (v *survey) sameKids(parent int, x *nodeState, base datacenter.Node, counts func(datacenter.Node) bool) bool {
 	o := childOrder{first: v.s.d.first}
-	o.collect(&v.s.nameTable, v.nodes[parent].n, x, v.s.stateOf)
+	o.collect(&v.s.nameTable, v.nodes[parent].n, x, v.s.at)
 	children, err := o.sorted()
 	if err != nil {
 		return false

@@ -65,9 +65,6 @@ func (s *Snapshot) Changes() []Change {
 
 // numberOf returns the number in the Snapshot's base of a node that the base has.
 func (s *Snapshot) numberOf(n Number) (Number, error) {
-	if s.base != s.draftBase {
-		return n, nil
-	}
 	return s.labels.number(s.d, n)
 }
 
@@ -79,7 +76,7 @@ func (v *survey) changes(tell func(Change)) {
 			i = x.end - 1 // nothing below differs
 			continue
 		}
-		base := v.s.baseOf(x.n)
+		base := x.n.base
 		if isNone(base) {
 			if !v.isNew(x.parent) {
 				tell(Change{Kind: NodeMade, Node: x.n.number, Entries: v.newEntries(i)})
@@ -233,7 +230,7 @@ func (s *Snapshot) Pending() int64 {
 	p := &s.d.pending
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.made == s.made && s.base == s.draftBase {
+	if p.made == s.made {
 		return p.count
 	}
 	return s.count()

@@ -150,7 +150,7 @@ func (c *comparer) draftChild(k *draftChild, y datacenter.Node) error {
 // draftAttributes compares the attributes of a draft node.
 func (c *comparer) draftAttributes(n *draftNode, x *nodeState, y datacenter.Node) error {
 	if !x.changed {
-		return c.told(c.SameAttributes(c.s.baseOf(n), y))
+		return c.told(c.SameAttributes(n.base, y))
 	}
 	attrs := x.attrCount()
 	if attrs != y.AttributeCount() {

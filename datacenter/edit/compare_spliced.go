@@ -115,7 +115,7 @@ func (c *splicedComparer) self(n *draftNode, y datacenter.Node) (kids []pair, er
 // attributes compares the attributes of a draft node.
 func (c *splicedComparer) attributes(n *draftNode, x *nodeState, y datacenter.Node) error {
 	if !x.changed {
-		if base := c.s.baseOf(n); !base.SameStoredAttributes(y) {
+		if base := n.base; !base.SameStoredAttributes(y) {
 			return c.told(c.SameAttributes(base, y))
 		}
 		return nil

@@ -35,7 +35,7 @@ func (s *Snapshot) Reader() *Reader {
 
 // readNodes adds a draft node with its subtree.
 func (s *Snapshot) readNodes(nodes map[Number]readNode, n *draftNode, parent Number) {
-	x := readNode{n, parent, s.stateOf(n)}
+	x := readNode{n, parent, s.at(n)}
 	nodes[n.number] = x
 	for i := range x.state.kids {
 		if k := &x.state.kids[i]; k.node != nil && !k.dead {
@@ -53,9 +53,6 @@ func (r *Reader) Base() *datacenter.File { return r.s.base }
 // Number returns the number in the base of the node with a number. What the base does not
 // have keeps its number.
 func (r *Reader) Number(n Number) (Number, error) {
-	if r.s.base != r.s.draftBase {
-		return n, nil
-	}
 	return r.s.labels.number(r.s.d, n)
 }
 
@@ -112,7 +109,7 @@ func (r *Reader) OrderedChildren(n Number) (children []Entry, ok bool, err error
 		return nil, false, nil
 	}
 	o := childOrder{first: r.s.d.first}
-	o.collect(&r.nameTable, x.draftNode, &x.state, r.s.stateOf)
+	o.collect(&r.nameTable, x.draftNode, &x.state, r.s.at)
 	children, err = o.sorted()
 	return children, true, err
 }

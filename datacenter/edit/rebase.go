@@ -41,7 +41,7 @@ func (d *Draft) Rebase(ctx context.Context, w *Written, g *datacenter.File, publ
 	defer d.planning.Unlock()
 	d.editing.Lock()
 	defer d.editing.Unlock()
-	if d.base != w.s.draftBase {
+	if d.base != w.s.base {
 		return errors.New("datacenter: BUG: the Draft has another base by now")
 	}
 	if err := r.again(ctx, d.epochs.since[r.done:]); err != nil {
@@ -192,7 +192,7 @@ func (r *rebaser) attributes(n, old *draftNode) error {
 	changed := n.changed
 	n.changed = false
 	if _, found := r.w.became[old]; !found || !changed {
-		if found && r.w.s.baseOf(old).SameStoredAttributes(n.base) {
+		if found && old.base.SameStoredAttributes(n.base) {
 			return nil // they are where they were
 		}
 		return n.restAttributes(r.tree.labels.names)

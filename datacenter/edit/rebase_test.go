@@ -30,11 +30,8 @@ func (s *session) saveWhileEdited(layout datacenter.Layout) {
 		since = append(since, s.stepOrReturn()...)
 	}
 	var out bytes.Buffer
-	from, base := snapshot, s.files[len(s.files)-1]
-	if rapid.IntRange(0, 3).Draw(s.t.rt, "on the first file") == 0 {
-		from, base = snapshot.OnFirst(), s.files[0]
-	}
-	w, err := from.Write(s.t.Context(), datacenter.WriteOptions{Layout: layout}, &out)
+	base := s.files[len(s.files)-1]
+	w, err := snapshot.Write(s.t.Context(), datacenter.WriteOptions{Layout: layout}, &out)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -70,28 +67,6 @@ func (s *session) saveWhileEdited(layout datacenter.Layout) {
 	s.checkPending()
 	s.m.check(s.t, s.d, s.f)
 	s.checkReplay(nil, layout)
-	s.checkOnFirst()
-}
-
-// checkOnFirst writes all edits on top of the first file.
-func (s *session) checkOnFirst() {
-	snapshot := s.d.Snapshot()
-	defer snapshot.Close()
-	var out bytes.Buffer
-	first := snapshot.OnFirst()
-	w, err := first.Write(s.t.Context(), datacenter.WriteOptions{}, &out)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	g := dctest.OpenAs(s.t, out.Bytes(), s.files[0].Layout())
-	if err := w.Compare(s.t.Context(), g); err != nil {
-		s.t.Fatal(err)
-	}
-	want := s.m.clone()
-	want.root.sort(nameOrder(g))
-	if got := newModel(s.t, g).String(); got != want.String() {
-		s.t.Fatalf("on top of the first file, the tree is\n%.2000swant\n%.2000s", got, want)
-	}
 }
 
 // TestRebaseIsTheModel saves a draft repeatedly while it is edited. It must equal a plain

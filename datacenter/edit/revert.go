@@ -457,7 +457,7 @@ func (r *reverter) contents() (removals, sets []Edit, err error) {
 		if err := r.attributesOf(x, "", &removals, &sets); err != nil {
 			return nil, nil, err
 		}
-		base := r.s.baseOf(x.n)
+		base := x.n.base
 		if keys := base.Keys(); !slices.Equal(keys, r.s.definition(x.key)) {
 			sets = append(sets, Edit{Op: SetKeys, Node: x.n.number, Keys: keys})
 		}

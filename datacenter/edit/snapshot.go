@@ -16,16 +16,15 @@ import (
 // ([Snapshot.Write]), check it ([Written.Compare]), and continue with it ([Draft.Rebase]).
 type Snapshot struct {
 	d *Draft
-	// draftBase was the Draft's base. base is the file that the Snapshot is on top of:
-	// draftBase or the first file.
-	draftBase, base *datacenter.File
-	root            *draftNode
-	epoch           int64
+	// base was the Draft's base.
+	base  *datacenter.File
+	root  *draftNode
+	epoch int64
 	// entries and made are the Draft's counts at that moment.
 	entries, made int64
 	// nameTable is a copy of the Draft's, without the inverses.
 	nameTable
-	// labels are the Draft's: what belongs to draftBase.
+	// labels are the Draft's: what belongs to base.
 	labels labels
 	// since is the place in epochs.since of the first edit after the Snapshot.
 	since int
@@ -106,7 +105,7 @@ func (d *Draft) take() *Snapshot {
 // present returns a Snapshot that lasts until the next edit. The caller holds editing.
 func (d *Draft) present() *Snapshot {
 	return &Snapshot{
-		d: d, draftBase: d.base, base: d.base, root: d.root, epoch: d.epochs.now, entries: d.entries, made: d.made,
+		d: d, base: d.base, root: d.root, epoch: d.epochs.now, entries: d.entries, made: d.made,
 		nameTable: d.nameTable, labels: d.labels, since: len(d.epochs.since),
 	}
 }
@@ -144,47 +143,8 @@ func (d *Draft) touch(n *draftNode) {
 	n.epoch = d.epochs.now
 }
 
-// OnFirst returns the same Snapshot on top of the first file. If the base can't be read any
-// more but the first file can, it still writes all edits since the Draft was made. It is
-// valid until the Snapshot is closed.
-func (s *Snapshot) OnFirst() *Snapshot {
-	x := *s
-	x.base = s.d.first
-	return &x
-}
-
-// baseOf returns the node of a draft node in the Snapshot's base.
-func (s *Snapshot) baseOf(n *draftNode) datacenter.Node {
-	if s.base != s.draftBase {
-		return n.home
-	}
-	return n.base
-}
-
 // at returns the state that a draft node had.
 func (s *Snapshot) at(n *draftNode) nodeState {
-	state := s.stateOf(n)
-	if s.base != s.draftBase {
-		state.moveHome(n)
-	}
-	return state
-}
-
-// moveHome makes the state refer to the first file instead of the base.
-func (x *nodeState) moveHome(n *draftNode) {
-	x.attrs, x.kids, x.changed = slices.Clone(x.attrs), slices.Clone(x.kids), isNone(n.home)
-	for i := range x.attrs {
-		a := &x.attrs[i]
-		a.stored, a.addr, a.changed = i < n.homeAttrs, a.home, a.edited
-		x.changed = x.changed || a.edited || a.stored == a.dead
-	}
-	for i := range x.kids {
-		k := &x.kids[i]
-		k.stored, k.addr = i < n.homeKids && k.home != datacenter.Address{}, k.home // not a placeholder
-	}
-}
-
-func (s *Snapshot) stateOf(n *draftNode) nodeState {
 	s.d.mu.RLock()
 	defer s.d.mu.RUnlock()
 	if n.epoch <= s.epoch {

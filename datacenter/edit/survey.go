@@ -97,7 +97,7 @@ func (v *survey) at(n Number) (i int, ok bool) {
 }
 
 // isNew reports whether the base does not have a node.
-func (v *survey) isNew(i int) bool { return isNone(v.s.baseOf(v.nodes[i].n)) }
+func (v *survey) isNew(i int) bool { return isNone(v.nodes[i].n.base) }
 
 // isGone reports whether a child that the base has was removed.
 func (v *survey) isGone(x *surveyed, kid int) bool {
@@ -113,7 +113,7 @@ func (v *survey) isGone(x *surveyed, kid int) bool {
 func (v *survey) newEntries(i int) (count int64) {
 	for end := v.nodes[i].end; i < end; {
 		x := &v.nodes[i]
-		if !isNone(v.s.baseOf(x.n)) {
+		if !isNone(x.n.base) {
 			i = x.end
 			continue
 		}
@@ -192,9 +192,6 @@ func (v *survey) classes(at siblingsAt) map[string][]sibling {
 
 // before returns a number that orders siblings as the base does.
 func (v *survey) before(home kidAt) uint64 {
-	if v.s.base != v.s.draftBase {
-		return uint64(home.kid)
-	}
 	return v.nodes[home.parent].kids[home.kid].rank
 }
 

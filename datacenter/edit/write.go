@@ -112,7 +112,7 @@ func (s *Snapshot) writeTo(w *draftWriter, usedNames, usedKeys []bool) (map[*dra
 	if err != nil {
 		return nil, err
 	}
-	w.r.Root(s.baseOf(s.root), w.keys[root.key], root.flags, attrs, children)
+	w.r.Root(s.root.base, w.keys[root.key], root.flags, attrs, children)
 	return w.orders, nil
 }
 
@@ -214,7 +214,7 @@ func (w *draftWriter) node(n *draftNode) (datacenter.StoredNode, error) {
 	if err != nil {
 		return raw, err
 	}
-	err = w.r.End(w.s.baseOf(n), &raw, children)
+	err = w.r.End(n.base, &raw, children)
 	return raw, err
 }
 
@@ -223,7 +223,7 @@ func (w *draftWriter) begin(n *draftNode, x *nodeState) (datacenter.StoredNode, 
 	if w.stored != nil {
 		w.stored[n] = &storedRuns{}
 	}
-	was, name, key := w.s.baseOf(n), w.names[x.name], w.keys[x.key]
+	was, name, key := n.base, w.names[x.name], w.keys[x.key]
 	if !x.changed {
 		return w.r.BeginSame(was, name, key, x.flags)
 	}
@@ -236,7 +236,7 @@ func (w *draftWriter) begin(n *draftNode, x *nodeState) (datacenter.StoredNode, 
 
 func (w *draftWriter) attributes(n *draftNode, x *nodeState) ([]datacenter.StoredAttribute, error) {
 	if !x.changed {
-		return w.r.Attributes(w.s.baseOf(n))
+		return w.r.Attributes(n.base)
 	}
 	var run []datacenter.StoredAttribute
 	for i := range x.attrs {
@@ -320,7 +320,7 @@ func (w *draftWriter) load(sheets []draftChild, i int) {
 
 // add adds a draft node, and what is below it, to what is loaded.
 func (w *draftWriter) add(n *draftNode) {
-	x, base := w.s.at(n), w.s.baseOf(n)
+	x, base := w.s.at(n), n.base
 	if !isNone(base) {
 		w.ahead.Children(base)
 		if x.changed {
@@ -354,7 +354,7 @@ func (w *draftWriter) isSettled(k *draftChild, raw datacenter.StoredNode) bool {
 	if !k.stored || k.node == nil {
 		return k.stored
 	}
-	base := w.s.baseOf(k.node)
+	base := k.node.base
 	return raw.NameIndex() == base.NameIndex() && raw.KeyIndex() == base.KeyIndex() && !w.s.at(k.node).changed
 }
 

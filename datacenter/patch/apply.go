@@ -465,7 +465,7 @@ func (p *planner) remove(i int, b *Block) error {
 	case p.there[n.number]:
 		it.Outcome = Already
 	default:
-		if it.Reason, err = p.differs(n, b); err != nil {
+		if it.Reason, err = p.view.differs(n, b.Node); err != nil {
 			return err
 		}
 		if it.Reason == "" && t.renamed {
@@ -483,18 +483,6 @@ func (p *planner) remove(i int, b *Block) error {
 	return nil
 }
 
-// differs tells in what a node differs from that of a block; it is "" if they are equal.
-func (r *resolver) differs(n node, b *Block) (string, error) {
-	if b.Hash == 0 {
-		return r.view.differs(n, b.Node)
-	}
-	h, err := r.hashes.Hash(n)
-	if err != nil || HashOf(h) == b.Hash {
-		return "", err
-	}
-	return fmt.Sprintf("%s holds something else: its hash is %012x; want %012x", b.Node.Name, uint64(HashOf(h)), uint64(b.Hash)), nil
-}
-
 // removable chooses the node of a block that removes one: where the path leads to several,
 // the one that is equal to what the block says and is beside the sibling that it names.
 func (p *planner) removable(b *Block, t *located) (n node, reason string, err error) {
@@ -504,7 +492,7 @@ func (p *planner) removable(b *Block, t *located) (n node, reason string, err er
 	}
 	var equal []int
 	for i, x := range t.nodes {
-		what, err := p.differs(x, b)
+		what, err := p.view.differs(x, b.Node)
 		if err != nil {
 			return n, "", err
 		}

@@ -136,7 +136,7 @@ func (p *planner) vanishes(n node) (bool, error) {
 	if len(blocks) == 0 {
 		return false, nil
 	}
-	what, err := p.differs(n, &p.patch.Blocks[blocks[0]])
+	what, err := p.view.differs(n, p.patch.Blocks[blocks[0]].Node)
 	return err == nil && what == "", err
 }
 
@@ -340,7 +340,7 @@ func (p *planner) lookAmong(name string, adds []*addition) error {
 
 // isThere tells whether a node is the one that is to be added, and stays.
 func (p *planner) isThere(a *addition, n node) (bool, error) {
-	what, err := p.differs(n, a.b)
+	what, err := p.view.differs(n, a.b.Node)
 	if err != nil || what != "" || p.there[n.number] {
 		return false, err
 	}
@@ -400,9 +400,6 @@ func (p *planner) clash(a *addition) (string, error) {
 	if p.targets[a.block].renamed {
 		return "no place to add it: " + onlyRenamed, nil
 	}
-	if a.b.Hash != 0 {
-		return "the patch has only the hash of this node, which was too large, and not what it held", nil
-	}
 	if first := p.name(a); first != nil {
 		return first.because("adds the same"), nil
 	}
@@ -411,7 +408,7 @@ func (p *planner) clash(a *addition) (string, error) {
 		if parent := p.targets[a.block].nodes[w.parent]; removed || p.goesWith(parent.number) != nil {
 			continue
 		}
-		what, err := p.differs(w.node, a.b)
+		what, err := p.view.differs(w.node, a.b.Node)
 		if err != nil {
 			return "", err
 		}

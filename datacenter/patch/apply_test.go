@@ -1,7 +1,6 @@
 package patch_test
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -10,7 +9,6 @@ import (
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/patch"
 	"lorefs/internal/formats/datacenter/dctest"
-	"lorefs/internal/formats/datacenter/identity"
 )
 
 func parse(t *testing.T, name, blocks string) *patch.Patch {
@@ -240,47 +238,6 @@ func sheetRows(n int, name string) (rows []*dctest.Node) {
 		rows = append(rows, of(name, "v", i))
 	}
 	return rows
-}
-
-// A block with the hash of a node removes what has that hash, and can't bring it back.
-func TestRemovedByHash(t *testing.T) {
-	f := shop(t)
-	var item spot
-	for _, s := range spots(t, f) {
-		if s.node.Name() == "Item" {
-			item = s
-			break
-		}
-	}
-	h, err := identity.NewExactContents(identity.NewFile(t.Context())).Hash(item.node)
-	if err != nil {
-		t.Fatal(err)
-	}
-	remove := func(id int, h uint64) *patch.Patch {
-		return reread(t, parse(t, "mod", fmt.Sprintf("@- /Items/Item[@id=%d] before Item[@id=2]\n-%%hash Item %012x 4\n", id, h&(1<<48-1))))
-	}
-	p := remove(1, h)
-	d, results := apply(t, f, p)
-	if got := outcomes(results[0]); results[0].Applied != 1 {
-		t.Error(got)
-	}
-	after := saved(t, d)
-	for _, tt := range []struct {
-		name string
-		f    *datacenter.File
-		p    *patch.Patch
-		want string
-	}{
-		{"again", after, p, "already there"},
-		{"another hash", f, remove(1, h+1), "Item holds something else: its hash is "},
-		{"another node", f, remove(2, h), "Item holds something else: its hash is "},
-		{"taken back", after, reread(t, p.Reverse()), "the patch has only the hash of this node"},
-		{"taken back where it is", f, reread(t, p.Reverse()), "already there"},
-	} {
-		if _, results := apply(t, tt.f, tt.p); !strings.Contains(outcomes(results[0]), tt.want) || results[0].Applied > 0 {
-			t.Errorf("%s: %s; want %s", tt.name, outcomes(results[0]), tt.want)
-		}
-	}
 }
 
 // A node that got the id of another one is not taken for that, even if it is equal to it by now: neither

@@ -30,7 +30,7 @@
 //	patch   = "lorefs-patch 1" NL { NAME ":" text NL } { block | "#" text NL | "!" text NL | NL }
 //	block   = "@ " PATH NL { context } { ("-"|"+") (NAME | "%keys" | "%flags") " " VALUE NL }
 //	        | "@+ " PATH [ (" after "|" before ") STEP ] NL { context } { "+" XML-LINE NL }
-//	        | "@- " PATH [ (" after "|" before ") STEP ] NL { context } ( { "-" XML-LINE NL } | "-%hash " NAME " " HEX12 " " DEC NL )
+//	        | "@- " PATH [ (" after "|" before ") STEP ] NL { context } { "-" XML-LINE NL }
 //	context = " " ( "/" STEP { "/" STEP } | ("after "|"before ") STEP | "+" STEP )
 //	          [ " at " n " of " m [ " then " n " of " m ] ] [ " sum " HEX8 [ " then " HEX8 ] ]
 //	          [ (" is "|" like ") FACTS ] [ " after " FACTS ] [ " before " FACTS ] NL
@@ -66,10 +66,6 @@
 // below the same parent, and so says where the node is among the siblings of its name. If several
 // nodes are added at one place, they get the order that they have in the patch. No other order in
 // a patch means anything. A node that only moved is removed and added.
-//
-// A patch that was made without the file may have only the hash of a node that was removed, and the
-// number of nodes and attributes of it and below it. Such a block removes a node with this hash. It can't
-// be taken back: reversed, it conflicts, unless the node is there.
 //
 // # Context
 //

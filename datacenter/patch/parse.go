@@ -313,7 +313,7 @@ func findWord(text string, words ...string) (at int, word string) {
 // context takes a line that begins with a space.
 func (p *parser) context() error {
 	b := p.block
-	if len(b.Lines) > 0 || len(p.xml) > 0 || b.Hash != 0 {
+	if len(b.Lines) > 0 || len(p.xml) > 0 {
 		return p.errorf("%s: a context behind what it is for: want it behind the path", shown.Quote(p.text))
 	}
 	c, err := b.parseContext(p.text)
@@ -471,12 +471,6 @@ func parseSum(text string, s *Sum) bool {
 	return err == nil && n != 0 && text == fmt.Sprintf("%08x", n)
 }
 
-func parseHash(text string, h *Hash) bool {
-	n, err := strconv.ParseUint(text, 16, 48)
-	*h = Hash(n)
-	return err == nil && len(text) == 12 && n != 0
-}
-
 // change takes a line of a block that changes a node.
 func (p *parser) change() error {
 	b, added := p.block, p.text[0] == '+'
@@ -626,34 +620,10 @@ func (p *parser) nodeLine() error {
 	if p.text[0] != want {
 		return p.errorf("%s: want lines that begin with %c here", shown.Quote(p.text), want)
 	}
-	if p.block.Hash != 0 {
-		return p.errorf("%s: want nothing behind the hash of a node", shown.Quote(p.text))
-	}
 	if len(p.xml) == 0 {
 		p.xmlLine = p.line
-		if strings.HasPrefix(p.text[1:], hashName+" ") {
-			return p.hashLine()
-		}
 	}
 	p.xml = append(append(p.xml, p.text[1:]...), '\n')
-	return nil
-}
-
-// hashLine takes the line that has the hash of a node instead of its XML.
-func (p *parser) hashLine() error {
-	name, rest, err := cutName(strings.TrimPrefix(p.text[1:], hashName+" "))
-	if err == nil {
-		b := p.block
-		hash, size, _ := strings.Cut(rest, " ")
-		n, failed := strconv.ParseUint(size, 10, 32)
-		if b.Size = int64(n); failed != nil || !parseHash(hash, &b.Hash) || b.Hash == 0 || size != strconv.FormatUint(n, 10) {
-			err = fmt.Errorf("%s: want %s NAME, 12 hex digits, and how many nodes and attributes it has", shown.Quote(p.text), hashName)
-		}
-	}
-	if err != nil {
-		return p.wrong(p.line, err)
-	}
-	p.block.Node = &sheets.Element{Name: name}
 	return nil
 }
 
@@ -674,7 +644,7 @@ func (p *parser) end() error {
 			}
 		}
 	} else {
-		if len(p.xml) == 0 && b.Hash == 0 {
+		if len(p.xml) == 0 {
 			return p.wrong(b.Line, errors.New("a block without a node: want its XML"))
 		}
 		if err := p.endNode(b); err != nil {
@@ -718,10 +688,7 @@ func (v *Value) Equal(w *Value) bool {
 
 // endNode reads the XML of a block.
 func (p *parser) endNode(b *Block) error {
-	e, err := b.Node, error(nil)
-	if b.Hash == 0 {
-		e, err = sheets.ParseElement(p.patch.Name, p.xml)
-	}
+	e, err := sheets.ParseElement(p.patch.Name, p.xml)
 	p.xml = nil
 	if err != nil {
 		line, _, what := 1, 0, err.Error()

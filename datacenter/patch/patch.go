@@ -52,33 +52,12 @@ type Block struct {
 	Contexts []Context
 	// Lines are those of a Change.
 	Lines []Line
-	// Node is what is added or removed. If the patch has only the Hash of all that it holds, which
-	// are Size nodes and attributes, Node has only a name.
+	// Node is what is added or removed.
 	Node *sheets.Element
-	Hash Hash
-	Size int64
-}
-
-// Hash is of what a node holds, 48 bits.
-type Hash uint64
-
-const hashMask = 1<<48 - 1
-
-// HashOf returns the part of a hash of 64 bits that patches have, which is never 0.
-func HashOf(h uint64) Hash {
-	if h &= hashMask; h == 0 {
-		return 1 // 0 is unknown
-	}
-	return Hash(h)
 }
 
 // Entries is how many nodes and attributes are added or removed.
-func (b *Block) Entries() int64 {
-	if b.Hash != 0 {
-		return b.Size
-	}
-	return b.Node.Entries()
-}
+func (b *Block) Entries() int64 { return b.Node.Entries() }
 
 // Sheet is the name of the sheet that the block is about, or "/" if it is about the root.
 func (b *Block) Sheet() string {

@@ -28,7 +28,6 @@ const (
 const (
 	keysName  = "%keys"
 	flagsName = "%flags"
-	hashName  = "%hash"
 )
 
 // The words between a path and a sibling.
@@ -82,10 +81,6 @@ func (b *Block) Append(dst []byte) []byte {
 	sign := byte('+')
 	if b.Kind == Remove {
 		sign = '-'
-	}
-	if b.Hash != 0 {
-		dst = append(append(append(dst, sign), hashName...), ' ')
-		return fmt.Appendf(query.AppendName(dst, b.Node.Name), " %012x %d\n", uint64(b.Hash), b.Size)
 	}
 	for line := range bytes.Lines(sheets.AppendElement(nil, b.Node)) {
 		dst = append(append(dst, sign), line...)
