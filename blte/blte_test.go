@@ -16,7 +16,7 @@ import (
 	"testing/iotest"
 
 	"lorefs/blte"
-	"lorefs/internal/formats/blte/bltetest"
+	"lorefs/blte/bltetest"
 	"lorefs/internal/testneeds"
 )
 

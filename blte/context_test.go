@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"lorefs/blte"
+	"lorefs/blte/bltetest"
 	"lorefs/internal/cache"
-	"lorefs/internal/formats/blte/bltetest"
 )
 
 // stalled is a source that has the first bytes of a file, and never answers for others.

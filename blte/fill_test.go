@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"lorefs/blte"
-	"lorefs/internal/formats/blte/bltetest"
+	"lorefs/blte/bltetest"
 )
 
 // encoded returns a chunk as it stands at place index of a file.

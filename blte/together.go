@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"lorefs/internal/md5s"
+	"lorefs/blte/internal/md5s"
 	"lorefs/internal/readat"
 )
 

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"lorefs/blte"
+	"lorefs/blte/bltetest"
 	"lorefs/internal/cache"
-	"lorefs/internal/formats/blte/bltetest"
 	"lorefs/nodes/blockcache"
 )
 

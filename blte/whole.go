@@ -5,7 +5,7 @@ import (
 	"iter"
 	"sync"
 
-	"lorefs/internal/md5s"
+	"lorefs/blte/internal/md5s"
 )
 
 // Whole is an encoded file that lies in memory.

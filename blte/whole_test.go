@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"lorefs/blte"
-	"lorefs/internal/formats/blte/bltetest"
+	"lorefs/blte/bltetest"
 )
 
 // wholes decodes files at once, and returns copies of their contents: nil for one that is left out.

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"lorefs/casc"
-	"lorefs/internal/formats/casc/casctest"
-	"lorefs/internal/formats/casc/casctest/write"
+	"lorefs/casc/casctest"
+	"lorefs/casc/casctest/write"
 )
 
 // badRoots returns roots of each kind that are well encoded and can't be parsed.

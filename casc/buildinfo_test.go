@@ -10,7 +10,7 @@ import (
 	"testing/fstest"
 
 	"lorefs/casc"
-	"lorefs/internal/formats/casc/casctest/write"
+	"lorefs/casc/casctest/write"
 	"lorefs/internal/testneeds"
 )
 

@@ -9,7 +9,7 @@ import (
 	"testing/fstest"
 
 	"lorefs/casc"
-	"lorefs/internal/formats/casc/casctest"
+	"lorefs/casc/casctest"
 )
 
 // counting knows which of its files are open.

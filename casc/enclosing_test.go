@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"lorefs/casc"
-	"lorefs/internal/formats/casc/casctest"
+	"lorefs/casc/casctest"
 )
 
 // TestEnclosing looks for storages from inside them.

@@ -8,8 +8,8 @@ import (
 	"log"
 
 	"lorefs/casc"
-	"lorefs/internal/formats/casc/casctest"
-	"lorefs/internal/formats/casc/casctest/write"
+	"lorefs/casc/casctest"
+	"lorefs/casc/casctest/write"
 )
 
 // A storage is an install of a game. Its files are found by the names of its root.

@@ -8,8 +8,8 @@ import (
 	"testing/fstest"
 
 	"lorefs/casc"
-	"lorefs/internal/formats/casc/casctest"
-	"lorefs/internal/formats/casc/casctest/write"
+	"lorefs/casc/casctest"
+	"lorefs/casc/casctest/write"
 )
 
 // TestFS checks the files of a storage as a file system. Two names are one but for case, a file

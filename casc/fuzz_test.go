@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"lorefs/casc"
-	"lorefs/internal/formats/casc/casctest/write"
+	"lorefs/casc/casctest/write"
 )
 
 // drain runs through the files of a root, and fails if there are more than it can name.

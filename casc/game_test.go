@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"lorefs/blte"
+	"lorefs/blte/bltetest"
 	"lorefs/casc"
-	"lorefs/internal/formats/blte/bltetest"
-	"lorefs/internal/formats/casc/casctest"
-	"lorefs/internal/formats/casc/casctest/write"
+	"lorefs/casc/casctest"
+	"lorefs/casc/casctest/write"
 )
 
 // game is a small storage whose files are checked.

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"lorefs/blte"
+	"lorefs/casc/internal/lookup3"
 	"lorefs/internal/cache"
-	"lorefs/internal/formats/casc/lookup3"
 	"lorefs/internal/readat"
 )
 

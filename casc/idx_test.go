@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"lorefs/casc"
-	"lorefs/internal/formats/casc/casctest"
-	"lorefs/internal/formats/casc/casctest/write"
+	"lorefs/casc/casctest"
+	"lorefs/casc/casctest/write"
 )
 
 // idxEntries makes n entries of different keys.

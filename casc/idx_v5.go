@@ -3,7 +3,7 @@ package casc
 import (
 	"encoding/binary"
 
-	"lorefs/internal/formats/casc/lookup3"
+	"lorefs/casc/internal/lookup3"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"lorefs/internal/formats/casc/lookup3"
+	"lorefs/casc/internal/lookup3"
 )
 
 const (

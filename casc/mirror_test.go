@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"lorefs/casc"
-	"lorefs/internal/formats/casc/casctest"
-	"lorefs/internal/formats/casc/casctest/write"
+	"lorefs/casc/casctest"
+	"lorefs/casc/casctest/write"
 )
 
 // mirrorOf is a mirror of a game of one file, whose build configuration has more lines.

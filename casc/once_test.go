@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"lorefs/blte"
+	"lorefs/blte/bltetest"
 	"lorefs/casc"
-	"lorefs/internal/formats/blte/bltetest"
-	"lorefs/internal/formats/casc/casctest/write"
+	"lorefs/casc/casctest/write"
 )
 
 // TestRemoteEncryptedOnce reads an encrypted file from front to back, as an export does, which keeps

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"lorefs/blte"
+	"lorefs/blte/bltetest"
 	"lorefs/casc"
-	"lorefs/internal/formats/blte/bltetest"
-	"lorefs/internal/formats/casc/casctest"
-	"lorefs/internal/formats/casc/casctest/write"
+	"lorefs/casc/casctest"
+	"lorefs/casc/casctest/write"
 )
 
 // wrongKey looks for a key that decrypts an encrypted file to a plain chunk of other

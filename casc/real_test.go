@@ -10,7 +10,7 @@ import (
 
 	"lorefs/blte"
 	"lorefs/casc"
-	"lorefs/internal/formats/casc/casctest"
+	"lorefs/casc/casctest"
 )
 
 func openEncoding(t testing.TB, data []byte) *casc.Encoding {

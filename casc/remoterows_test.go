@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"lorefs/blte/bltetest"
 	"lorefs/casc"
-	"lorefs/internal/formats/blte/bltetest"
-	"lorefs/internal/formats/casc/casctest"
-	"lorefs/internal/formats/casc/casctest/write"
+	"lorefs/casc/casctest"
+	"lorefs/casc/casctest/write"
 )
 
 // TestRemoteRows reads files of an archive in rows: the gap between two of them is fetched if it is

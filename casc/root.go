@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"lorefs/internal/formats/casc/lookup3"
+	"lorefs/casc/internal/lookup3"
 )
 
 // File is a file that a root names.

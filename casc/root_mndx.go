@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"iter"
 
+	"lorefs/casc/internal/marisa"
 	"lorefs/internal/cursor"
-	"lorefs/internal/formats/casc/marisa"
 )
 
 const mndx format = "MNDX root"

@@ -13,7 +13,7 @@ import (
 
 	"lorefs/blte"
 	"lorefs/casc"
-	"lorefs/internal/formats/casc/casctest"
+	"lorefs/casc/casctest"
 	"lorefs/internal/testneeds"
 )
 

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"lorefs/datacenter"
-	"lorefs/internal/formats/datacenter/dctest"
+	"lorefs/datacenter/dctest"
 )
 
 // aheadData returns a file of several pieces of what is decrypted at a time.

@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
+	"lorefs/datacenter/internal/splice"
 	"lorefs/internal/cfb"
-	"lorefs/internal/formats/datacenter/dctest"
-	"lorefs/internal/splice"
 	"lorefs/nodes/blockcache"
 )
 

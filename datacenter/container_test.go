@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
-	"lorefs/internal/formats/datacenter/dctest"
+	"lorefs/datacenter/dctest"
 )
 
 // TestNotEncrypted checks that data centers that other programs have decrypted are named as that,

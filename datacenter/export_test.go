@@ -8,7 +8,7 @@ import (
 	"io"
 	"reflect"
 
-	"lorefs/internal/splice"
+	"lorefs/datacenter/internal/splice"
 )
 
 // A SplicedData is a file made by edits of bytes. What they mean is not looked at.

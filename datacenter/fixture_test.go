@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
-	"lorefs/internal/formats/datacenter/dctest"
+	"lorefs/datacenter/dctest"
 	"lorefs/internal/testneeds"
 )
 

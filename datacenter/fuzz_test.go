@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
-	"lorefs/internal/formats/datacenter/dctest"
+	"lorefs/datacenter/dctest"
 )
 
 // FuzzFile reads any inflated data, or any file, completely. Reading must fail with a

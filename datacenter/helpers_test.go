@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
-	"lorefs/internal/formats/datacenter/dctest"
+	"lorefs/datacenter/dctest"
 )
 
 func open(data []byte, opts datacenter.Options) (*datacenter.File, error) {

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
-	"lorefs/internal/formats/datacenter/dctest"
-	"lorefs/internal/formats/datacenter/hash"
+	"lorefs/datacenter/dctest"
+	"lorefs/datacenter/internal/hash"
 	"lorefs/internal/testneeds"
 	"lorefs/nodes/blockcache"
 )

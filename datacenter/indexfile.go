@@ -9,9 +9,9 @@ import (
 	iofs "io/fs"
 	"log/slog"
 
+	"lorefs/datacenter/internal/words"
 	"lorefs/internal/cache"
 	"lorefs/internal/cursor"
-	"lorefs/internal/words"
 )
 
 // What an IndexStore keeps is the index in little-endian numbers:

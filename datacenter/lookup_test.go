@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
-	"lorefs/internal/formats/datacenter/dctest"
+	"lorefs/datacenter/dctest"
 )
 
 // TestLookupsFindWhatListingFinds checks that lookups find the same as a walk through all

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 
-	"lorefs/internal/words"
+	"lorefs/datacenter/internal/words"
 )
 
 // marks say which elements of a segmented region have more than one referrer: more than one node

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"lorefs/datacenter"
-	"lorefs/internal/formats/datacenter/dctest"
+	"lorefs/datacenter/dctest"
 	"lorefs/internal/testneeds"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
-	"lorefs/internal/formats/datacenter/dctest"
+	"lorefs/datacenter/dctest"
 )
 
 // askedFor returns for how many strings a Rewriter asks before it moves the attributes of a sheet's children.

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
-	"lorefs/internal/formats/datacenter/dctest"
+	"lorefs/datacenter/dctest"
 )
 
 // TestShares checks that exactly the nodes whose runs others have, too, say so.

@@ -14,13 +14,13 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"lorefs/datacenter/internal/splice"
 	"lorefs/internal/adler"
 	"lorefs/internal/aes128"
 	"lorefs/internal/cfb"
 	"lorefs/internal/cores"
 	"lorefs/internal/inflate"
 	"lorefs/internal/readat"
-	"lorefs/internal/splice"
 )
 
 // To encode a deflate block anew takes time in proportion to its data, about twice as long as to

@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"lorefs/internal/splice"
+	"lorefs/datacenter/internal/splice"
 )
 
 // editList collects edits of the inflated data, in any order. Those at one offset keep their order.

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
-	"lorefs/internal/formats/datacenter/dctest"
-	"lorefs/internal/splice"
+	"lorefs/datacenter/dctest"
+	"lorefs/datacenter/internal/splice"
 	"lorefs/internal/testneeds"
 )
 

@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
+	"lorefs/datacenter/internal/splice"
 	"lorefs/internal/cfb"
-	"lorefs/internal/formats/datacenter/dctest"
-	"lorefs/internal/splice"
 	"lorefs/internal/testneeds"
 )
 

@@ -12,9 +12,9 @@ import (
 	"unicode/utf16"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
-	"lorefs/internal/formats/datacenter/dctest"
-	"lorefs/internal/formats/datacenter/hash"
+	"lorefs/datacenter/internal/hash"
 	"lorefs/internal/testneeds"
 )
 

@@ -7,8 +7,8 @@ import (
 	"iter"
 	"slices"
 
+	"lorefs/datacenter/internal/splice"
 	"lorefs/internal/inflate"
-	"lorefs/internal/splice"
 )
 
 // finish returns the edits that make the new file, in the order of their places.

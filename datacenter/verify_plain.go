@@ -3,7 +3,7 @@ package datacenter
 import (
 	"encoding/binary"
 
-	"lorefs/internal/formats/datacenter/hash"
+	"lorefs/datacenter/internal/hash"
 )
 
 // plainRun reports whether nothing is wrong with the attributes of n, for nearly all runs: they

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"lorefs/internal/formats/datacenter/hash"
+	"lorefs/datacenter/internal/hash"
 )
 
 // tableCheck checks one string table.

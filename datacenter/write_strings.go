@@ -10,7 +10,7 @@ import (
 
 	"github.com/klauspost/compress/flate"
 
-	"lorefs/internal/formats/datacenter/hash"
+	"lorefs/datacenter/internal/hash"
 )
 
 // stringStore lays out a string table. Each string is stored once.

@@ -15,11 +15,10 @@ import (
 	"time"
 
 	"lorefs/casc"
+	"lorefs/casc/casctest"
 	"lorefs/datacenter"
 	"lorefs/fs"
 	"lorefs/fs/fusetest"
-	"lorefs/internal/formats/casc/casctest"
-	"lorefs/internal/formats/protocol/prototest"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/casctree"
@@ -29,6 +28,7 @@ import (
 	"lorefs/protocol"
 	"lorefs/protocol/capture"
 	"lorefs/protocol/dissect"
+	"lorefs/protocol/prototest"
 )
 
 // shape is a tree of equal directories below the root, whose files have the same few bytes.

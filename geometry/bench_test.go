@@ -9,7 +9,7 @@ import (
 	"github.com/andybalholm/brotli"
 
 	"lorefs/geometry"
-	"lorefs/internal/formats/geometry/geomtest"
+	"lorefs/geometry/geomtest"
 )
 
 // benchFile returns a fixture if it is there, else a made-up file.

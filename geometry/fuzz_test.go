@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"lorefs/geometry"
-	"lorefs/internal/formats/geometry/geomtest"
+	"lorefs/geometry/geomtest"
 )
 
 // needFormatError fails for any other error.

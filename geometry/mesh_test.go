@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"lorefs/geometry"
-	"lorefs/internal/formats/geometry/geomtest"
+	"lorefs/geometry/geomtest"
 	"lorefs/internal/testneeds"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"lorefs/geometry"
-	"lorefs/internal/formats/geometry/geomtest"
+	"lorefs/geometry/geomtest"
 )
 
 func TestParseOriginalZone(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"testing/fstest"
 
 	"lorefs/geometry"
-	"lorefs/internal/formats/geometry/geomtest"
+	"lorefs/geometry/geomtest"
 )
 
 // packed packs everything in a folder, and returns it by name.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"lorefs/geometry"
-	"lorefs/internal/formats/geometry/geomtest"
+	"lorefs/geometry/geomtest"
 	"lorefs/internal/testneeds"
 )
 

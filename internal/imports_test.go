@@ -1,18 +1,12 @@
-// Package internal_test keeps the packages of lorefs in layers: the command knows all, the
-// mount knows the tree, the trees know their formats, and the formats know nobody. What lies
-// in internal itself stands below all of them; internal/formats is among the formats, and
-// internal/app above all but the command.
-//
-// A format is one folder at the top, which other programs may import, and one of the same name in
-// internal/formats, which they may not. Some have only one of the two.
+// Package internal_test keeps the folders of lorefs on their floors: the command knows all, the
+// mount knows the tree, the trees know their formats, and the formats know nobody but what lies
+// in internal.
 package internal_test
 
 import (
 	"fmt"
 	"maps"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -24,51 +18,62 @@ const module = "lorefs/"
 
 const goFuse = "github.com/hanwen/go-fuse"
 
-// inner is the folder of what only we import of the formats.
-const inner = "internal/formats/"
+// floors are the folders at the top, from the roof to the ground. A package imports what lies in
+// its own folder or on a lower floor.
+var floors = [][]string{
+	{"cmd"},
+	{"fs"},
+	{"nodes"},
+	{"casc", "datacenter", "geometry", "protocol"},
+	{"blte"},
+	{"internal"},
+}
 
-// formats are the names of the formats: the folders in internal/formats, and those at the top that
-// hold a package but a few. The tours of the README leave folders at the top that hold none.
-func formats(t *testing.T) (names []string) {
+// formats are the folders of the formats.
+var formats = slices.Concat(floors[3], floors[4])
+
+// folder is the folder at the top in which one of our packages lies.
+func folder(pkg string) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(pkg, module), "/")
+	return name
+}
+
+// floor returns on which of the floors a folder lies.
+func floor(t *testing.T, name string) int {
 	t.Helper()
-	for _, dir := range []string{".", inner} {
-		entries, err := os.ReadDir(filepath.Join("..", dir))
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, e := range entries {
-			known := append([]string{"cmd", "fs", "internal", "nodes"}, names...)
-			_, err := os.Stat(filepath.Join("..", e.Name(), "doc.go"))
-			if e.IsDir() && (dir == inner || err == nil) && !slices.Contains(known, e.Name()) {
-				names = append(names, e.Name())
+	at := slices.IndexFunc(floors, func(floor []string) bool { return slices.Contains(floor, name) })
+	if at < 0 {
+		t.Fatalf("the folder %s lies on no floor", name)
+	}
+	return at
+}
+
+// TestFloors follows the imports of each package, without those of its tests.
+func TestFloors(t *testing.T) {
+	direct, err := listed("{{join .Imports \" \"}}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pkg, imports := range direct {
+		for _, other := range imports {
+			if !strings.HasPrefix(other, module) || folder(other) == folder(pkg) {
+				continue
+			}
+			if floor(t, folder(other)) <= floor(t, folder(pkg)) {
+				t.Errorf("%s imports %s, which does not lie below it", pkg, other)
 			}
 		}
 	}
-	if len(names) < 6 {
-		t.Fatalf("the formats are %v", names)
-	}
-	return names
 }
 
-// folders are those of a format that exist.
-func folders(format string) (dirs []string) {
-	for _, dir := range []string{format, inner + format} {
-		if _, err := os.Stat(filepath.Join("..", dir)); err == nil {
-			dirs = append(dirs, dir)
-		}
-	}
-	return dirs
-}
-
-// of tells whether a package belongs to a format.
-func of(pkg, format string) bool {
-	return under(pkg, module+format) || under(pkg, module+inner+format)
-}
-
-// imported returns what each of our packages imports, however far down, without tests and the
-// standard library.
+// imported returns what each of our packages imports, however far down, without tests.
 var imported = sync.OnceValues(func() (map[string][]string, error) {
-	cmd := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Deps " "}}`, "./...")
+	return listed("{{join .Deps \" \"}}")
+})
+
+// listed asks go list for packages by each of ours, and leaves out the standard library.
+func listed(packages string) (map[string][]string, error) {
+	cmd := exec.Command("go", "list", "-f", "{{.ImportPath}} "+packages, "./...")
 	cmd.Dir = ".."
 	out, err := cmd.Output()
 	if err != nil {
@@ -83,7 +88,7 @@ var imported = sync.OnceValues(func() (map[string][]string, error) {
 		})
 	}
 	return all, nil
-})
+}
 
 // deps lists the packages of patterns, and everything that they import.
 func deps(t *testing.T, patterns ...string) []string {
@@ -113,48 +118,23 @@ func matches(pkg, pattern string) bool {
 	return pkg == folder || below && under(pkg, folder)
 }
 
-// all are the patterns of the packages in folders.
-func all(folders []string) (patterns []string) {
-	for _, dir := range folders {
-		patterns = append(patterns, dir+"/...")
-	}
-	return patterns
-}
-
 // under tells whether a package is p or lies below it.
 func under(pkg, p string) bool { return pkg == p || strings.HasPrefix(pkg, p+"/") }
 
-// Formats know neither the tree nor how it is shown.
-func TestFormats(t *testing.T) {
-	formats := formats(t)
-	for _, format := range formats {
-		for _, dep := range deps(t, all(folders(format))...) {
-			for _, not := range []string{goFuse, module + "nodes", module + "fs", module + "cmd", module + "internal/app"} {
-				if under(dep, not) {
-					t.Errorf("%s imports %s", format, dep)
-				}
-			}
-			for _, other := range formats {
-				if other != format && of(dep, other) && (format != "casc" || other != "blte") {
-					t.Errorf("%s imports %s", format, dep)
-				}
-			}
-		}
-	}
-}
-
-// public are the packages of formats that any program may import.
+// public are the packages of formats that any program may import. Those on the second line have
+// no promise: they make data for tests, or serve the command and the trees.
 var public = []string{
 	"blte", "casc", "datacenter", "datacenter/edit", "datacenter/patch", "datacenter/query", "datacenter/sheets",
 	"datacenter/sheets/pack", "datacenter/sheets/xsd", "geometry", "protocol", "protocol/capture", "protocol/dissect",
+
+	"blte/bltetest", "casc/cascdiff", "casc/casctest", "casc/casctest/write", "datacenter/dctest", "datacenter/diff",
+	"datacenter/identity", "datacenter/partof", "datacenter/same", "datacenter/treepath", "geometry/geomtest",
+	"geometry/picture", "protocol/prototest",
 }
 
-// What only our own packages want of a format is internal.
+// What only a format itself wants is internal to it.
 func TestPublic(t *testing.T) {
-	for _, format := range formats(t) {
-		if folders(format)[0] != format {
-			continue // it is internal as a whole
-		}
+	for _, format := range formats {
 		for _, pkg := range deps(t, format+"/...") {
 			if under(pkg, module+format) && !strings.Contains(pkg, "/internal/") && !slices.Contains(public, strings.TrimPrefix(pkg, module)) {
 				t.Errorf("any program can import %s", pkg)
@@ -175,37 +155,24 @@ func TestTree(t *testing.T) {
 			t.Errorf("nodes/blockcache imports %s", dep)
 		}
 	}
-	for _, dep := range deps(t, "nodes/...") {
-		if under(dep, goFuse) || under(dep, module+"fs") || under(dep, module+"cmd") || under(dep, module+"internal/app") {
-			t.Errorf("a tree imports %s", dep)
+}
+
+// Only the adapter knows FUSE, and the command, which starts it.
+func TestFUSE(t *testing.T) {
+	for _, below := range slices.Concat(floors[2:]...) {
+		for _, dep := range deps(t, below+"/...") {
+			if under(dep, goFuse) {
+				t.Errorf("%s imports %s", below, dep)
+			}
 		}
 	}
 }
 
-// The adapter knows the tree and no source, and nobody else knows FUSE.
+// The adapter knows the tree and no source.
 func TestAdapter(t *testing.T) {
 	for _, dep := range deps(t, "fs") {
 		if strings.HasPrefix(dep, module) && dep != module+"fs" && dep != module+"nodes" {
 			t.Errorf("fs imports %s", dep)
-		}
-	}
-}
-
-// Internal has three floors: what lies there itself knows no format, no tree and no FUSE;
-// internal/formats and internal/app stand on it.
-func TestFloors(t *testing.T) {
-	above := []string{"nodes", "fs", "cmd", "internal/app"}
-	for _, format := range formats(t) {
-		above = append(above, folders(format)...)
-	}
-	for _, pkg := range deps(t, "internal/...") {
-		if !under(pkg, module+"internal") || under(pkg, module+"internal/formats") || under(pkg, module+"internal/app") {
-			continue
-		}
-		for _, dep := range deps(t, strings.TrimPrefix(pkg, module)) {
-			if under(dep, goFuse) || slices.ContainsFunc(above, func(p string) bool { return under(dep, module+p) }) {
-				t.Errorf("%s imports %s", pkg, dep)
-			}
 		}
 	}
 }

@@ -88,10 +88,10 @@
 //	datacenter/edit  Draft.ApplyPlan       lets nobody edit meanwhile
 //	datacenter/sheets  Source.Plan         compares the text with the sheet: edits
 //	datacenter/edit  Draft.apply           makes them, all or none
-//	internal/app/save/dcsave  Session.log      the source is still what was edited
-//	internal/app/save     Set.Log              keeps the base before the first edit, and their record
+//	cmd/internal/save/dcsave  Session.log  the source is still what was edited
+//	cmd/internal/save  Set.Log             keeps the base before the first edit, and their record
 //	internal/journal  Journal.Append
-//	internal/app/save/dcsave  counter.wake     how many edits there are is noted there a little later
+//	cmd/internal/save/dcsave  counter.wake  how many edits there are is noted there a little later
 //
 // The draft then tells who watches it (sheettree edits.changed, dctree edits.changed, keytree
 // Tree.changed), and
@@ -100,20 +100,20 @@
 //
 // A patch that is applied, to a file or into a mount, from mounted.Apply on:
 //
-//	internal/app/kinds  Source.ApplyPatches
+//	cmd/internal/kinds  Source.ApplyPatches
 //	datacenter/edit  Draft.ApplyPlan       lets nobody edit meanwhile
 //	datacenter/patch  Applier.Plan         finds the nodes, and what is already there
 //	datacenter/edit  Draft.apply           as above
 //
 // A save of a data center, by commit or at the end of a mount:
 //
-//	internal/app/mounted  Mount.Save, Mount.commit  gives memory to it, and tells how far it is and what came of it
-//	internal/app/kinds  Source.Save, dataCenterSession.Save
+//	cmd/internal/mounted  Mount.Save, Mount.commit  gives memory to it, and tells how far it is and what came of it
+//	cmd/internal/kinds  Source.Save, dataCenterSession.Save
 //	sheettree, dctree  Editable.RemoveHidden    at the end of a mount
-//	internal/app/save/dcsave  Session.Save     whether there is something to save
-//	internal/app/save  Set.Commit              the protocol, from top to bottom
+//	cmd/internal/save/dcsave  Session.Save     whether there is something to save
+//	cmd/internal/save  Set.Commit              the protocol, from top to bottom
 //	  internal/replace  File.Write ...     its steps, a method each
-//	  internal/app/save/dcsave  whole          writes a snapshot, reads back and compares
+//	  cmd/internal/save/dcsave  whole          writes a snapshot, reads back and compares
 //	  datacenter/edit  Draft.Rebase        goes on with the new file
 //
 // Package nodes/nodetest has the conformance suite that every Tree has to pass, and trees in

@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"lorefs/internal/formats/protocol/prototest"
 	"lorefs/protocol"
+	"lorefs/protocol/prototest"
 )
 
 // benchPackets returns packets of generated definitions without layouts.

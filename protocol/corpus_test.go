@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"lorefs/internal/formats/protocol/prototest"
 	"lorefs/internal/testneeds"
 	"lorefs/protocol"
+	"lorefs/protocol/prototest"
 )
 
 // TestCorpora reads every public definition. Those that are refused are listed.

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"testing"
 
-	"lorefs/internal/formats/protocol/prototest"
 	"lorefs/protocol"
+	"lorefs/protocol/prototest"
 )
 
 // growth bounds how many bytes of JSON a byte of a packet may become: a field of one byte

@@ -5,8 +5,8 @@ import (
 	"reflect"
 	"testing"
 
-	"lorefs/internal/formats/protocol/prototest"
 	"lorefs/protocol"
+	"lorefs/protocol/prototest"
 )
 
 // TestValues reads back what was encoded, by the methods of values.

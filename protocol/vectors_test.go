@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"lorefs/internal/formats/protocol/prototest"
 	"lorefs/internal/testneeds"
 	"lorefs/protocol"
+	"lorefs/protocol/prototest"
 )
 
 // TestToolboxVectors decodes and encodes every packet that the reference made.

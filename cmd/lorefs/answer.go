@@ -6,9 +6,9 @@ import (
 	"io"
 	"strings"
 
-	"lorefs/internal/app/kinds"
-	"lorefs/internal/app/mounted"
-	"lorefs/internal/app/save"
+	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/mounted"
+	"lorefs/cmd/internal/save"
 	"lorefs/internal/jsonout"
 	"lorefs/internal/shown"
 )

@@ -14,13 +14,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lorefs/cmd/internal/daemon"
+	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/mounted"
+	"lorefs/cmd/internal/output"
+	"lorefs/cmd/internal/save"
 	"lorefs/datacenter"
 	"lorefs/datacenter/patch"
-	"lorefs/internal/app/daemon"
-	"lorefs/internal/app/kinds"
-	"lorefs/internal/app/mounted"
-	"lorefs/internal/app/output"
-	"lorefs/internal/app/save"
 	"lorefs/internal/jsonout"
 	"lorefs/internal/shown"
 )

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"lorefs/internal/app/sample"
+	"lorefs/cmd/internal/sample"
 	"lorefs/internal/testneeds"
 )
 

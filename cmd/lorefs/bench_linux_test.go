@@ -21,9 +21,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"lorefs/casc/casctest"
 	"lorefs/datacenter"
 	"lorefs/internal/cfb"
-	"lorefs/internal/formats/casc/casctest"
 	"lorefs/internal/testneeds"
 )
 
@@ -54,7 +54,7 @@ type wholeBenchmark struct {
 // the file in this time, and xF-cpu compares the processor time of all cores. MiB is the
 // largest memory. LOREFS_BENCH_SOURCE is the data center. LOREFS_BENCH_BASE is another build of
 // lorefs: the two take turns, and x-base is the median of the ratios. Files are written below
-// TMPDIR. BenchmarkCommit in internal/app/save/dcsave measures single edits.
+// TMPDIR. BenchmarkCommit in cmd/internal/save/dcsave measures single edits.
 func BenchmarkProgram(b *testing.B) {
 	source := os.Getenv("LOREFS_BENCH_SOURCE")
 	if source == "" {

@@ -10,8 +10,8 @@ import (
 
 	"lorefs/blte"
 	"lorefs/casc"
-	"lorefs/internal/formats/casc/casctest"
-	"lorefs/internal/formats/casc/casctest/write"
+	"lorefs/casc/casctest"
+	"lorefs/casc/casctest/write"
 )
 
 // olderVersion and newerVersion are the versions of two builds.

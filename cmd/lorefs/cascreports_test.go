@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"lorefs/internal/formats/casc/casctest"
+	"lorefs/casc/casctest"
 )
 
 // reported writes a storage of the fixtures that shows what a public report tells of, and returns

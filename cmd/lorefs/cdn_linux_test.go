@@ -16,11 +16,11 @@ import (
 	"time"
 
 	"lorefs/blte"
+	"lorefs/blte/bltetest"
 	"lorefs/casc"
-	"lorefs/internal/app/kinds/cdntest"
-	"lorefs/internal/formats/blte/bltetest"
-	"lorefs/internal/formats/casc/casctest"
-	"lorefs/internal/formats/casc/casctest/write"
+	"lorefs/casc/casctest"
+	"lorefs/casc/casctest/write"
+	"lorefs/cmd/internal/kinds/cdntest"
 	"lorefs/internal/testneeds"
 )
 

@@ -8,8 +8,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"lorefs/casc"
-	"lorefs/internal/app/kinds/cdntest"
-	"lorefs/internal/formats/casc/casctest"
+	"lorefs/casc/casctest"
+	"lorefs/cmd/internal/kinds/cdntest"
 	"lorefs/internal/remote/remotetest"
 )
 

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"lorefs/internal/formats/casc/casctest"
+	"lorefs/casc/casctest"
 	"lorefs/internal/remote/remotetest"
 	"lorefs/internal/testneeds"
 )

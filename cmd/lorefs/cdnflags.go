@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"lorefs/internal/app/kinds"
+	"lorefs/cmd/internal/kinds"
 	"lorefs/internal/origin"
 	"lorefs/internal/remote"
 )

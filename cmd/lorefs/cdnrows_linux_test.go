@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"lorefs/casc"
-	"lorefs/internal/formats/casc/casctest/write"
+	"lorefs/casc/casctest/write"
 	"lorefs/internal/remote/remotetest"
 	"lorefs/internal/testneeds"
 )

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"lorefs/internal/app/kinds"
-	"lorefs/internal/app/packetjson"
+	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/packetjson"
 	"lorefs/internal/source"
 	"lorefs/protocol"
 )

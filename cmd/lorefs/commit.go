@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lorefs/internal/app/daemon"
-	"lorefs/internal/app/mounted"
+	"lorefs/cmd/internal/daemon"
+	"lorefs/cmd/internal/mounted"
 )
 
 func newCommit() *cobra.Command {

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"lorefs/internal/app/daemon"
-	"lorefs/internal/app/kinds"
+	"lorefs/cmd/internal/daemon"
+	"lorefs/cmd/internal/kinds"
 	"lorefs/nodes"
 )
 

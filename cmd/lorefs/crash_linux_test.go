@@ -25,9 +25,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"lorefs/cmd/internal/daemon"
+	"lorefs/cmd/internal/mounted"
 	"lorefs/datacenter"
-	"lorefs/internal/app/daemon"
-	"lorefs/internal/app/mounted"
 	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 )

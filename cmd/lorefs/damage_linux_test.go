@@ -15,8 +15,8 @@ import (
 	"syscall"
 	"testing"
 
-	"lorefs/internal/app/daemon"
-	"lorefs/internal/app/mounted"
+	"lorefs/cmd/internal/daemon"
+	"lorefs/cmd/internal/mounted"
 	"lorefs/internal/testneeds"
 )
 

@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lorefs/internal/app/kinds"
-	"lorefs/internal/app/packetjson"
+	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/packetjson"
 	"lorefs/internal/origin"
 	"lorefs/protocol"
 )

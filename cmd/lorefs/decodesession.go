@@ -17,11 +17,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lorefs/internal/app/budget"
-	"lorefs/internal/app/kinds"
-	"lorefs/internal/app/packetjson"
+	"lorefs/cmd/internal/budget"
+	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/packetjson"
+	"lorefs/cmd/internal/pattern"
 	"lorefs/internal/origin"
-	"lorefs/internal/pattern"
 	"lorefs/internal/shown"
 	"lorefs/protocol/dissect"
 )

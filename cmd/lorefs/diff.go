@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lorefs/datacenter/diff"
 	"lorefs/datacenter/patch"
-	"lorefs/internal/formats/datacenter/diff"
 	"lorefs/internal/jsonout"
 )
 

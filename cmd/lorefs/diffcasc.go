@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lorefs/internal/app/kinds"
-	"lorefs/internal/formats/datacenter/diff"
+	"lorefs/cmd/internal/kinds"
+	"lorefs/datacenter/diff"
 	"lorefs/internal/shown"
 )
 

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"sync"
 
+	"lorefs/cmd/internal/kinds"
 	"lorefs/datacenter/patch"
 	"lorefs/datacenter/sheets/pack"
-	"lorefs/internal/app/kinds"
 	"lorefs/internal/shown"
 )
 

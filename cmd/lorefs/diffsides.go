@@ -11,12 +11,12 @@ import (
 	"slices"
 	"sync"
 
+	"lorefs/cmd/internal/budget"
+	"lorefs/cmd/internal/kinds"
 	"lorefs/datacenter"
+	"lorefs/datacenter/same"
 	"lorefs/datacenter/sheets"
 	"lorefs/datacenter/sheets/pack"
-	"lorefs/internal/app/budget"
-	"lorefs/internal/app/kinds"
-	"lorefs/internal/formats/datacenter/same"
 	"lorefs/internal/origin"
 )
 

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"lorefs/internal/app/sample"
+	"lorefs/cmd/internal/sample"
 )
 
 // TestDiffCaches opens what diff compares. Two sources at once have small caches. Only a data center

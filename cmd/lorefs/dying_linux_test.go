@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"lorefs/internal/app/daemon"
+	"lorefs/cmd/internal/daemon"
 	"lorefs/internal/filelock"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/hanwen/go-fuse/v2/posixtest"
 
-	"lorefs/internal/app/sample"
+	"lorefs/cmd/internal/sample"
 	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 )

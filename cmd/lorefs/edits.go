@@ -11,11 +11,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lorefs/cmd/internal/daemon"
+	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/mounted"
+	"lorefs/cmd/internal/save"
 	"lorefs/datacenter/patch"
-	"lorefs/internal/app/daemon"
-	"lorefs/internal/app/kinds"
-	"lorefs/internal/app/mounted"
-	"lorefs/internal/app/save"
 )
 
 // listing are the flags of commands that list edits.

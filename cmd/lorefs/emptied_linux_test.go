@@ -12,10 +12,10 @@ import (
 	"syscall"
 	"testing"
 
-	"lorefs/internal/app/daemon"
-	"lorefs/internal/app/sample"
-	"lorefs/internal/formats/resource"
+	"lorefs/cmd/internal/daemon"
+	"lorefs/cmd/internal/sample"
 	"lorefs/internal/testneeds"
+	"lorefs/nodes/resourcetree/resource"
 )
 
 // emptying is a file of an editable kind of source that a program empties or makes.

@@ -12,11 +12,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lorefs/internal/app/budget"
-	"lorefs/internal/app/kinds"
-	"lorefs/internal/app/treecopy"
+	"lorefs/cmd/internal/budget"
+	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/pattern"
+	"lorefs/cmd/internal/treecopy"
 	"lorefs/internal/cores"
-	"lorefs/internal/pattern"
 	"lorefs/internal/shown"
 	"lorefs/nodes"
 )

@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/treecopy"
+	"lorefs/datacenter/partof"
 	"lorefs/datacenter/sheets"
-	"lorefs/internal/app/kinds"
-	"lorefs/internal/app/treecopy"
-	"lorefs/internal/formats/datacenter/partof"
 	"lorefs/internal/origin"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lorefs/internal/app/budget"
-	"lorefs/internal/app/kinds"
+	"lorefs/cmd/internal/budget"
+	"lorefs/cmd/internal/kinds"
 	"lorefs/internal/jsonout"
 	"lorefs/internal/shown"
 )

@@ -12,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lorefs/internal/app/kinds"
-	"lorefs/internal/app/output"
-	"lorefs/internal/app/treecopy"
+	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/output"
+	"lorefs/cmd/internal/treecopy"
 	"lorefs/internal/diskspace"
 	"lorefs/internal/jsonout"
 	"lorefs/internal/shown"

@@ -14,10 +14,10 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"lorefs/internal/app/kinds"
-	"lorefs/internal/app/treecopy"
+	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/pattern"
+	"lorefs/cmd/internal/treecopy"
 	"lorefs/internal/jsonout"
-	"lorefs/internal/pattern"
 	"lorefs/nodes"
 )
 

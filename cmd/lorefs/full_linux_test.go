@@ -13,9 +13,9 @@ import (
 	"syscall"
 	"testing"
 
-	"lorefs/internal/app/daemon"
-	"lorefs/internal/app/mounted"
-	"lorefs/internal/app/sample"
+	"lorefs/cmd/internal/daemon"
+	"lorefs/cmd/internal/mounted"
+	"lorefs/cmd/internal/sample"
 	"lorefs/internal/testneeds"
 )
 

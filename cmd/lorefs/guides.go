@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lorefs/internal/manual"
+	"lorefs/cmd/internal/manual"
 )
 
 // newGuides returns the help topics that print the guides of the manual.

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
-	"lorefs/internal/app/kinds"
-	"lorefs/internal/wrap"
+	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/wrap"
 )
 
 // commandGroups are the groups of commands in the help. What is in none comes last.

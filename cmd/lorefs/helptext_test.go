@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lorefs/internal/readable"
+	"lorefs/cmd/internal/readable"
 )
 
 // notProse are the parts of a help text that are no sentences: lines that are indented.

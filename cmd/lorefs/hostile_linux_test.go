@@ -16,10 +16,10 @@ import (
 	"testing"
 	"time"
 
-	"lorefs/internal/app/kinds"
-	"lorefs/internal/formats/protocol/prototest"
+	"lorefs/cmd/internal/kinds"
 	"lorefs/internal/testneeds"
 	"lorefs/protocol/capture"
+	"lorefs/protocol/prototest"
 )
 
 const (

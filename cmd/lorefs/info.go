@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lorefs/internal/app/kinds"
+	"lorefs/cmd/internal/kinds"
 	"lorefs/internal/jsonout"
 )
 

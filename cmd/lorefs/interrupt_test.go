@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"lorefs/internal/app/sample"
+	"lorefs/cmd/internal/sample"
 )
 
 // TestInterrupted checks that every command that handles signals says once that it was

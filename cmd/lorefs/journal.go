@@ -13,10 +13,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/mounted"
+	"lorefs/cmd/internal/save"
 	"lorefs/datacenter"
-	"lorefs/internal/app/kinds"
-	"lorefs/internal/app/mounted"
-	"lorefs/internal/app/save"
 	"lorefs/internal/filelock"
 	"lorefs/internal/jsonout"
 	"lorefs/internal/shown"

@@ -10,10 +10,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
 
-	"lorefs/internal/app/kinds"
-	"lorefs/internal/app/mounted"
-	"lorefs/internal/app/save"
-	"lorefs/internal/formats/datacenter/diff"
+	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/mounted"
+	"lorefs/cmd/internal/save"
+	"lorefs/datacenter/diff"
 	"lorefs/internal/jsonout/jsontest"
 	"lorefs/nodes/worldtree"
 )

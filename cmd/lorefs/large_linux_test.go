@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"lorefs/internal/app/mounted"
+	"lorefs/cmd/internal/mounted"
 	"lorefs/internal/testneeds"
 )
 

@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"lorefs/internal/app/mounted"
+	"lorefs/cmd/internal/mounted"
 	"lorefs/internal/testneeds"
 )
 

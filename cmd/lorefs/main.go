@@ -1,12 +1,13 @@
 // Command lorefs mounts game archives as ordinary directories, and reads them without a
-// mount. The guides in internal/manual describe how to use it.
+// mount. The guides in cmd/internal/manual describe how to use it.
 //
 // Only this package deals with users: with flags, the environment, standard output and exit
 // codes. Each subcommand has a file of its own. options.go has the table behind flags, -o,
 // the environment and the file of settings (settings.go), the help (help.go) and completion
-// (completion.go). mountof.go finds mounts by paths, and mountread.go opens what is mounted. source.go
-// opens sources, and explains why one can't be read. Package internal/app/kinds knows the kinds of sources, internal/app/mounted
-// what a mount answers, and internal/app/daemon how a mount lives in the background.
+// (completion.go). mountof.go finds mounts by paths, and mountread.go opens what is mounted.
+// source.go opens sources, and explains why one can't be read. Package cmd/internal/kinds knows
+// the kinds of sources, cmd/internal/mounted what a mount answers, and cmd/internal/daemon how a
+// mount lives in the background.
 package main
 
 import (
@@ -20,7 +21,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"lorefs/internal/app/daemon"
+	"lorefs/cmd/internal/daemon"
 	"lorefs/internal/shown"
 )
 

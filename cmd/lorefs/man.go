@@ -16,8 +16,8 @@ import (
 	"github.com/spf13/cobra/doc"
 	"github.com/spf13/pflag"
 
-	"lorefs/internal/app/treecopy"
-	"lorefs/internal/manual"
+	"lorefs/cmd/internal/manual"
+	"lorefs/cmd/internal/treecopy"
 )
 
 func newMan() *cobra.Command {

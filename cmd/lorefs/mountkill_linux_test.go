@@ -17,8 +17,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"lorefs/internal/app/daemon"
-	"lorefs/internal/app/mounted"
+	"lorefs/cmd/internal/daemon"
+	"lorefs/cmd/internal/mounted"
 	"lorefs/internal/testneeds"
 )
 

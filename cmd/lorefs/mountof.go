@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"lorefs/internal/app/daemon"
-	"lorefs/internal/app/kinds"
-	"lorefs/internal/app/mounted"
+	"lorefs/cmd/internal/daemon"
+	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/mounted"
 	"lorefs/internal/origin"
 )
 

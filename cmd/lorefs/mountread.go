@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lorefs/internal/app/daemon"
-	"lorefs/internal/app/kinds"
-	"lorefs/internal/app/mounted"
-	"lorefs/internal/app/save"
+	"lorefs/cmd/internal/daemon"
+	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/mounted"
+	"lorefs/cmd/internal/save"
 	"lorefs/internal/origin"
 	"lorefs/internal/shown"
 	"lorefs/nodes"

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"lorefs/internal/app/kinds"
-	"lorefs/internal/app/sample"
+	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/sample"
 	"lorefs/internal/testneeds"
 )
 

@@ -24,8 +24,8 @@ import (
 	"github.com/minio/minio-go/v7/pkg/signer"
 
 	"lorefs/casc"
-	"lorefs/internal/formats/casc/casctest"
-	"lorefs/internal/formats/casc/casctest/write"
+	"lorefs/casc/casctest"
+	"lorefs/casc/casctest/write"
 	"lorefs/internal/testneeds"
 )
 

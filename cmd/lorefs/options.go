@@ -8,13 +8,13 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"lorefs/internal/app/kinds"
+	"lorefs/cmd/internal/kinds"
 	"lorefs/internal/origin"
 )
 
 // option is an option of a command. Its flag, its name in the lists of -o and in fstab, its
 // environment variable, its name in the file of settings, its place in the help and its
-// completion come from it. A test compares the lists in internal/manual with these.
+// completion come from it. A test compares the lists in cmd/internal/manual with these.
 type option struct {
 	// name is the name of the flag and of the setting.
 	name string

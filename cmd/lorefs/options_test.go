@@ -21,8 +21,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"lorefs/casc"
-	"lorefs/internal/app/kinds"
-	"lorefs/internal/app/sample"
+	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/sample"
 	"lorefs/internal/origin"
 	"lorefs/internal/testneeds"
 )

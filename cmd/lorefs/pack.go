@@ -13,12 +13,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/output"
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets/pack"
 	"lorefs/datacenter/sheets/xsd"
 	"lorefs/geometry"
-	"lorefs/internal/app/kinds"
-	"lorefs/internal/app/output"
 	"lorefs/internal/jsonout"
 	"lorefs/internal/shown"
 )

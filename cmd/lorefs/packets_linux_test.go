@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"lorefs/internal/formats/protocol/prototest"
 	"lorefs/internal/testneeds"
 	"lorefs/protocol/capture"
+	"lorefs/protocol/prototest"
 )
 
 // largeSession is the number of packets that TestPacketsLarge searches in each form. 100,000

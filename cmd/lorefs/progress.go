@@ -8,8 +8,8 @@ import (
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
-	"lorefs/internal/app/mounted"
-	"lorefs/internal/app/save"
+	"lorefs/cmd/internal/mounted"
+	"lorefs/cmd/internal/save"
 )
 
 // progress shows the user how far a long operation is.

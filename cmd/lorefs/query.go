@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lorefs/cmd/internal/kinds"
 	"lorefs/datacenter/query"
-	"lorefs/internal/app/kinds"
 	"lorefs/internal/jsonout"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"lorefs/internal/manual"
+	"lorefs/cmd/internal/manual"
 	"lorefs/internal/testneeds"
 )
 

@@ -8,11 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/output"
+	"lorefs/cmd/internal/save/dcsave"
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
-	"lorefs/internal/app/kinds"
-	"lorefs/internal/app/output"
-	"lorefs/internal/app/save/dcsave"
 )
 
 // repacking are the flags of repack.

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"lorefs/internal/formats/resource"
 	"lorefs/internal/testneeds"
+	"lorefs/nodes/resourcetree/resource"
 )
 
 // TestResources compares a mount of a container that novadrop packed with the sums of its files,

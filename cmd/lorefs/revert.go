@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lorefs/internal/app/daemon"
-	"lorefs/internal/app/kinds"
+	"lorefs/cmd/internal/daemon"
+	"lorefs/cmd/internal/kinds"
 )
 
 func newRevert(log *slog.Logger) *cobra.Command {

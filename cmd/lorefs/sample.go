@@ -6,7 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lorefs/internal/app/sample"
+	"lorefs/cmd/internal/sample"
 	"lorefs/internal/jsonout"
 	"lorefs/internal/shown"
 )

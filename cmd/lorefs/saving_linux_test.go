@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"lorefs/internal/app/mounted"
+	"lorefs/cmd/internal/mounted"
 	"lorefs/internal/testneeds"
 )
 

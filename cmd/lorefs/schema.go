@@ -6,9 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/treecopy"
 	"lorefs/datacenter/sheets"
-	"lorefs/internal/app/kinds"
-	"lorefs/internal/app/treecopy"
 )
 
 const (

@@ -19,11 +19,11 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"lorefs/cmd/internal/daemon"
+	"lorefs/cmd/internal/kinds/cdntest"
+	"lorefs/cmd/internal/sample"
 	"lorefs/datacenter"
-	"lorefs/internal/app/daemon"
-	"lorefs/internal/app/kinds/cdntest"
-	"lorefs/internal/app/sample"
-	"lorefs/internal/formats/datacenter/dctest"
+	"lorefs/datacenter/dctest"
 	"lorefs/internal/testneeds"
 )
 

@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"lorefs/internal/app/kinds"
-	"lorefs/internal/app/treecopy"
-	"lorefs/internal/pattern"
+	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/pattern"
+	"lorefs/cmd/internal/treecopy"
 )
 
 // selecting are the flags that select files to be written.

@@ -12,11 +12,11 @@ import (
 
 	systemd "github.com/coreos/go-systemd/v22/daemon"
 
+	"lorefs/cmd/internal/budget"
+	"lorefs/cmd/internal/daemon"
+	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/mounted"
 	"lorefs/fs"
-	"lorefs/internal/app/budget"
-	"lorefs/internal/app/daemon"
-	"lorefs/internal/app/kinds"
-	"lorefs/internal/app/mounted"
 	"lorefs/internal/origin"
 )
 

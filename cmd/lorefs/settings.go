@@ -14,8 +14,8 @@ import (
 	"github.com/adrg/xdg"
 	"github.com/spf13/pflag"
 
-	"lorefs/internal/app/kinds"
-	"lorefs/internal/nearest"
+	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/nearest"
 	"lorefs/internal/origin"
 )
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"lorefs/internal/formats/datacenter/diff"
+	"lorefs/datacenter/diff"
 	"lorefs/internal/testneeds"
 )
 

@@ -10,8 +10,8 @@ import (
 	"os"
 	"time"
 
+	"lorefs/cmd/internal/kinds"
 	"lorefs/datacenter"
-	"lorefs/internal/app/kinds"
 	"lorefs/internal/origin"
 	"lorefs/internal/shown"
 )

@@ -13,8 +13,8 @@ import (
 
 	"lorefs/blte"
 	"lorefs/casc"
+	"lorefs/cmd/internal/kinds"
 	"lorefs/datacenter"
-	"lorefs/internal/app/kinds"
 	"lorefs/protocol"
 )
 

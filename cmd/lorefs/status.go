@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"lorefs/internal/app/daemon"
-	"lorefs/internal/app/kinds"
-	"lorefs/internal/app/mounted"
+	"lorefs/cmd/internal/daemon"
+	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/mounted"
 	"lorefs/internal/jsonout"
 	"lorefs/internal/shown"
 )

@@ -12,9 +12,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"golang.org/x/sys/unix"
 
+	"lorefs/cmd/internal/daemon"
+	"lorefs/cmd/internal/mounted"
 	"lorefs/fs"
-	"lorefs/internal/app/daemon"
-	"lorefs/internal/app/mounted"
 )
 
 // cmdMounted runs "[!] mounted DIR". It waits until the mount is there, or gone.

@@ -19,9 +19,9 @@ import (
 	"syscall"
 	"testing"
 
+	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/sample"
 	"lorefs/datacenter"
-	"lorefs/internal/app/kinds"
-	"lorefs/internal/app/sample"
 	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 )

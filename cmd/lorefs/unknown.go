@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"lorefs/internal/nearest"
+	"lorefs/cmd/internal/nearest"
 )
 
 // unknownNames says which names of a query a data center does not have, and which of its own

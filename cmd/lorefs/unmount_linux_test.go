@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"lorefs/internal/app/daemon"
-	"lorefs/internal/app/save"
+	"lorefs/cmd/internal/daemon"
+	"lorefs/cmd/internal/save"
 )
 
 // TestLeftBehind checks that the edits of a dead process count as left behind if another process

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lorefs/cmd/internal/kinds"
 	"lorefs/datacenter/sheets/pack"
-	"lorefs/internal/app/kinds"
 	"lorefs/internal/shown"
 )
 

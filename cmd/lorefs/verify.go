@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lorefs/casc"
-	"lorefs/internal/app/kinds"
+	"lorefs/cmd/internal/kinds"
 	"lorefs/internal/jsonout"
 	"lorefs/internal/shown"
 )

@@ -19,11 +19,11 @@ import (
 	"testing"
 	"time"
 
-	"lorefs/internal/app/kinds/cdntest"
-	"lorefs/internal/formats/blte/bltetest"
-	"lorefs/internal/formats/casc/casctest"
-	"lorefs/internal/formats/casc/casctest/write"
-	"lorefs/internal/formats/datacenter/dctest"
+	"lorefs/blte/bltetest"
+	"lorefs/casc/casctest"
+	"lorefs/casc/casctest/write"
+	"lorefs/cmd/internal/kinds/cdntest"
+	"lorefs/datacenter/dctest"
 	"lorefs/internal/testneeds"
 )
 

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"lorefs/internal/formats/casc/casctest"
+	"lorefs/casc/casctest"
 	"lorefs/internal/testneeds"
 )
 

@@ -17,7 +17,7 @@ import (
 	"github.com/andybalholm/brotli"
 
 	"lorefs/geometry"
-	"lorefs/internal/formats/geometry/geomtest"
+	"lorefs/geometry/geomtest"
 	"lorefs/internal/testneeds"
 )
 

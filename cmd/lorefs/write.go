@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/output"
 	"lorefs/datacenter"
-	"lorefs/internal/app/kinds"
-	"lorefs/internal/app/output"
 	"lorefs/internal/jsonout"
 	"lorefs/internal/shown"
 )

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"lorefs/cmd/internal/kinds"
 	"lorefs/datacenter/sheets"
-	"lorefs/internal/app/kinds"
 )
 
 // interruptedRun returns the error of a command that is interrupted at once.

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
-	"lorefs/internal/formats/datacenter/dctest"
 )
 
 // compareDoc returns a tree in which two sheets are equal, and so are many runs below. It

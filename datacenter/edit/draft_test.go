@@ -14,8 +14,8 @@ import (
 	"pgregory.net/rapid"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
-	"lorefs/internal/formats/datacenter/dctest"
 	"lorefs/internal/testneeds/property"
 )
 

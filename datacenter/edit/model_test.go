@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
-	"lorefs/internal/formats/datacenter/dctest"
 )
 
 // model is the expected content of a Draft, as a plain tree.

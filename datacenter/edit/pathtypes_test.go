@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
-	"lorefs/internal/formats/datacenter/dctest"
 )
 
 // pathDoc has one attribute name with different types on different paths.

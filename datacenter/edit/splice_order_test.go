@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
-	"lorefs/internal/formats/datacenter/dctest"
 )
 
 // Numbers of nodes in the file of outOfOrder. Each item has two attributes.

@@ -21,9 +21,9 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
 	"lorefs/internal/cfb"
-	"lorefs/internal/formats/datacenter/dctest"
 	"lorefs/internal/testneeds"
 )
 

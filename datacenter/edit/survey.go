@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"lorefs/datacenter"
-	"lorefs/internal/align"
+	"lorefs/datacenter/internal/align"
 )
 
 // survey is an overview of the draft nodes of a Snapshot, to find out how they differ from

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
-	"lorefs/internal/formats/datacenter/dctest"
 )
 
 // watchedDraft returns a draft of two sheets. Other has number 1. Sheet, number 2, has an

@@ -7,8 +7,8 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
+	"lorefs/datacenter/identity"
 	"lorefs/datacenter/query"
-	"lorefs/internal/formats/datacenter/identity"
 )
 
 // Applier finds out which edits apply patches to a draft, one patch after the other. Nobody

@@ -7,9 +7,9 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
+	"lorefs/datacenter/identity"
 	"lorefs/datacenter/query"
 	"lorefs/datacenter/sheets"
-	"lorefs/internal/formats/datacenter/identity"
 )
 
 // idName is the attribute by which nodes without keys are known.

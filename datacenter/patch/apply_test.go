@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/patch"
-	"lorefs/internal/formats/datacenter/dctest"
 )
 
 func parse(t *testing.T, name, blocks string) *patch.Patch {

@@ -11,8 +11,8 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
+	"lorefs/datacenter/identity"
 	"lorefs/datacenter/query"
-	"lorefs/internal/formats/datacenter/identity"
 )
 
 // Context is a line that tells whether a step of a block still leads to the node that the patch was

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
+	"lorefs/datacenter/identity"
 	"lorefs/datacenter/patch"
-	"lorefs/internal/formats/datacenter/dctest"
-	"lorefs/internal/formats/datacenter/identity"
 	"lorefs/internal/testneeds"
 )
 

@@ -9,10 +9,10 @@ import (
 	"pgregory.net/rapid"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/patch"
 	"lorefs/datacenter/query"
-	"lorefs/internal/formats/datacenter/dctest"
 	"lorefs/internal/testneeds/property"
 )
 

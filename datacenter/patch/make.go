@@ -10,9 +10,9 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
+	"lorefs/datacenter/identity"
 	"lorefs/datacenter/query"
 	"lorefs/datacenter/sheets"
-	"lorefs/internal/formats/datacenter/identity"
 )
 
 // wayStep is a node on the way to another one, which has place others of its name before it.

@@ -3,8 +3,8 @@ package patch
 import (
 	"slices"
 
+	"lorefs/datacenter/identity"
 	"lorefs/datacenter/query"
-	"lorefs/internal/formats/datacenter/identity"
 )
 
 // findContexts finds out the contexts of the steps of a block that find their nodes by values. They are

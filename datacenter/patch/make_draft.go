@@ -7,8 +7,8 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
-	"lorefs/internal/align"
-	"lorefs/internal/formats/datacenter/identity"
+	"lorefs/datacenter/identity"
+	"lorefs/datacenter/internal/align"
 )
 
 // MakeDraft makes the patch that does to the base of a draft, the file that was saved last,

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/diff"
 	"lorefs/datacenter/edit"
-	"lorefs/internal/formats/datacenter/diff"
 )
 
 // Make makes the patch that turns one data center into another one. base is what the header

@@ -3,7 +3,7 @@ package patch_test
 import (
 	"testing"
 
-	"lorefs/internal/formats/datacenter/dctest"
+	"lorefs/datacenter/dctest"
 )
 
 // The hashes stand in patches that people keep: they must not change, nor must what stands

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
-	"lorefs/internal/formats/datacenter/dctest"
 )
 
 // first is a node of a small file, by its place among the nodes and attributes; children of the

@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
+	"lorefs/datacenter/diff"
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/patch"
-	"lorefs/internal/formats/datacenter/dctest"
-	"lorefs/internal/formats/datacenter/diff"
 )
 
 func open(t testing.TB, sheets ...*dctest.Node) *datacenter.File {

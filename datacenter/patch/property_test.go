@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"lorefs/datacenter"
-	"lorefs/internal/formats/datacenter/dctest"
+	"lorefs/datacenter/dctest"
 	"lorefs/internal/testneeds/property"
 )
 

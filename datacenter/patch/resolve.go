@@ -13,8 +13,8 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
+	"lorefs/datacenter/identity"
 	"lorefs/datacenter/query"
-	"lorefs/internal/formats/datacenter/identity"
 )
 
 // resolver follows plain paths in a view, many of them: the children that a path leads to

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"lorefs/datacenter"
-	"lorefs/internal/formats/datacenter/treepath"
+	"lorefs/datacenter/treepath"
 )
 
 // run is one run of a query over a file.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
-	"lorefs/internal/formats/datacenter/dctest"
+	"lorefs/datacenter/dctest"
 )
 
 // TestBrokenFiles checks that a query over a whole broken file ends with an error, and

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/query"
-	"lorefs/internal/formats/datacenter/dctest"
 )
 
 func TestPlain(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"lorefs/datacenter"
-	"lorefs/internal/formats/datacenter/treepath"
+	"lorefs/datacenter/treepath"
 )
 
 // Query is a compiled expression. It is safe for parallel use.

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/query"
-	"lorefs/internal/formats/datacenter/dctest"
 )
 
 type (

@@ -2,7 +2,7 @@ package query
 
 import (
 	"lorefs/datacenter"
-	"lorefs/internal/formats/datacenter/treepath"
+	"lorefs/datacenter/treepath"
 )
 
 // level is the state of a walk over the children of one node.

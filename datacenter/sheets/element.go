@@ -9,9 +9,9 @@ import (
 	"strconv"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/internal/spell"
 	"lorefs/datacenter/sheets/internal/xmlsheet"
 	"lorefs/datacenter/sheets/internal/xmltext"
-	"lorefs/internal/formats/datacenter/spell"
 )
 
 // Element is a node with all below it, apart from any file: a piece of a sheet that says

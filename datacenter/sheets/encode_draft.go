@@ -7,8 +7,8 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
+	"lorefs/datacenter/internal/spell"
 	"lorefs/datacenter/sheets/internal/vocab"
-	"lorefs/internal/formats/datacenter/spell"
 )
 
 // draftItem is a node that was edited, or has edited nodes below it, at the time when it was

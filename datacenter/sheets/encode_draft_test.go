@@ -14,9 +14,9 @@ import (
 	"pgregory.net/rapid"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets"
-	"lorefs/internal/formats/datacenter/dctest"
 	"lorefs/internal/testneeds/property"
 )
 

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/sheets"
-	"lorefs/internal/formats/datacenter/dctest"
 )
 
 func openDoc(t testing.TB, root *dctest.Node) *datacenter.File {

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/sheets"
 	"lorefs/datacenter/sheets/xsd"
-	"lorefs/internal/formats/datacenter/dctest"
 )
 
 // TestWritePlain checks that a sheet which is written with its family's own schema, by another

@@ -11,7 +11,7 @@ import (
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets/internal/vocab"
 	"lorefs/datacenter/sheets/xsd"
-	"lorefs/internal/formats/datacenter/treepath"
+	"lorefs/datacenter/treepath"
 )
 
 // Options are the options of New. The zero value is right for most uses.

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets"
-	"lorefs/internal/formats/datacenter/dctest"
 )
 
 // TestReadersOfWhatIsEdited edits a sheet while others read it. Each text has to be whole, and to

@@ -4,8 +4,8 @@ import (
 	"strconv"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/internal/spell"
 	"lorefs/datacenter/sheets/internal/vocab"
-	"lorefs/internal/formats/datacenter/spell"
 )
 
 // tagWriter is the state for one start tag, besides its text.

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/sheets"
 	"lorefs/internal/cores"
-	"lorefs/internal/formats/datacenter/dctest"
 )
 
 // slowBlocks caches no block, and counts how many are loaded at the same time.

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/internal/spell"
 	"lorefs/datacenter/sheets/xsd"
-	"lorefs/internal/formats/datacenter/spell"
-	"lorefs/internal/formats/datacenter/treepath"
+	"lorefs/datacenter/treepath"
 )
 
 // These functions name files that need not exist yet.

@@ -7,9 +7,9 @@ import (
 	"strconv"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/internal/spell"
 	"lorefs/datacenter/sheets/internal/vocab"
 	"lorefs/datacenter/sheets/xsd"
-	"lorefs/internal/formats/datacenter/spell"
 	"lorefs/internal/shown"
 )
 

@@ -12,10 +12,10 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
+	"lorefs/datacenter/internal/spell"
 	"lorefs/datacenter/sheets"
 	"lorefs/datacenter/sheets/xsd"
-	"lorefs/internal/formats/datacenter/dctest"
-	"lorefs/internal/formats/datacenter/spell"
 	"lorefs/internal/testneeds"
 )
 

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets"
-	"lorefs/internal/formats/datacenter/dctest"
 )
 
 // TestCarry checks that what is carried over to a spliced file is what would be found out about it,

@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/sheets"
-	"lorefs/internal/formats/datacenter/dctest"
 )
 
 // oddValues are values that need care in a tag, and some that do not.

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"lorefs/casc"
-	"lorefs/internal/formats/casc/casctest"
+	"lorefs/casc/casctest"
 	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 	"lorefs/nodes/casctree"

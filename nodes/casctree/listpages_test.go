@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"lorefs/casc"
-	"lorefs/internal/formats/casc/casctest"
+	"lorefs/casc/casctest"
 	"lorefs/nodes"
 	"lorefs/nodes/casctree"
 )

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"lorefs/casc"
+	"lorefs/casc/casctest"
 	"lorefs/internal/cache"
-	"lorefs/internal/formats/casc/casctest"
 	"lorefs/nodes"
 	"lorefs/nodes/casctree"
 )

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"lorefs/blte/bltetest"
 	"lorefs/casc"
-	"lorefs/internal/formats/blte/bltetest"
-	"lorefs/internal/formats/casc/casctest"
-	"lorefs/internal/formats/casc/casctest/write"
+	"lorefs/casc/casctest"
+	"lorefs/casc/casctest/write"
 	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"

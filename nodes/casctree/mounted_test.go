@@ -5,9 +5,9 @@ package casctree_test
 import (
 	"testing"
 
+	"lorefs/casc/casctest"
 	"lorefs/fs"
 	"lorefs/fs/fusetest"
-	"lorefs/internal/formats/casc/casctest"
 	"lorefs/nodes/nodetest"
 )
 

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"lorefs/internal/shown"
-	"lorefs/internal/svg"
+	"lorefs/nodes/internal/svg"
 )
 
 // pictureName is the name of the drawing of the storage.

@@ -11,13 +11,13 @@ import (
 	"testing"
 
 	"lorefs/blte"
+	"lorefs/blte/bltetest"
 	"lorefs/casc"
-	"lorefs/internal/formats/blte/bltetest"
-	"lorefs/internal/formats/casc/casctest"
-	"lorefs/internal/formats/casc/casctest/write"
-	"lorefs/internal/svg/svgtest"
+	"lorefs/casc/casctest"
+	"lorefs/casc/casctest/write"
 	"lorefs/nodes"
 	"lorefs/nodes/casctree"
+	"lorefs/nodes/internal/svg/svgtest"
 )
 
 // textsOf returns the texts in storage.svg.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"lorefs/internal/formats/casc/casctest"
-	"lorefs/internal/formats/casc/casctest/write"
+	"lorefs/casc/casctest"
+	"lorefs/casc/casctest/write"
 )
 
 // TestStatReadsNoContent looks at everything from opening on. That reads root and manifests

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
-	"lorefs/internal/formats/datacenter/dctest"
+	"lorefs/datacenter/dctest"
 	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 	"lorefs/nodes/dctree"

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"lorefs/datacenter"
-	"lorefs/internal/formats/datacenter/treepath"
+	"lorefs/datacenter/treepath"
 	"lorefs/nodes"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"lorefs/datacenter"
-	"lorefs/internal/formats/datacenter/dctest"
+	"lorefs/datacenter/dctest"
 	"lorefs/nodes"
 )
 

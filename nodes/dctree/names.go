@@ -9,7 +9,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
-	"lorefs/internal/formats/datacenter/treepath"
+	"lorefs/datacenter/treepath"
 	"lorefs/nodes"
 	"lorefs/nodes/overlay"
 )

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"lorefs/internal/formats/datacenter/dctest"
+	"lorefs/datacenter/dctest"
 	"lorefs/nodes"
 )
 

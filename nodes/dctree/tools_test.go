@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"lorefs/internal/formats/datacenter/dctest"
+	"lorefs/datacenter/dctest"
 	"lorefs/nodes"
 )
 

@@ -14,7 +14,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets"
-	"lorefs/internal/formats/datacenter/treepath"
+	"lorefs/datacenter/treepath"
 	"lorefs/nodes"
 )
 

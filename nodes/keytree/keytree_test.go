@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets"
 	"lorefs/fs"
 	"lorefs/fs/fusetest"
-	"lorefs/internal/formats/datacenter/dctest"
 	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 	"lorefs/nodes/dctree"

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"sync"
 
-	"lorefs/internal/formats/datacenter/treepath"
+	"lorefs/datacenter/treepath"
 )
 
 // maxKeys is the size in bytes of the longest name, without the number of equal ones.

@@ -7,7 +7,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets"
-	"lorefs/internal/formats/datacenter/treepath"
+	"lorefs/datacenter/treepath"
 )
 
 // idName is the attribute by which a node without key definition goes.

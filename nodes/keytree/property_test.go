@@ -13,9 +13,9 @@ import (
 	"pgregory.net/rapid"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
-	"lorefs/internal/formats/datacenter/dctest"
-	"lorefs/internal/formats/datacenter/treepath"
+	"lorefs/datacenter/treepath"
 	"lorefs/nodes"
 	"lorefs/nodes/nodetest"
 )

@@ -13,13 +13,13 @@ import (
 	"testing/fstest"
 	"time"
 
-	"lorefs/internal/formats/protocol/prototest"
 	"lorefs/nodes"
 	"lorefs/nodes/nodetest"
 	"lorefs/nodes/packettree"
 	"lorefs/protocol"
 	"lorefs/protocol/capture"
 	"lorefs/protocol/dissect"
+	"lorefs/protocol/prototest"
 )
 
 var mounted = time.Unix(1_700_000_000, 0)

@@ -12,7 +12,7 @@ import (
 
 	"lorefs/internal/flight"
 	"lorefs/internal/shown"
-	"lorefs/internal/svg"
+	"lorefs/nodes/internal/svg"
 	"lorefs/protocol/capture"
 	"lorefs/protocol/dissect"
 )

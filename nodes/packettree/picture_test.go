@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
-	"lorefs/internal/formats/protocol/prototest"
-	"lorefs/internal/svg/svgtest"
+	"lorefs/nodes/internal/svg/svgtest"
 	"lorefs/protocol/capture"
+	"lorefs/protocol/prototest"
 )
 
 func TestPicture(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"io"
 	"iter"
 
-	"lorefs/internal/formats/resource"
 	"lorefs/nodes/bundle"
+	"lorefs/nodes/resourcetree/resource"
 )
 
 // Format is the format of resource containers.

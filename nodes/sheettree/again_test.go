@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
+	"lorefs/datacenter/diff"
 	"lorefs/datacenter/edit"
-	"lorefs/internal/formats/datacenter/dctest"
-	"lorefs/internal/formats/datacenter/diff"
 	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 	"lorefs/nodes/sheettree"

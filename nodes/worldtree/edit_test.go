@@ -18,7 +18,7 @@ import (
 	"pgregory.net/rapid"
 
 	"lorefs/geometry"
-	"lorefs/internal/formats/geometry/geomtest"
+	"lorefs/geometry/geomtest"
 	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"lorefs/geometry"
+	"lorefs/geometry/geomtest"
 	"lorefs/internal/cores"
-	"lorefs/internal/formats/geometry/geomtest"
 	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 	"lorefs/nodes/worldtree"

@@ -5,7 +5,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"lorefs/internal/formats/geometry/geomtest"
+	"lorefs/geometry/geomtest"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/overlay"

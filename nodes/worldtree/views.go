@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 
 	"lorefs/geometry"
-	"lorefs/internal/formats/geometry/picture"
+	"lorefs/geometry/picture"
 	"lorefs/nodes"
 )
 

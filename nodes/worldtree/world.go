@@ -17,9 +17,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"lorefs/geometry"
-	"lorefs/internal/formats/geometry/picture"
-	"lorefs/internal/svg"
+	"lorefs/geometry/picture"
 	"lorefs/nodes"
+	"lorefs/nodes/internal/svg"
 )
 
 // rootFile is a file in the root, made of all sources. The numbers are part of IDs, so they must

@@ -13,12 +13,12 @@ import (
 	"testing/fstest"
 
 	"lorefs/geometry"
-	"lorefs/internal/formats/geometry/geomtest"
-	"lorefs/internal/formats/geometry/picture"
-	"lorefs/internal/svg/svgtest"
+	"lorefs/geometry/geomtest"
+	"lorefs/geometry/picture"
 	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
+	"lorefs/nodes/internal/svg/svgtest"
 	"lorefs/nodes/worldtree"
 )
 

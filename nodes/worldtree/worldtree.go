@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"lorefs/geometry"
+	"lorefs/geometry/picture"
 	"lorefs/internal/cores"
-	"lorefs/internal/formats/geometry/picture"
 	"lorefs/nodes"
 )
 

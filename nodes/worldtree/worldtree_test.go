@@ -22,8 +22,8 @@ import (
 	"time"
 
 	"lorefs/geometry"
-	"lorefs/internal/formats/geometry/geomtest"
-	"lorefs/internal/formats/geometry/picture"
+	"lorefs/geometry/geomtest"
+	"lorefs/geometry/picture"
 	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"

@@ -3,8 +3,8 @@ package dissect_test
 import (
 	"testing"
 
-	"lorefs/internal/formats/protocol/prototest"
 	"lorefs/protocol/dissect"
+	"lorefs/protocol/prototest"
 )
 
 // BenchmarkLines makes lines of the packets of a session, on all cores.

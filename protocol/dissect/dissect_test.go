@@ -10,10 +10,10 @@ import (
 	"testing/fstest"
 	"time"
 
-	"lorefs/internal/formats/protocol/prototest"
 	"lorefs/protocol"
 	"lorefs/protocol/capture"
 	"lorefs/protocol/dissect"
+	"lorefs/protocol/prototest"
 )
 
 func openLog(t testing.TB, data []byte) *capture.Log {

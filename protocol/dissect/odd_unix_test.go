@@ -9,9 +9,9 @@ import (
 	"syscall"
 	"testing"
 
-	"lorefs/internal/formats/protocol/prototest"
 	"lorefs/protocol"
 	"lorefs/protocol/dissect"
+	"lorefs/protocol/prototest"
 )
 
 // oddFolder returns a folder with entries that have the names of definitions and maps but

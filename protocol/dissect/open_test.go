@@ -9,10 +9,10 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"lorefs/internal/formats/protocol/prototest"
 	"lorefs/protocol"
 	"lorefs/protocol/capture"
 	"lorefs/protocol/dissect"
+	"lorefs/protocol/prototest"
 )
 
 // TestOpen opens logs while definitions are read, and compares what it finds with what New finds

@@ -14,10 +14,10 @@ import (
 	"sync"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/partof"
 	"lorefs/datacenter/sheets/internal/xmlsheet"
 	"lorefs/datacenter/sheets/internal/xmltext"
 	"lorefs/internal/cores"
-	"lorefs/internal/formats/datacenter/partof"
 )
 
 // Folder is a folder that was looked through for sheets.

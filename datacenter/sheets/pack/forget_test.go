@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/sheets/pack"
-	"lorefs/internal/formats/datacenter/dctest"
 	"lorefs/internal/testneeds"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"lorefs/datacenter"
-	"lorefs/internal/formats/datacenter/spell"
+	"lorefs/datacenter/internal/spell"
 )
 
 // The limits of a data center; the [xmlsheet.Parser] knows the limits of a node. Pack and

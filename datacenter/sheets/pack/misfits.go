@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/internal/spell"
 	"lorefs/datacenter/sheets/xsd"
-	"lorefs/internal/formats/datacenter/spell"
 	"lorefs/internal/shown"
 )
 

@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/sheets/pack"
-	"lorefs/internal/formats/datacenter/dctest"
 	"lorefs/internal/testneeds/property"
 )
 

@@ -12,9 +12,9 @@ import (
 	"testing/fstest"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
+	"lorefs/datacenter/diff"
 	"lorefs/datacenter/sheets/pack"
-	"lorefs/internal/formats/datacenter/dctest"
-	"lorefs/internal/formats/datacenter/diff"
 	"lorefs/internal/testneeds"
 )
 

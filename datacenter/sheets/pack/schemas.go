@@ -8,9 +8,9 @@ import (
 	"strings"
 	"sync"
 
+	"lorefs/datacenter/internal/spell"
 	"lorefs/datacenter/sheets/internal/xmltext"
 	"lorefs/datacenter/sheets/xsd"
-	"lorefs/internal/formats/datacenter/spell"
 	"lorefs/internal/shown"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"lorefs/internal/formats/datacenter/spell"
+	"lorefs/datacenter/internal/spell"
 )
 
 // numbered is the path of a sheet: NUMBER stands between front and ".xml". A path without a number

@@ -4,11 +4,11 @@ import (
 	"errors"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/internal/spell"
 	"lorefs/datacenter/sheets/internal/infer"
 	"lorefs/datacenter/sheets/internal/repeat"
 	"lorefs/datacenter/sheets/internal/xmlsheet"
 	"lorefs/datacenter/sheets/xsd"
-	"lorefs/internal/formats/datacenter/spell"
 	"lorefs/internal/shown"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strconv"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/internal/spell"
 	"lorefs/datacenter/sheets/internal/xmltext"
-	"lorefs/internal/formats/datacenter/spell"
 	"lorefs/internal/shown"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"lorefs/datacenter"
-	"lorefs/internal/formats/datacenter/spell"
+	"lorefs/datacenter/internal/spell"
 	"lorefs/internal/shown"
 )
 

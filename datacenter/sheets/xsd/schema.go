@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"lorefs/datacenter"
-	"lorefs/internal/formats/datacenter/spell"
+	"lorefs/datacenter/internal/spell"
 )
 
 // Schema describes the sheets of one name. It never changes, and is safe for parallel use.

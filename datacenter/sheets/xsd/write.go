@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"lorefs/datacenter"
-	"lorefs/internal/formats/datacenter/spell"
+	"lorefs/datacenter/internal/spell"
 )
 
 // Common is DataCenter.xsd, to which all schemas refer for dc:keys, an attribute of

@@ -9,7 +9,7 @@ import (
 	"strconv"
 
 	"lorefs/datacenter"
-	"lorefs/internal/formats/datacenter/spell"
+	"lorefs/datacenter/internal/spell"
 	"lorefs/internal/wtf8"
 )
 

@@ -3,9 +3,9 @@ package plan
 import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
+	"lorefs/datacenter/identity"
+	"lorefs/datacenter/internal/align"
 	"lorefs/datacenter/sheets/internal/vocab"
-	"lorefs/internal/align"
-	"lorefs/internal/formats/datacenter/identity"
 )
 
 // siblings are the children of a node that have one name: xs as they are, and ys as the text

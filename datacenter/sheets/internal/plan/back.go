@@ -6,9 +6,9 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
+	"lorefs/datacenter/identity"
+	"lorefs/datacenter/internal/align"
 	"lorefs/datacenter/sheets/internal/vocab"
-	"lorefs/internal/align"
-	"lorefs/internal/formats/datacenter/identity"
 )
 
 // Nodes that were removed from the sheet, and that the text has again: somebody takes a removal back

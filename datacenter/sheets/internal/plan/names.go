@@ -3,8 +3,8 @@ package plan
 import (
 	"math"
 
+	"lorefs/datacenter/internal/spell"
 	"lorefs/datacenter/sheets/internal/vocab"
-	"lorefs/internal/formats/datacenter/spell"
 )
 
 // planNames numbers the names in a plan. Names of the file keep their numbers; new names of

@@ -2,8 +2,8 @@ package plan
 
 import (
 	"lorefs/datacenter"
+	"lorefs/datacenter/internal/spell"
 	"lorefs/datacenter/sheets/internal/vocab"
-	"lorefs/internal/formats/datacenter/spell"
 )
 
 // newRef is a node that the text wants: a node of the text or, if at is below 0, a node of

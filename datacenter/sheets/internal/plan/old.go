@@ -8,9 +8,9 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
+	"lorefs/datacenter/internal/spell"
 	"lorefs/datacenter/sheets/internal/vocab"
 	"lorefs/datacenter/sheets/internal/xmlsheet"
-	"lorefs/internal/formats/datacenter/spell"
 )
 
 // oldNode is a node of the sheet: of the file or, if touched, of the draft. If it was removed, it is as

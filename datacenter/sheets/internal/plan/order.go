@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"lorefs/datacenter/edit"
-	"lorefs/internal/align"
+	"lorefs/datacenter/internal/align"
 )
 
 // order adds the edits that make new siblings, and that put the others in order. A node that

@@ -9,10 +9,10 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
+	"lorefs/datacenter/identity"
 	"lorefs/datacenter/sheets/internal/vocab"
 	"lorefs/datacenter/sheets/internal/xmlsheet"
 	"lorefs/datacenter/sheets/xsd"
-	"lorefs/internal/formats/datacenter/identity"
 	"lorefs/internal/shown"
 )
 

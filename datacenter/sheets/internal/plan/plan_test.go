@@ -11,12 +11,12 @@ import (
 
 	"pgregory.net/rapid"
 
+	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets"
 	"lorefs/datacenter/sheets/internal/plan"
 	"lorefs/datacenter/sheets/internal/xmltext"
 	"lorefs/datacenter/sheets/xsd"
-	"lorefs/internal/formats/datacenter/dctest"
 	"lorefs/internal/testneeds/property"
 )
 

@@ -7,8 +7,8 @@ import (
 	"bytes"
 	"encoding/binary"
 
+	"lorefs/datacenter/internal/prefix"
 	"lorefs/datacenter/sheets/internal/intern"
-	"lorefs/internal/prefix"
 )
 
 const (

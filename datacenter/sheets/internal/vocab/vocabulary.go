@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"lorefs/datacenter"
-	"lorefs/internal/formats/datacenter/spell"
+	"lorefs/datacenter/internal/spell"
 )
 
 // NameID is the index of a name in the file, or a higher number for a name that only a draft

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/internal/spell"
 	"lorefs/datacenter/sheets/internal/xmltext"
-	"lorefs/internal/formats/datacenter/spell"
 )
 
 // Parser reads a sheet, of any dialect that novadrop-dc would read, node by node:

@@ -3,7 +3,7 @@ package xmltext
 import (
 	"unicode/utf8"
 
-	"lorefs/internal/formats/datacenter/spell"
+	"lorefs/datacenter/internal/spell"
 )
 
 // The classes of bytes in XML.
