@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	iofs "io/fs"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -13,6 +15,7 @@ import (
 
 	"lorefs/cmd/internal/daemon"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/save"
 )
 
 func newRevert(log *slog.Logger) *cobra.Command {
@@ -25,7 +28,8 @@ func newRevert(log *slog.Logger) *cobra.Command {
 mount shows again what was there before, in tree/ and in sheets/, under the same names and
 inode numbers. Programs that have a file open see it too. Text that such a program has not
 written yet is left alone. Without PATH, --all takes back everything. SOURCE may also be a
-source whose journal a crash has left.
+source whose journal a crash has left. It may be overwritten or gone: then the copy is used
+that was kept beside the journal.
 
 A PATH is a file or directory of the mount, or a query as edits prints it. Something that
 you removed still has its old name. If a PATH in a mount is the only argument, you need no
@@ -73,12 +77,17 @@ func isWhole(path string) bool { return path == "" || filepath.Clean(path) == ".
 
 // revertAlone takes back edits in the journal of a source that is not mounted.
 func revertAlone(ctx context.Context, w io.Writer, path string, paths []string, all bool, as kinds.EditsFormat, f *sourceFlags, log *slog.Logger) error {
-	s, err := openSource(ctx, path, f.reading(), log, silence{}.set)
+	on, o, err := editedOf(path)
+	if err != nil {
+		return err
+	}
+	o.Logger = log
+	s, err := openSource(ctx, on, f.reading(), log, silence{}.set)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	if err := makeEditable(ctx, s, kinds.EditOptions{Logger: log}); err != nil {
+	if err := makeEditable(ctx, s, o); err != nil {
 		return err
 	}
 	switch {
@@ -99,4 +108,21 @@ func revertAlone(ctx context.Context, w io.Writer, path string, paths []string, 
 		err = writeErr
 	}
 	return err
+}
+
+// editedOf returns the path of what the edits in the journal of a source were made on, which is not the
+// source if that was overwritten or is gone.
+func editedOf(source string) (on string, o kinds.EditOptions, err error) {
+	j, err := kinds.JournalOf(source)
+	switch {
+	case errors.Is(err, iofs.ErrNotExist):
+		return source, o, nil
+	case err != nil:
+		return "", o, err
+	case j.State != save.StateStale:
+		return source, o, nil
+	}
+	o.Source = j.Source
+	on, err = kinds.BaseOf(&j, "")
+	return on, o, err
 }

@@ -196,7 +196,7 @@ func (b *bundled) edit(ctx context.Context, o EditOptions) ([]Session, []nodes.M
 		return nil, nil, errorf("%s: %w", b.file.Path(), ErrNotLocal)
 	}
 	s, err := save.Open(save.Files, b.file.Path(), save.Options{
-		NoBackup: o.NoBackup, Salvage: o.Salvage, Check: b.file.CheckNow, Logger: o.Logger,
+		NoBackup: o.NoBackup, Salvage: o.Salvage, Source: o.Source, Check: b.file.CheckNow, Logger: o.Logger,
 	})
 	if err != nil {
 		return nil, nil, err

@@ -40,6 +40,7 @@ func (d *DataCenter) edit(ctx context.Context, o EditOptions) (sessions []Sessio
 		return nil, nil, err
 	}
 	sessions = []Session{s}
+	o.Source = "" // the geometry has a journal of its own
 	w, err := d.editWorld(ctx, o)
 	if err == nil {
 		var world nodes.Tree
@@ -70,7 +71,7 @@ func (d *DataCenter) session(ctx context.Context, o EditOptions) (_ *dataCenterS
 	}
 	dc, err := dcsave.Open(ctx, file, d.dc, dcsave.Options{
 		Carry: carry,
-		Write: datacenter.WriteOptions{Layout: o.Layout}, NoBackup: o.NoBackup, Salvage: o.Salvage, Logger: o.Logger,
+		Write: datacenter.WriteOptions{Layout: o.Layout}, NoBackup: o.NoBackup, Salvage: o.Salvage, Source: o.Source, Logger: o.Logger,
 		Keys: d.keys, Spare: sparing(d.blocks, d.dc.Size()),
 		Reopen: func() datacenter.Options {
 			opts := datacenter.Options{

@@ -77,7 +77,10 @@ type EditOptions struct {
 	Salvage bool
 	// Quality is the quality of compression; 0 is the best.
 	Quality int
-	Logger  *slog.Logger
+	// Source is the source, if that has become another, and what was opened is what the edits in its
+	// journal were made on. They can be taken back then, and not saved.
+	Source string
+	Logger *slog.Logger
 	// disk is where a folder is edited: that of the system, or one for tests.
 	disk disk.FS
 }

@@ -24,7 +24,7 @@ func (w *world) session(ctx context.Context, at string, o EditOptions) (*treeSes
 	if w.distant != nil {
 		return nil, errorf("%s: %w", w.dir, ErrNotLocal)
 	}
-	s, err := save.Open(save.Folders, w.dir, save.Options{NoBackup: o.NoBackup, Salvage: o.Salvage, Logger: o.Logger, Disk: o.disk})
+	s, err := save.Open(save.Folders, w.dir, save.Options{NoBackup: o.NoBackup, Salvage: o.Salvage, Source: o.Source, Logger: o.Logger, Disk: o.disk})
 	if err != nil {
 		return nil, err
 	}

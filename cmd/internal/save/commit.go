@@ -74,6 +74,9 @@ type Saved struct {
 // If the process dies or the power fails, at any point, either the whole old file or the whole new
 // file is in place, and the journal has what is needed to go on with either.
 func (s *Set) Commit(ctx context.Context, file string, edited Edited) (saved Saved, err error) {
+	if s.opts.Source != "" {
+		return Saved{}, fmt.Errorf("%s is no longer what was edited: %w", s.opts.Source, ErrStale)
+	}
 	// From here on, earlier edits survive a power cut. A save needs the journal only if the process
 	// dies, so it goes on if the journal fails.
 	s.ledger.syncToSave()

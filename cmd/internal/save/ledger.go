@@ -1,6 +1,7 @@
 package save
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -42,10 +43,11 @@ type ledger struct {
 	bases sync.WaitGroup
 }
 
-// hold locks a source for this process. Its path must have no links. If another process has it, the
-// error matches [filelock.ErrLocked]. If the source is a file, hold removes what an unfinished save
-// has left beside it. Call resume next, to get the journal that a crash has left.
-func (k *Kind) hold(source string, o *Options) (*ledger, error) {
+// hold locks a source for this process, which edits what is at a path. It must have no links. If
+// another process has the source, the error matches [filelock.ErrLocked]. If it is a file, hold
+// removes what an unfinished save has left beside it. Call resume next, to get the journal that a crash has left.
+func (k *Kind) hold(path string, o *Options) (*ledger, error) {
+	source := cmp.Or(o.Source, path)
 	e := &ledger{kind: k, source: source, log: o.Logger, disk: o.Disk, patch: o.Patch, tried: map[string]Identity{}}
 	var err error
 	if e.lock, err = acquire(nameOf(source), source); err != nil {
@@ -56,7 +58,7 @@ func (k *Kind) hold(source string, o *Options) (*ledger, error) {
 	if !k.Many {
 		e.sweep(source)
 	}
-	if e.locked, err = lockSource(source); err != nil {
+	if e.locked, err = lockSource(path); err != nil {
 		return nil, errors.Join(err, e.close())
 	}
 	return e, nil

@@ -51,7 +51,9 @@ const (
 )
 
 // KeepPatch writes the edits of a source as a patch, and returns its path; see keepPatch.
-func (s *Set) KeepPatch(text []byte) (string, error) { return s.ledger.keepPatch(s.path, text) }
+func (s *Set) KeepPatch(text []byte) (string, error) {
+	return s.ledger.keepPatch(s.ledger.source, text)
+}
 
 // keepPatch writes a patch of the edits of a file: beside the journal or, if that fails, beside the
 // file. It returns the path of the patch.

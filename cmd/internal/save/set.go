@@ -29,6 +29,10 @@ type Options struct {
 	// Patch makes a patch of the unsaved edits of a journal that can't be replayed any more, as why
 	// says. They were made on what is at the path base. Default: there are no patches.
 	Patch func(j *Journal, base string, why error) ([]byte, error)
+	// Source is the source, without links, if that has become another, and what is edited is what the
+	// edits in its journal were made on. They can be taken back then, and not saved. Default: the path
+	// that is edited.
+	Source string
 	// Logger logs what was replayed and cleaned up. Default: nothing is logged.
 	Logger *slog.Logger
 	// Disk is the file system to write to. Default: [disk.OS].
@@ -39,7 +43,7 @@ type Options struct {
 // the set is empty. Its methods are safe for parallel use.
 type Set struct {
 	kind   *Kind
-	path   string // of the source, without links
+	path   string // of what is edited, without links
 	opts   Options
 	ledger *ledger
 
@@ -64,7 +68,7 @@ func Open(kind *Kind, path string, o Options) (*Set, error) {
 	}
 	o.Disk = disk.Or(o.Disk)
 	path, err := links.Resolve(path)
-	if err == nil {
+	if err == nil && o.Source == "" {
 		err = writable(path)
 	}
 	if err != nil {
@@ -112,7 +116,7 @@ func writable(path string) error {
 func (s *Set) pathOf(file string) string { return filepath.Join(s.path, file) }
 
 // Path returns the path of the source, without links.
-func (s *Set) Path() string { return s.path }
+func (s *Set) Path() string { return s.ledger.source }
 
 // dir returns the folder that holds the names of the files.
 func (s *Set) dir() string {
@@ -377,9 +381,9 @@ func (s *Set) Settle() {
 
 // header returns the header of a new journal. The caller holds mu.
 func (s *Set) header() ([]byte, error) {
-	h := header{Folder: s.path, Began: time.Now().UTC().Truncate(time.Second)}
+	h := header{Folder: s.ledger.source, Began: time.Now().UTC().Truncate(time.Second)}
 	if !s.kind.Many {
-		h.Source, h.Folder, h.Identity = s.path, "", &s.files[""].base
+		h.Source, h.Folder, h.Identity = s.ledger.source, "", &s.files[""].base
 	}
 	return json.Marshal(h)
 }

@@ -35,6 +35,8 @@ var Kind = &save.Kind{
 type Options struct {
 	// Write says how to write the file. Its Header is ignored.
 	Write datacenter.WriteOptions
+	// Source is the source if that has become another file; see [save.Options].
+	Source string
 	// NoBackup keeps no NAME.bak.
 	NoBackup bool
 	// Keys are tried in turn to open the copy of a file that is gone. Default: [datacenter.DefaultKeys].
@@ -111,7 +113,7 @@ func Open(ctx context.Context, src *source.File, dc *datacenter.File, opts Optio
 	s.layout.Store(int64(dc.Layout()))
 	var err error
 	if s.files, err = save.Open(Kind, src.Path(), save.Options{
-		NoBackup: opts.NoBackup, Salvage: opts.Salvage, Check: src.CheckNow, Patch: s.patchStale, Logger: opts.Logger, Disk: opts.Disk,
+		NoBackup: opts.NoBackup, Salvage: opts.Salvage, Source: opts.Source, Check: src.CheckNow, Patch: s.patchStale, Logger: opts.Logger, Disk: opts.Disk,
 	}); err != nil {
 		return nil, err
 	}
