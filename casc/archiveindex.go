@@ -9,9 +9,12 @@ import (
 	"iter"
 	"slices"
 	"sort"
+
+	"lorefs/casc/internal/format"
+	"lorefs/casc/keys"
 )
 
-const archiveIndex format = "archive index"
+const archiveIndex format.Name = "archive index"
 
 const (
 	// indexFieldsSize is that of what lies between the two hashes of a footer.
@@ -30,7 +33,7 @@ const (
 
 // ArchiveEntry is the place of a file in the archives of a CDN.
 type ArchiveEntry struct {
-	Key Key
+	Key keys.Key
 	// Size is the encoded size.
 	Size int64
 	// Archive is the number of the archive in the list of the CDN configuration, for the
@@ -44,7 +47,7 @@ type ArchiveEntry struct {
 // of archives. It keeps the file's bytes and searches in them. It is safe for parallel use.
 type ArchiveIndex struct {
 	// Name is the MD5 of the footer. It is the name of the index file and of its archive.
-	Name Key
+	Name keys.Key
 	// OffsetBytes is 4 for an archive, 0 for loose files, 6 for a group, and 5 for
 	// offsets as the local index has them.
 	OffsetBytes int
@@ -73,25 +76,25 @@ func parseArchiveIndex(data []byte) (*ArchiveIndex, error) {
 	hash := indexHash(data)
 	at := len(data) - indexFieldsSize - 2*hash
 	if at < 0 {
-		return nil, archiveIndex.bad(0, "%d bytes are no footer", len(data))
+		return nil, archiveIndex.Bad(0, "%d bytes are no footer", len(data))
 	}
 	f := data[at+hash:][:indexFieldsSize]
 	stated := data[len(data)-hash:]
 	if sum := md5.Sum(slices.Concat(f, make([]byte, hash))); !bytes.Equal(sum[:hash], stated) {
-		return nil, archiveIndex.bad(int64(len(data)-hash), "the footer has the hash %x, stated is %x", sum[:hash], stated)
+		return nil, archiveIndex.Bad(int64(len(data)-hash), "the footer has the hash %x, stated is %x", sum[:hash], stated)
 	}
 	x := &ArchiveIndex{
-		Name: keyOf(data[at:]), OffsetBytes: int(f[4]), hashSize: hash,
+		Name: keys.Of(data[at:]), OffsetBytes: int(f[4]), hashSize: hash,
 		entrySize: indexKeySize + indexSizeBytes + int(f[4]),
 		count:     int(binary.LittleEndian.Uint32(f[8:])),
 	}
 	if f[0] != 1 || f[1] != 0 || f[2] != 0 || f[5] != indexSizeBytes || f[6] != indexKeySize || int(f[7]) != hash {
-		return x, fmt.Errorf("%w: %w", ErrUnsupported, archiveIndex.bad(int64(at+hash), "footer % x", f[:8]))
+		return x, fmt.Errorf("%w: %w", ErrUnsupported, archiveIndex.Bad(int64(at+hash), "footer % x", f[:8]))
 	}
 	switch x.OffsetBytes {
 	case 0, 4, localOffsetBytes, groupOffsetBytes:
 	default:
-		return x, fmt.Errorf("%w: %w", ErrUnsupported, archiveIndex.bad(int64(at+hash)+4, "offsets of %d bytes", x.OffsetBytes))
+		return x, fmt.Errorf("%w: %w", ErrUnsupported, archiveIndex.Bad(int64(at+hash)+4, "offsets of %d bytes", x.OffsetBytes))
 	}
 	return x, x.parsePages(data[:at], int(f[3])<<10, data[at:at+hash])
 }
@@ -109,10 +112,10 @@ func indexHash(data []byte) int {
 
 // parseNamedIndex reads the index whose name is given. What is unsupported has that name as well, so
 // that no other host has anything better.
-func parseNamedIndex(data []byte, name Key) (*ArchiveIndex, error) {
+func parseNamedIndex(data []byte, name keys.Key) (*ArchiveIndex, error) {
 	x, err := parseArchiveIndex(data)
 	if (err == nil || errors.Is(err, ErrUnsupported)) && x.Name != name {
-		err = archiveIndex.bad(int64(len(data)-indexFieldsSize-2*x.hashSize), "the footer has the MD5 %v, the file is called %v", x.Name, name)
+		err = archiveIndex.Bad(int64(len(data)-indexFieldsSize-2*x.hashSize), "the footer has the MD5 %v, the file is called %v", x.Name, name)
 	}
 	if err != nil {
 		return nil, err
@@ -124,12 +127,12 @@ func parseNamedIndex(data []byte, name Key) (*ArchiveIndex, error) {
 func (x *ArchiveIndex) parsePages(data []byte, pageSize int, tocHash []byte) error {
 	tocEntry := indexKeySize + x.hashSize
 	if pageSize == 0 || len(data)%(pageSize+tocEntry) != 0 {
-		return archiveIndex.bad(0, "%d bytes are no pages of %d with %d bytes of contents each", len(data), pageSize, tocEntry)
+		return archiveIndex.Bad(0, "%d bytes are no pages of %d with %d bytes of contents each", len(data), pageSize, tocEntry)
 	}
 	n := len(data) / (pageSize + tocEntry)
 	toc := data[n*pageSize:]
 	if sum := md5.Sum(toc); !bytes.Equal(sum[:x.hashSize], tocHash) {
-		return archiveIndex.bad(int64(n*pageSize), "the contents have the hash %x, stated is %x", sum[:x.hashSize], tocHash)
+		return archiveIndex.Bad(int64(n*pageSize), "the contents have the hash %x, stated is %x", sum[:x.hashSize], tocHash)
 	}
 	x.last = toc[:n*indexKeySize]
 	sums := toc[n*indexKeySize:]
@@ -137,7 +140,7 @@ func (x *ArchiveIndex) parsePages(data []byte, pageSize int, tocHash []byte) err
 	for i := range n {
 		page := data[i*pageSize : (i+1)*pageSize]
 		if sum := md5.Sum(page); !bytes.Equal(sum[:x.hashSize], sums[i*x.hashSize:][:x.hashSize]) {
-			return archiveIndex.bad(int64(i*pageSize), "page %d has the hash %x, stated is %x", i, sum[:x.hashSize], sums[i*x.hashSize:][:x.hashSize])
+			return archiveIndex.Bad(int64(i*pageSize), "page %d has the hash %x, stated is %x", i, sum[:x.hashSize], sums[i*x.hashSize:][:x.hashSize])
 		}
 		used, err := x.checkPage(page, i, int64(i*pageSize))
 		if err != nil {
@@ -148,7 +151,7 @@ func (x *ArchiveIndex) parsePages(data []byte, pageSize int, tocHash []byte) err
 		x.pages = append(x.pages, page[:used*x.entrySize])
 	}
 	if count != x.count {
-		return archiveIndex.bad(int64(len(data))+16, "%d entries, stated are %d", count, x.count)
+		return archiveIndex.Bad(int64(len(data))+16, "%d entries, stated are %d", count, x.count)
 	}
 	return nil
 }
@@ -163,15 +166,15 @@ func (x *ArchiveIndex) checkPage(page []byte, i int, off int64) (int, error) {
 			break
 		}
 		if bytes.Compare(key, last[:]) <= 0 {
-			return 0, archiveIndex.bad(off+int64(n*x.entrySize), "entry %d of page %d is not behind the one before it", n, i)
+			return 0, archiveIndex.Bad(off+int64(n*x.entrySize), "entry %d of page %d is not behind the one before it", n, i)
 		}
 		copy(last[:], key)
 	}
 	if want := x.last[i*indexKeySize:][:indexKeySize]; n == 0 || !bytes.Equal(last[:], want) {
-		return 0, archiveIndex.bad(off, "page %d ends with the key %x, its contents say %x", i, last, want)
+		return 0, archiveIndex.Bad(off, "page %d ends with the key %x, its contents say %x", i, last, want)
 	}
 	if i > 0 && bytes.Compare(x.last[(i-1)*indexKeySize:][:indexKeySize], page[:indexKeySize]) >= 0 {
-		return 0, archiveIndex.bad(off, "page %d is not behind the one before it", i)
+		return 0, archiveIndex.Bad(off, "page %d is not behind the one before it", i)
 	}
 	return n, nil
 }
@@ -180,7 +183,7 @@ func (x *ArchiveIndex) checkPage(page []byte, i int, off int64) (int, error) {
 func (x *ArchiveIndex) Len() int { return x.count }
 
 func (x *ArchiveIndex) entry(b []byte) ArchiveEntry {
-	e := ArchiveEntry{Key: Key(b[:indexKeySize]), Size: int64(binary.BigEndian.Uint32(b[indexKeySize:]))}
+	e := ArchiveEntry{Key: keys.Key(b[:indexKeySize]), Size: int64(binary.BigEndian.Uint32(b[indexKeySize:]))}
 	b = b[indexKeySize+indexSizeBytes:]
 	switch x.OffsetBytes {
 	case 4:

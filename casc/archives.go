@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"slices"
+
+	"lorefs/casc/keys"
 )
 
 // place is where an encoded file is.
@@ -24,7 +26,7 @@ func (p *place) String() string { return fmt.Sprintf("%s at %#x", p.file, p.off)
 
 // archives finds encoded files, in an installed game or in a mirror.
 type archives interface {
-	// find looks for the file whose encoding key begins with key, which has ShortKeySize
+	// find looks for the file whose encoding key begins with key, which has keys.ShortSize
 	// bytes at least. If the file is not here the error matches ErrNotLocal.
 	find(ctx context.Context, key []byte) (place, error)
 	// others returns the places besides that of find, for when what is there is not the file: an
@@ -44,9 +46,9 @@ type archives interface {
 	// matches io/fs.ErrNotExist.
 	shmem() (*Shmem, error)
 	// indexNames returns the sorted names of the indexes of a CDN that are here.
-	indexNames() ([]Key, error)
+	indexNames() ([]keys.Key, error)
 	// readIndex reads an index of indexNames.
-	readIndex(ctx context.Context, name Key) (*ArchiveIndex, error)
+	readIndex(ctx context.Context, name keys.Key) (*ArchiveIndex, error)
 	// diskSize returns the number of bytes of all that is here.
 	diskSize() int64
 	// problems returns the faults that did not keep the archives from being opened.

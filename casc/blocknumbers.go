@@ -1,6 +1,10 @@
 package casc
 
-import "sync"
+import (
+	"sync"
+
+	"lorefs/casc/keys"
+)
 
 const (
 	// blockBits is the number of bits for the number of a chunk. The number of its file is
@@ -23,7 +27,7 @@ type blockNumbers struct {
 
 // encodingKey is an encoding key or its beginning.
 type encodingKey struct {
-	bytes Key
+	bytes keys.Key
 	size  int
 }
 

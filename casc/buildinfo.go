@@ -3,17 +3,18 @@ package casc
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
 
+	"lorefs/casc/internal/format"
+	"lorefs/casc/keys"
 	"lorefs/internal/shown"
 )
 
 const (
-	buildInfo format = ".build.info"
-	buildDB   format = ".build.db"
+	buildInfo format.Name = ".build.info"
+	buildDB   format.Name = ".build.db"
 )
 
 // Build is a row of .build.info or .build.db: an installed product, or one of its builds.
@@ -26,9 +27,9 @@ type Build struct {
 	Branch, Version string
 	// BuildKey and CDNKey name the build and CDN configurations. CDNKey may be
 	// zero.
-	BuildKey, CDNKey Key
+	BuildKey, CDNKey keys.Key
 	// KeyRing names the key ring configuration; it may be zero.
-	KeyRing Key
+	KeyRing keys.Key
 	// Tags are groups of words, such as "Windows x86_64 US? enUS speech?".
 	Tags []string
 	// Columns are all cells as they stand, by the name of their column.
@@ -38,19 +39,6 @@ type Build struct {
 	Err error
 }
 
-// textLines yields the lines of a text, without their ends, and their offsets.
-func textLines(data []byte) iter.Seq2[int64, string] {
-	return func(yield func(int64, string) bool) {
-		off := int64(0)
-		for line := range strings.Lines(string(data)) {
-			if !yield(off, strings.TrimRight(line, "\r\n")) {
-				return
-			}
-			off += int64(len(line))
-		}
-	}
-}
-
 // ParseBuildInfo reads a .build.info: a line of columns NAME!TYPE:SIZE, then a line for
 // each build, with bars between the cells. There may be any columns in any order; only the
 // build key is needed. The table "versions" of a CDN has the same form, with other names of
@@ -58,7 +46,7 @@ func textLines(data []byte) iter.Seq2[int64, string] {
 func ParseBuildInfo(data []byte) ([]Build, error) {
 	var columns []string
 	var builds []Build
-	for off, line := range textLines(data) {
+	for off, line := range format.Lines(data) {
 		switch {
 		case strings.TrimSpace(line) == "" || strings.HasPrefix(line, "##"):
 		case columns == nil:
@@ -67,14 +55,14 @@ func ParseBuildInfo(data []byte) ([]Build, error) {
 				columns = append(columns, name)
 			}
 			if !slices.Contains(columns, "Build Key") && !slices.Contains(columns, "BuildConfig") {
-				return nil, buildInfo.bad(off, "no column Build Key in %.80q", line)
+				return nil, buildInfo.Bad(off, "no column Build Key in %.80q", line)
 			}
 		default:
 			builds = append(builds, parseBuild(off, columns, strings.Split(line, "|")))
 		}
 	}
 	if len(builds) == 0 {
-		return nil, buildInfo.bad(int64(len(data)), "no build")
+		return nil, buildInfo.Bad(int64(len(data)), "no build")
 	}
 	return builds, nil
 }
@@ -86,7 +74,7 @@ func parseBuild(off int64, columns, cells []string) Build {
 	}
 	b.Err = b.parseKeys(off)
 	if len(cells) > len(columns) {
-		b.Err = buildInfo.bad(off, "%d cells in %d columns", len(cells), len(columns))
+		b.Err = buildInfo.Bad(off, "%d cells in %d columns", len(cells), len(columns))
 	}
 	active, stated := b.Columns["Active"]
 	b.Active = !stated || active == "1"
@@ -105,18 +93,18 @@ func (b *Build) cell(name, inVersions string) string {
 func (b *Build) parseKeys(off int64) (err error) {
 	for _, column := range []struct {
 		name, inVersions string
-		key              *Key
+		key              *keys.Key
 	}{{"Build Key", "BuildConfig", &b.BuildKey}, {"CDN Key", "CDNConfig", &b.CDNKey}, {"KeyRing", "KeyRing", &b.KeyRing}} {
 		text := b.cell(column.name, column.inVersions)
 		if text == "" {
 			continue
 		}
-		if *column.key, err = ParseKey(text); err != nil {
+		if *column.key, err = keys.Parse(text); err != nil {
 			return &FormatError{Format: string(buildInfo), Off: off, What: "column " + column.name, Err: err}
 		}
 	}
 	if b.BuildKey.IsZero() {
-		return buildInfo.bad(off, "a row without build key")
+		return buildInfo.Bad(off, "a row without build key")
 	}
 	return nil
 }
@@ -133,7 +121,7 @@ func splitTags(text string) []string {
 // the tags.
 func ParseBuildDB(data []byte) ([]Build, error) {
 	var builds []Build
-	for off, line := range textLines(data) {
+	for off, line := range format.Lines(data) {
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
@@ -144,11 +132,11 @@ func ParseBuildDB(data []byte) ([]Build, error) {
 		}
 		var err error
 		if len(cells) > 1 && cells[1] != "" {
-			if b.CDNKey, err = ParseKey(cells[1]); err != nil {
+			if b.CDNKey, err = keys.Parse(cells[1]); err != nil {
 				b.Err = &FormatError{Format: string(buildDB), Off: off, What: "CDN key", Err: err}
 			}
 		}
-		if b.BuildKey, err = ParseKey(cells[0]); err != nil {
+		if b.BuildKey, err = keys.Parse(cells[0]); err != nil {
 			b.Err = &FormatError{Format: string(buildDB), Off: off, What: "build key", Err: err}
 		}
 		if len(cells) > 2 {
@@ -157,7 +145,7 @@ func ParseBuildDB(data []byte) ([]Build, error) {
 		builds = append(builds, b)
 	}
 	if len(builds) == 0 {
-		return nil, buildDB.bad(int64(len(data)), "no build")
+		return nil, buildDB.Bad(int64(len(data)), "no build")
 	}
 	return builds, nil
 }

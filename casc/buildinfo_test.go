@@ -11,6 +11,7 @@ import (
 
 	"lorefs/casc"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/keys"
 	"lorefs/internal/testneeds"
 )
 
@@ -23,9 +24,9 @@ func fixture(t testing.TB, name string) []byte {
 	return b
 }
 
-func key(t testing.TB, text string) casc.Key {
+func key(t testing.TB, text string) keys.Key {
 	t.Helper()
-	k, err := casc.ParseKey(text)
+	k, err := keys.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}

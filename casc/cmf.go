@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"iter"
 
+	"lorefs/casc/internal/format"
+	"lorefs/casc/keys"
 	"lorefs/internal/cursor"
 )
 
-const cmf format = "content manifest"
+const cmf format.Name = "content manifest"
 
 const (
 	// cmfMagic is the upper or lower 24 bits of the magic: the one if the file is
@@ -43,7 +45,7 @@ type ContentManifest struct {
 type Asset struct {
 	GUID uint64
 	Size int64
-	CKey Key
+	CKey keys.Key
 }
 
 // ParseContentManifest reads a manifest. It keeps data, which must not be changed.
@@ -61,20 +63,20 @@ func ParseContentManifest(data []byte) (*ContentManifest, error) {
 	assets := c.LE32()
 	c.LE32()
 	entries, magic := c.LE32(), c.LE32()
-	if err := cmf.ends(c, 0); err != nil {
+	if err := cmf.Ends(c, 0); err != nil {
 		return nil, err
 	}
 	if magic>>8 == cmfMagic {
-		return nil, fmt.Errorf("%w: %w", ErrUnsupported, cmf.bad(int64(c.Off())-4, "encrypted, of build %d", m.Build))
+		return nil, fmt.Errorf("%w: %w", ErrUnsupported, cmf.Bad(int64(c.Off())-4, "encrypted, of build %d", m.Build))
 	}
 	if magic&0xFFFFFF != cmfPlain {
-		return nil, cmf.bad(int64(c.Off())-4, "the magic is %#x", magic)
+		return nil, cmf.Bad(int64(c.Off())-4, "the magic is %#x", magic)
 	}
 	if m.Build >= cmfBuild135 {
 		m.size++
 	}
 	if int64(entries)*cmfEntry+int64(assets)*int64(m.size) > int64(c.Left()) {
-		return nil, cmf.bad(int64(c.Off()), "%d entries and %d assets in %d bytes", entries, assets, c.Left())
+		return nil, cmf.Bad(int64(c.Off()), "%d entries and %d assets in %d bytes", entries, assets, c.Left())
 	}
 	c.Bytes(int(entries) * cmfEntry)
 	m.assets = c.Bytes(int(assets) * m.size)
@@ -85,7 +87,7 @@ func ParseContentManifest(data []byte) (*ContentManifest, error) {
 func (m *ContentManifest) Assets() iter.Seq[Asset] {
 	return func(yield func(Asset) bool) {
 		for b := m.assets; len(b) > 0; b = b[m.size:] {
-			a := Asset{GUID: binary.LittleEndian.Uint64(b), Size: int64(binary.LittleEndian.Uint32(b[8:])), CKey: Key(b[m.size-16:])}
+			a := Asset{GUID: binary.LittleEndian.Uint64(b), Size: int64(binary.LittleEndian.Uint32(b[8:])), CKey: keys.Key(b[m.size-16:])}
 			if !yield(a) {
 				return
 			}

@@ -6,9 +6,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"lorefs/casc/internal/format"
+	"lorefs/casc/keys"
 )
 
-const config format = "configuration"
+const config format.Name = "configuration"
 
 // Config is a configuration: names with values, which are lists of words. The file is named
 // by the MD5 of its text.
@@ -22,7 +25,7 @@ type Config struct {
 // configurations, their values are joined.
 func ParseConfig(data []byte) (*Config, error) {
 	c := &Config{values: map[string][][]string{}}
-	for off, line := range textLines(data) {
+	for off, line := range format.Lines(data) {
 		line = strings.TrimSpace(line)
 		if line == "" || line[0] == '#' {
 			continue
@@ -30,7 +33,7 @@ func ParseConfig(data []byte) (*Config, error) {
 		name, value, ok := strings.Cut(line, "=")
 		name = strings.TrimSpace(name)
 		if !ok || name == "" {
-			return nil, config.bad(off, "%.80q is no NAME = VALUE", line)
+			return nil, config.Bad(off, "%.80q is no NAME = VALUE", line)
 		}
 		if _, known := c.values[name]; !known {
 			c.names = append(c.names, name)
@@ -41,9 +44,9 @@ func ParseConfig(data []byte) (*Config, error) {
 }
 
 // ReadConfig reads a configuration whose MD5 must be key.
-func ReadConfig(data []byte, key Key) (*Config, error) {
-	if sum := keyOf(data); sum != key {
-		return nil, config.bad(0, "the MD5 is %v, the name says %v", sum, key)
+func ReadConfig(data []byte, key keys.Key) (*Config, error) {
+	if sum := keys.Of(data); sum != key {
+		return nil, config.Bad(0, "the MD5 is %v, the name says %v", sum, key)
 	}
 	return ParseConfig(data)
 }
@@ -62,16 +65,16 @@ func (c *Config) Words(name string) []string { return slices.Concat(c.values[nam
 func (c *Config) Text(name string) string { return strings.Join(c.Words(name), " ") }
 
 // Keys returns the words of name, each of which must be a key.
-func (c *Config) Keys(name string) ([]Key, error) {
+func (c *Config) Keys(name string) ([]keys.Key, error) {
 	words := c.Words(name)
-	keys := make([]Key, len(words))
+	all := make([]keys.Key, len(words))
 	for i, w := range words {
 		var err error
-		if keys[i], err = ParseKey(w); err != nil {
+		if all[i], err = keys.Parse(w); err != nil {
 			return nil, &FormatError{Format: string(config), What: name, Err: err}
 		}
 	}
-	return keys, nil
+	return all, nil
 }
 
 // Ref is a build configuration's reference to a file. Keys and sizes that it does not state
@@ -80,7 +83,7 @@ type Ref struct {
 	// Name is the name in the configuration, such as "encoding" or "vfs-root".
 	Name string
 	// CKey is the content key, EKey the encoding key.
-	CKey, EKey Key
+	CKey, EKey keys.Key
 	// Size is the decoded size, EncodedSize the encoded one.
 	Size, EncodedSize int64
 }
@@ -94,7 +97,7 @@ func (c *Config) Ref(name string) (Ref, error) {
 		return r, err
 	}
 	if len(keys) > 2 {
-		return r, config.bad(0, "%s has %d keys, expected a content and an encoding key", name, len(keys))
+		return r, config.Bad(0, "%s has %d keys, expected a content and an encoding key", name, len(keys))
 	}
 	if len(keys) > 0 {
 		r.CKey = keys[0]
@@ -116,7 +119,7 @@ func (c *Config) Ref(name string) (Ref, error) {
 func parseSize(name, text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 63)
 	if err != nil || n < 0 {
-		return 0, config.bad(0, "%s: %.40q is no size", name, text)
+		return 0, config.Bad(0, "%s: %.40q is no size", name, text)
 	}
 	return n, nil
 }
@@ -147,7 +150,7 @@ func isNumbered(name, prefix string) bool {
 
 // ConfigPath returns the path KIND/ab/cd/abcd… of a configuration below the data folder, or
 // of a file below another folder of a CDN.
-func ConfigPath(kind string, key Key) string {
+func ConfigPath(kind string, key keys.Key) string {
 	s := key.String()
 	return fmt.Sprintf("%s/%s/%s/%s", kind, s[:2], s[2:4], s)
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"lorefs/casc"
+	"lorefs/casc/keys"
 )
 
 // TestRealConfigs reads real configurations, whose names are their MD5.
@@ -73,7 +74,7 @@ func TestConfig(t *testing.T) {
 	if _, err := casc.ParseConfig([]byte("ok = 1\nno equals sign\n")); err == nil || err.Error() != `casc: configuration: offset 0x7: "no equals sign" is no NAME = VALUE` {
 		t.Errorf("%v", err)
 	}
-	if _, err := casc.ReadConfig([]byte(text), casc.Key{}); err == nil {
+	if _, err := casc.ReadConfig([]byte(text), keys.Key{}); err == nil {
 		t.Error("no error for a wrong MD5")
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/keys"
 	"lorefs/internal/testneeds"
 )
 
@@ -182,7 +183,7 @@ func TestNoBuild(t *testing.T) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}
-	build := casc.Key{}
+	build := keys.Key{}
 	for name, data := range mirror {
 		if strings.HasPrefix(name, "config/") && bytes.Contains(data, []byte("encoding =")) {
 			build = write.Key(data)
@@ -195,13 +196,13 @@ func TestNoBuild(t *testing.T) {
 
 // TestTVFSInItself nests a manifest in itself.
 func TestTVFSInItself(t *testing.T) {
-	name := casc.File{Name: "again", Spans: []casc.Span{{EKey: casc.Key{1}, Size: 1, ContentSize: 1}}}
+	name := casc.File{Name: "again", Spans: []casc.Span{{EKey: keys.Key{1}, Size: 1, ContentSize: 1}}}
 	data := write.TVFS([]casc.File{name})
 	r, err := casc.ParseTVFS(data, always(data))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Nest(casc.Key{1})
+	r.Nest(keys.Key{1})
 	n := 0
 	for f, err := range r.Files() {
 		if err != nil || f.Err != nil {
@@ -221,7 +222,7 @@ func oddTVFS(t *testing.T, damage func(data []byte) []byte) (good, odd []string,
 	t.Helper()
 	var files []casc.File
 	for _, name := range []string{"a/one", "a/two", "b/one", "b/two", "c"} {
-		files = append(files, casc.File{Name: name, Spans: []casc.Span{{EKey: casc.Key{byte(len(files) + 1)}, Size: 5, ContentSize: 5}}})
+		files = append(files, casc.File{Name: name, Spans: []casc.Span{{EKey: keys.Key{byte(len(files) + 1)}, Size: 5, ContentSize: 5}}})
 	}
 	r, err := casc.ParseTVFS(damage(write.TVFS(files)), nil)
 	if err != nil {
@@ -325,5 +326,5 @@ func TestTVFSOddNested(t *testing.T) {
 // always is a loader that has one file only.
 type always []byte
 
-func (a always) Content(casc.Key) ([]byte, error) { return a, nil }
+func (a always) Content(keys.Key) ([]byte, error) { return a, nil }
 func (a always) Encoded([]byte) ([]byte, error)   { return a, nil }

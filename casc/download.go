@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"iter"
 
+	"lorefs/casc/internal/format"
+	"lorefs/casc/keys"
 	"lorefs/internal/cursor"
 )
 
-const download format = "download manifest"
+const download format.Name = "download manifest"
 
 // Download is the download manifest: when each file is needed. It keeps the file's bytes.
 type Download struct {
@@ -25,7 +27,7 @@ type Download struct {
 
 // DownloadEntry is a file to download.
 type DownloadEntry struct {
-	EKey Key
+	EKey keys.Key
 	// Size is the encoded size.
 	Size int64
 	// Priority is 0 for what is needed first. BasePriority is already subtracted.
@@ -49,30 +51,30 @@ func ParseDownload(data []byte) (*Download, error) {
 		m.BasePriority = int(int8(c.U8()))
 		c.Bytes(3)
 	}
-	if err := download.ends(c, 0); err != nil {
+	if err := download.Ends(c, 0); err != nil {
 		return nil, err
 	}
 	if string(magic) != "DL" {
-		return nil, download.bad(0, "found %q instead of %q", magic, "DL")
+		return nil, download.Bad(0, "found %q instead of %q", magic, "DL")
 	}
 	if version < 1 || version > 3 || keySize != 16 || sums > 1 || m.flagBytes > 4 {
 		return nil, fmt.Errorf("%w: %w", ErrUnsupported,
-			download.bad(2, "version %d with keys of %d bytes, checksum flag %d, %d bytes of flags", version, keySize, sums, m.flagBytes))
+			download.Bad(2, "version %d with keys of %d bytes, checksum flag %d, %d bytes of flags", version, keySize, sums, m.flagBytes))
 	}
 	m.entrySize = 16 + 5 + 1 + m.flagBytes
 	if m.checksum {
 		m.entrySize += 4
 	}
 	if int64(entries)*int64(m.entrySize) > int64(c.Left()) {
-		return nil, download.bad(5, "%d entries in %d bytes", entries, c.Left())
+		return nil, download.Bad(5, "%d entries in %d bytes", entries, c.Left())
 	}
 	m.entries = c.Bytes(int(entries) * m.entrySize)
 	m.Tags = readTags(c, int(tags), int(entries))
-	if err := download.ends(c, 0); err != nil {
+	if err := download.Ends(c, 0); err != nil {
 		return nil, err
 	}
 	if c.Left() > 0 {
-		return nil, download.bad(int64(c.Off()), "%d bytes behind the last tag", c.Left())
+		return nil, download.Bad(int64(c.Off()), "%d bytes behind the last tag", c.Left())
 	}
 	return m, nil
 }
@@ -84,7 +86,7 @@ func (m *Download) Len() int { return len(m.entries) / m.entrySize }
 func (m *Download) Entry(i int) DownloadEntry {
 	b := m.entries[i*m.entrySize:][:m.entrySize]
 	e := DownloadEntry{
-		EKey: Key(b), Size: int64(b[16])<<32 | int64(binary.BigEndian.Uint32(b[17:])),
+		EKey: keys.Key(b), Size: int64(b[16])<<32 | int64(binary.BigEndian.Uint32(b[17:])),
 		Priority: int(int8(b[21])) - m.BasePriority,
 	}
 	b = b[22:]

@@ -4,13 +4,15 @@ import (
 	"bytes"
 	"context"
 	"errors"
+
+	"lorefs/casc/keys"
 )
 
 // EncodedFile says where an encoded file is and how it is encoded.
 type EncodedFile struct {
 	// EKey is the encoding key. Only its first KeySize bytes are known if the encoding file
 	// does not have it; the rest is zero.
-	EKey    Key
+	EKey    keys.Key
 	KeySize int
 	// Spec is the ESpec, for blte.ParseSpec, or "" if the encoding file does not have it.
 	Spec string
@@ -19,7 +21,7 @@ type EncodedFile struct {
 	Off, Size int64
 }
 
-// EncodedFile looks up a file by its encoding key, or at least the first ShortKeySize bytes of
+// EncodedFile looks up a file by its encoding key, or at least the first keys.ShortSize bytes of
 // it. It reads nothing of the file. An error says why a part of the answer is missing.
 func (s *Storage) EncodedFile(ctx context.Context, prefix []byte) (f EncodedFile, err error) {
 	f.KeySize = copy(f.EKey[:], prefix)
@@ -42,10 +44,10 @@ func (s *Storage) EncodedFile(ctx context.Context, prefix []byte) (f EncodedFile
 // ContentKeyOf returns the content key of the file whose encoding key begins with prefix, or
 // the zero key if none is known. It reads all of the encoding file. An error means that a part
 // of that can't be read.
-func (s *Storage) ContentKeyOf(ctx context.Context, prefix []byte) (Key, error) {
-	keys, err := s.encoding.contentKeys(ctx, func(ekey Key) bool { return bytes.HasPrefix(ekey[:], prefix) })
-	if ckey, ok := keys.find(prefix); ok {
+func (s *Storage) ContentKeyOf(ctx context.Context, prefix []byte) (keys.Key, error) {
+	known, err := s.encoding.contentKeys(ctx, func(ekey keys.Key) bool { return bytes.HasPrefix(ekey[:], prefix) })
+	if ckey, ok := known.find(prefix); ok {
 		return ckey, nil
 	}
-	return Key{}, err
+	return keys.Key{}, err
 }

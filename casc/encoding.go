@@ -11,12 +11,14 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"lorefs/casc/internal/format"
+	"lorefs/casc/keys"
 	"lorefs/internal/cursor"
 	"lorefs/internal/flight"
 	"lorefs/internal/readat"
 )
 
-const encoding format = "encoding"
+const encoding format.Name = "encoding"
 
 const (
 	encodingHeaderSize = 22
@@ -34,16 +36,16 @@ const (
 
 // ContentEntry is a content and its encoded forms.
 type ContentEntry struct {
-	CKey Key
+	CKey keys.Key
 	// Size is the size of the content.
 	Size int64
 	// EKeys are the encoding keys of its forms, at least one.
-	EKeys []Key
+	EKeys []keys.Key
 }
 
 // EncodedEntry says how a file is encoded.
 type EncodedEntry struct {
-	EKey Key
+	EKey keys.Key
 	// Spec is the ESpec, for blte.ParseSpec.
 	Spec string
 	// Size is the encoded size.
@@ -110,16 +112,16 @@ func NewEncoding(ctx context.Context, r io.ReaderAt, size int64) (*Encoding, err
 	c := cursor.New(head)
 	magic, version, cSize, eSize := c.Bytes(2), c.U8(), c.U8(), c.U8()
 	cPage, ePage, cPages, ePages, zero, specs := c.BE16(), c.BE16(), c.BE32(), c.BE32(), c.U8(), c.BE32()
-	if err := encoding.ends(c, 0); err != nil {
+	if err := encoding.Ends(c, 0); err != nil {
 		return nil, err
 	}
 	switch {
 	case string(magic) != "EN":
-		return nil, encoding.bad(0, "found %q instead of %q", magic, "EN")
+		return nil, encoding.Bad(0, "found %q instead of %q", magic, "EN")
 	case version != 1 || cSize != 16 || eSize != 16 || zero != 0:
-		return nil, fmt.Errorf("%w: %w", ErrUnsupported, encoding.bad(2, "version %d with keys of %d and %d bytes", version, cSize, eSize))
+		return nil, fmt.Errorf("%w: %w", ErrUnsupported, encoding.Bad(2, "version %d with keys of %d and %d bytes", version, cSize, eSize))
 	case cPage == 0 || ePage == 0:
-		return nil, encoding.bad(5, "pages of 0 bytes")
+		return nil, encoding.Bad(5, "pages of 0 bytes")
 	}
 	e := &Encoding{r: r}
 	e.distant, _ = r.(pageSource)
@@ -133,10 +135,10 @@ func (e *Encoding) open(ctx context.Context, size, specs, cPages, ePages int64) 
 	e.encoded.off = e.content.off + cPages*int64(e.content.size) + ePages*pageRefSize
 	end := e.encoded.off + ePages*int64(e.encoded.size)
 	if end > size || specs > maxSpecs {
-		return encoding.bad(9, "%d bytes of specs, %d and %d pages end at %d, the file at %d", specs, cPages, ePages, end, size)
+		return encoding.Bad(9, "%d bytes of specs, %d and %d pages end at %d, the file at %d", specs, cPages, ePages, end, size)
 	}
 	if size-end > maxSpecs {
-		return encoding.bad(end, "%d bytes of the file's own spec", size-end)
+		return encoding.Bad(end, "%d bytes of the file's own spec", size-end)
 	}
 	e.content.n, e.encoded.n = int(cPages), int(ePages)
 	e.specs = make([]byte, specs)
@@ -170,7 +172,7 @@ func (e *Encoding) readPart(ctx context.Context, b []byte, off int64) error {
 // findSpecs finds where specs begin.
 func (e *Encoding) findSpecs() error {
 	if n := len(e.specs); n > 0 && e.specs[n-1] != 0 {
-		return encoding.bad(encodingHeaderSize+int64(n), "the last spec has no end")
+		return encoding.Bad(encodingHeaderSize+int64(n), "the last spec has no end")
 	}
 	for off := 0; off < len(e.specs); off += bytes.IndexByte(e.specs[off:], 0) + 1 {
 		e.specOffs = append(e.specOffs, uint32(off))
@@ -187,7 +189,7 @@ func (e *Encoding) readTable(ctx context.Context, t *pageTable) error {
 	t.refs, t.slots = refs, make([]atomic.Pointer[loadedPage], min(t.len(), pageSlots))
 	for i := 1; i < t.len(); i++ {
 		if bytes.Compare(t.first(i-1), t.first(i)) >= 0 {
-			return encoding.bad(t.off-int64(len(t.refs))+int64(i*pageRefSize), "page %d is not behind the one before it", i)
+			return encoding.Bad(t.off-int64(len(t.refs))+int64(i*pageRefSize), "page %d is not behind the one before it", i)
 		}
 	}
 	return nil
@@ -262,8 +264,8 @@ func (e *Encoding) readPage(ctx context.Context, t *pageTable, i int, data []byt
 // prove checks the MD5s of pages from i on.
 func (t *pageTable) prove(data []byte, i int) error {
 	for ; len(data) > 0; data, i = data[t.size:], i+1 {
-		if sum := keyOf(data[:t.size]); !bytes.Equal(sum[:], t.sum(i)) {
-			return encoding.bad(t.offset(i), "page %d has the MD5 %v, stated is %x", i, sum, t.sum(i))
+		if sum := keys.Of(data[:t.size]); !bytes.Equal(sum[:], t.sum(i)) {
+			return encoding.Bad(t.offset(i), "page %d has the MD5 %v, stated is %x", i, sum, t.sum(i))
 		}
 	}
 	return nil
@@ -313,7 +315,7 @@ func (t *pageTable) find(prefix []byte) int {
 
 // Find looks for a content key. If the encoding file does not have it, the error matches
 // ErrNotFound.
-func (e *Encoding) Find(ctx context.Context, ckey Key) (ContentEntry, error) {
+func (e *Encoding) Find(ctx context.Context, ckey keys.Key) (ContentEntry, error) {
 	row, _, err := e.FindRow(ctx, ckey)
 	if err != nil {
 		return ContentEntry{}, err
@@ -324,7 +326,7 @@ func (e *Encoding) Find(ctx context.Context, ckey Key) (ContentEntry, error) {
 // FindEncoded looks for an encoding key. prefix is the key or its first bytes. If it is not
 // there the error matches ErrNotFound.
 func (e *Encoding) FindEncoded(ctx context.Context, prefix []byte) (EncodedEntry, error) {
-	prefix = prefix[:min(len(prefix), len(Key{}))]
+	prefix = prefix[:min(len(prefix), len(keys.Key{}))]
 	if err := e.loadEncoded(ctx); err != nil {
 		return EncodedEntry{}, err
 	}
@@ -349,7 +351,7 @@ func (e *Encoding) FindEncoded(ctx context.Context, prefix []byte) (EncodedEntry
 func countEncoded(page []byte) int {
 	return sort.Search(len(page)/encodedEntrySize, func(i int) bool {
 		b := page[i*encodedEntrySize:]
-		return binary.BigEndian.Uint32(b[16:]) == noSpec || Key(b).IsZero()
+		return binary.BigEndian.Uint32(b[16:]) == noSpec || keys.Key(b).IsZero()
 	})
 }
 

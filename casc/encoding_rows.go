@@ -11,6 +11,7 @@ import (
 	"sort"
 
 	"lorefs/blte"
+	"lorefs/casc/keys"
 )
 
 // ContentRow is an entry of a content page as it stands: count:1 size:5 ckey:16
@@ -18,7 +19,7 @@ import (
 type ContentRow []byte
 
 // CKey returns the content key.
-func (r ContentRow) CKey() Key { return Key(r[6:22]) }
+func (r ContentRow) CKey() keys.Key { return keys.Key(r[6:22]) }
 
 // Size returns the size of the content.
 func (r ContentRow) Size() int64 {
@@ -29,10 +30,10 @@ func (r ContentRow) Size() int64 {
 func (r ContentRow) Forms() int { return int(r[0]) }
 
 // EKey returns the key of encoded form i.
-func (r ContentRow) EKey(i int) Key { return Key(r[22+16*i:]) }
+func (r ContentRow) EKey(i int) keys.Key { return keys.Key(r[22+16*i:]) }
 
 func (r ContentRow) entry() ContentEntry {
-	entry := ContentEntry{CKey: r.CKey(), Size: r.Size(), EKeys: make([]Key, r.Forms())}
+	entry := ContentEntry{CKey: r.CKey(), Size: r.Size(), EKeys: make([]keys.Key, r.Forms())}
 	for i := range entry.EKeys {
 		entry.EKeys[i] = r.EKey(i)
 	}
@@ -45,7 +46,7 @@ type RowNumber struct{ Page, Row int }
 
 // EncodedRow is an entry of an encoded page.
 type EncodedRow struct {
-	EKey Key
+	EKey keys.Key
 	// Spec is the number of the ESpec.
 	Spec int
 	// Size is the encoded size.
@@ -60,17 +61,17 @@ func (e *Encoding) EncodedPages() int { return e.encoded.len() }
 
 // ContentRange returns the range of keys of page i, even if the page can't be read: from
 // the first key to, but without, the second. The last page has all keys from the first on.
-func (e *Encoding) ContentRange(i int) (from, to Key, last bool) { return e.content.bounds(i) }
+func (e *Encoding) ContentRange(i int) (from, to keys.Key, last bool) { return e.content.bounds(i) }
 
-func (t *pageTable) bounds(i int) (from, to Key, last bool) {
+func (t *pageTable) bounds(i int) (from, to keys.Key, last bool) {
 	if last = i+1 == t.len(); !last {
-		to = Key(t.first(i + 1))
+		to = keys.Key(t.first(i + 1))
 	}
-	return Key(t.first(i)), to, last
+	return keys.Key(t.first(i)), to, last
 }
 
 // FindRow is Find, but returns the row and its place. The row stays valid.
-func (e *Encoding) FindRow(ctx context.Context, ckey Key) (ContentRow, RowNumber, error) {
+func (e *Encoding) FindRow(ctx context.Context, ckey keys.Key) (ContentRow, RowNumber, error) {
 	if i := e.content.find(ckey[:]); i >= 0 {
 		page, err := e.page(ctx, &e.content, i)
 		if err != nil {
@@ -224,7 +225,7 @@ func contentRows(p tablePage) iter.Seq2[ContentRow, error] {
 			n := int(p.data[at])
 			size := 22 + 16*n
 			if size > len(p.data)-at {
-				yield(nil, encoding.bad(p.off+int64(at), "an entry of %d encoded forms goes beyond its page", n))
+				yield(nil, encoding.Bad(p.off+int64(at), "an entry of %d encoded forms goes beyond its page", n))
 				return
 			}
 			if !yield(p.data[at:at+size], nil) {
@@ -237,10 +238,10 @@ func contentRows(p tablePage) iter.Seq2[ContentRow, error] {
 
 // encodedRow reads ekey:16 spec:4 size:5, which is at off.
 func (e *Encoding) encodedRow(b []byte, off int64) (EncodedRow, error) {
-	row := EncodedRow{EKey: Key(b), Size: int64(b[20])<<32 | int64(binary.BigEndian.Uint32(b[21:]))}
+	row := EncodedRow{EKey: keys.Key(b), Size: int64(b[20])<<32 | int64(binary.BigEndian.Uint32(b[21:]))}
 	spec := binary.BigEndian.Uint32(b[16:])
 	if int64(spec) >= int64(len(e.specOffs)) {
-		return row, encoding.bad(off+16, "spec %d of %d", spec, len(e.specOffs))
+		return row, encoding.Bad(off+16, "spec %d of %d", spec, len(e.specOffs))
 	}
 	row.Spec = int(spec)
 	return row, nil
@@ -248,15 +249,15 @@ func (e *Encoding) encodedRow(b []byte, off int64) (EncodedRow, error) {
 
 // KeySet is a set of encoded files. The nil KeySet is empty.
 type KeySet struct {
-	keys   map[ShortKey]struct{}
-	ranges [][2]ShortKey // in order, with their ends
+	keys   map[keys.Short]struct{}
+	ranges [][2]keys.Short // in order, with their ends
 }
 
 // IsEmpty reports whether the set is empty.
 func (s *KeySet) IsEmpty() bool { return s == nil || len(s.keys)+len(s.ranges) == 0 }
 
 // Has reports whether the set has a key.
-func (s *KeySet) Has(key ShortKey) bool {
+func (s *KeySet) Has(key keys.Short) bool {
 	if s == nil {
 		return false
 	}
@@ -278,7 +279,7 @@ func (e *Encoding) Encrypted(ctx context.Context) (set *KeySet, faults []error) 
 	if err := e.loadEncoded(ctx); err != nil {
 		return nil, []error{err}
 	}
-	set = &KeySet{keys: map[ShortKey]struct{}{}}
+	set = &KeySet{keys: map[keys.Short]struct{}{}}
 	for page := range e.EncodedPages() {
 		for row, err := range e.EncodedRows(ctx, page, page+1) {
 			if err != nil {
@@ -312,10 +313,10 @@ func (e *Encoding) suspectSpecs() []bool {
 
 // encodedRange returns the first key of page i of encoding keys, and a key that is not
 // below the page's last.
-func (e *Encoding) encodedRange(i int) [2]ShortKey {
+func (e *Encoding) encodedRange(i int) [2]keys.Short {
 	from, to, last := e.encoded.bounds(i)
 	if last {
-		to = Key(bytes.Repeat([]byte{0xFF}, len(to)))
+		to = keys.Key(bytes.Repeat([]byte{0xFF}, len(to)))
 	}
-	return [2]ShortKey{from.Short(), to.Short()}
+	return [2]keys.Short{from.Short(), to.Short()}
 }

@@ -16,6 +16,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/keys"
 )
 
 // TestFillMissingKeys reads a file with chunks of an unknown key: as a whole, by spans, and
@@ -224,7 +225,7 @@ func TestFilledAsCascLib(t *testing.T) {
 			if row.status != "ok" || !row.local || row.ckey == "" {
 				continue
 			}
-			ckey, err := casc.ParseKey(row.ckey)
+			ckey, err := keys.Parse(row.ckey)
 			if err != nil || ckey.IsZero() {
 				continue
 			}

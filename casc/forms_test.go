@@ -13,11 +13,12 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/keys"
 )
 
 // twoForms makes a game in which the file two.txt, the root and the install manifest have
 // two encoded forms each. damage says which of the forms are damaged.
-func twoForms(t *testing.T, damage [2]bool) (g *casctest.Game, content []byte, keys []casc.Key) {
+func twoForms(t *testing.T, damage [2]bool) (g *casctest.Game, content []byte, keys []keys.Key) {
 	t.Helper()
 	g = casctest.New()
 	put := func(content []byte) write.Stored {

@@ -6,6 +6,7 @@ import (
 
 	"lorefs/casc"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/keys"
 )
 
 // drain runs through the files of a root, and fails if there are more than it can name.
@@ -62,9 +63,9 @@ func FuzzEncoding(f *testing.F) {
 }
 
 func FuzzArchiveIndex(f *testing.F) {
-	f.Add(write.ArchiveIndex([]casc.ArchiveEntry{{Key: casc.Key{1}, Size: 5, Off: 9}}, 4))
-	f.Add(write.ArchiveIndex([]casc.ArchiveEntry{{Key: casc.Key{1}, Size: 5, Off: 9, Archive: 3}}, 6))
-	f.Add(write.ArchiveIndexOf([]casc.ArchiveEntry{{Key: casc.Key{1}, Size: 5, Off: 9}}, 4, 16))
+	f.Add(write.ArchiveIndex([]casc.ArchiveEntry{{Key: keys.Key{1}, Size: 5, Off: 9}}, 4))
+	f.Add(write.ArchiveIndex([]casc.ArchiveEntry{{Key: keys.Key{1}, Size: 5, Off: 9, Archive: 3}}, 6))
+	f.Add(write.ArchiveIndexOf([]casc.ArchiveEntry{{Key: keys.Key{1}, Size: 5, Off: 9}}, 4, 16))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		x, err := casc.ParseArchiveIndex(data)
 		if err != nil {
@@ -79,10 +80,10 @@ func FuzzArchiveIndex(f *testing.F) {
 }
 
 func FuzzManifests(f *testing.F) {
-	patch, _ := write.Patch([]casc.PatchFile{{CKey: casc.Key{1}, Patches: make([]casc.PatchStep, 2)}})
+	patch, _ := write.Patch([]casc.PatchFile{{CKey: keys.Key{1}, Patches: make([]casc.PatchStep, 2)}})
 	tag := write.Tag{Name: "x", Type: 1, Entries: []int{0}}
 	for _, data := range [][]byte{
-		write.Install(2, []casc.InstallEntry{{Name: "a", CKey: casc.Key{1}, Size: 1}}, tag),
+		write.Install(2, []casc.InstallEntry{{Name: "a", CKey: keys.Key{1}, Size: 1}}, tag),
 		write.Download(3, []casc.DownloadEntry{{Flags: []byte{1, 2}}}, tag),
 		write.SizeManifest(1, []casc.SizeEntry{{EKey: make([]byte, 9), Size: 1}}, tag),
 		patch, write.Shmem("x", 1), write.ContentManifest(70000, []casc.Asset{{GUID: 1}}),
@@ -155,16 +156,16 @@ func FuzzDiablo3(f *testing.F) {
 // inTurn is a loader that returns one file first, and another from then on.
 type inTurn struct{ root, rest []byte }
 
-func (l *inTurn) Content(casc.Key) ([]byte, error) {
+func (l *inTurn) Content(keys.Key) ([]byte, error) {
 	b := l.root
 	l.root = l.rest
 	return b, nil
 }
 
-func (l *inTurn) Encoded([]byte) ([]byte, error) { return l.Content(casc.Key{}) }
+func (l *inTurn) Encoded([]byte) ([]byte, error) { return l.Content(keys.Key{}) }
 
 func FuzzMNDX(f *testing.F) {
-	f.Add(write.MNDX(2, []write.MNDXFile{{Package: "p", Name: "n", CKey: casc.Key{1}}, {Package: "q", Name: "n"}, {Package: "q", Name: "nm"}}))
+	f.Add(write.MNDX(2, []write.MNDXFile{{Package: "p", Name: "n", CKey: keys.Key{1}}, {Package: "q", Name: "n"}, {Package: "q", Name: "nm"}}))
 	f.Fuzz(func(_ *testing.T, data []byte) {
 		r, err := casc.ParseMNDX(data)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sort"
 
+	"lorefs/casc/keys"
 	"lorefs/internal/cache"
 	"lorefs/internal/cursor"
 )
@@ -23,14 +24,14 @@ import (
 // A file in several archives has a record for each.
 type group struct {
 	records           []byte
-	archives, indexes []Key
+	archives, indexes []keys.Key
 }
 
 const (
 	// groupKind must change whenever the meaning of a group changes.
 	groupKind   = "casc archives 2"
 	groupHead   = 3 * 4
-	groupRecord = ShortKeySize + 3 + 4 + 4
+	groupRecord = keys.ShortSize + 3 + 4 + 4
 	// maxGroup bounds the records, and maxGroupArchives the archives.
 	maxGroup         = 1 << 26
 	maxGroupArchives = 1 << 24
@@ -38,7 +39,7 @@ const (
 
 // groupEntry is an index's entry for a file.
 type groupEntry struct {
-	key       ShortKey
+	key       keys.Short
 	archive   int
 	off, size int64
 }
@@ -47,7 +48,7 @@ type groupEntry struct {
 func (g *group) entry(i int) groupEntry {
 	b := g.records[i*groupRecord:][:groupRecord]
 	return groupEntry{
-		key: ShortKey(b), archive: int(b[9])<<16 | int(b[10])<<8 | int(b[11]),
+		key: keys.Short(b), archive: int(b[9])<<16 | int(b[10])<<8 | int(b[11]),
 		size: int64(binary.BigEndian.Uint32(b[12:])), off: int64(binary.BigEndian.Uint32(b[16:])),
 	}
 }
@@ -55,12 +56,12 @@ func (g *group) entry(i int) groupEntry {
 func (g *group) len() int { return len(g.records) / groupRecord }
 
 // find yields the numbers of the records of a key.
-func (g *group) find(key ShortKey) iter.Seq[int] {
+func (g *group) find(key keys.Short) iter.Seq[int] {
 	at := sort.Search(g.len(), func(i int) bool {
-		return bytes.Compare(g.records[i*groupRecord:][:ShortKeySize], key[:]) >= 0
+		return bytes.Compare(g.records[i*groupRecord:][:keys.ShortSize], key[:]) >= 0
 	})
 	return func(yield func(int) bool) {
-		for i := at; i < g.len() && bytes.Equal(g.records[i*groupRecord:][:ShortKeySize], key[:]); i++ {
+		for i := at; i < g.len() && bytes.Equal(g.records[i*groupRecord:][:keys.ShortSize], key[:]); i++ {
 			if !yield(i) {
 				return
 			}
@@ -70,24 +71,24 @@ func (g *group) find(key ShortKey) iter.Seq[int] {
 
 type groupBuilder struct {
 	group
-	numbers map[Key]int // of archives
+	numbers map[keys.Key]int // of archives
 	// byFirst are the records by the first byte of their keys, so that each part can be
 	// sorted and freed in turn. count is their number.
 	byFirst [1 << 8][][groupRecord]byte
 	count   int
 }
 
-func newGroupBuilder() *groupBuilder { return &groupBuilder{numbers: map[Key]int{}} }
+func newGroupBuilder() *groupBuilder { return &groupBuilder{numbers: map[keys.Key]int{}} }
 
 var errGroupFull = fmt.Errorf("more than %d files or %d archives", maxGroup, maxGroupArchives)
 
 // add adds an index with its name. If it is the index of a group, archives are the group's.
-func (b *groupBuilder) add(name Key, x *ArchiveIndex, archives []Key) error {
+func (b *groupBuilder) add(name keys.Key, x *ArchiveIndex, archives []keys.Key) error {
 	if b.count+x.Len() > maxGroup {
 		return errGroupFull
 	}
 	if x.OffsetBytes != groupOffsetBytes {
-		archives = []Key{name}
+		archives = []keys.Key{name}
 	}
 	numbers := make([]int, len(archives))
 	for i, a := range archives {
@@ -111,7 +112,7 @@ func (b *groupBuilder) add(name Key, x *ArchiveIndex, archives []Key) error {
 		}
 		n := numbers[e.Archive]
 		var r [groupRecord]byte
-		copy(r[:ShortKeySize], e.Key[:])
+		copy(r[:keys.ShortSize], e.Key[:])
 		r[9], r[10], r[11] = byte(n>>16), byte(n>>8), byte(n)
 		binary.BigEndian.PutUint32(r[12:], uint32(e.Size))
 		binary.BigEndian.PutUint32(r[16:], uint32(e.Off))
@@ -119,14 +120,14 @@ func (b *groupBuilder) add(name Key, x *ArchiveIndex, archives []Key) error {
 		b.count++
 	}
 	if beyond > 0 {
-		return archiveIndex.bad(0, "%d files are in archives beyond the %d that the CDN configuration has", beyond, len(archives))
+		return archiveIndex.Bad(0, "%d files are in archives beyond the %d that the CDN configuration has", beyond, len(archives))
 	}
 	return nil
 }
 
 // finish sorts the records and puts the table into the frame of a cached file.
 func (b *groupBuilder) finish(id cache.ID) (sealed []byte) {
-	data := id.Begin(groupHead + b.count*groupRecord + (len(b.archives)+len(b.indexes))*len(Key{}))
+	data := id.Begin(groupHead + b.count*groupRecord + (len(b.archives)+len(b.indexes))*len(keys.Key{}))
 	for _, n := range [...]int{b.count, len(b.archives), len(b.indexes)} {
 		data = binary.BigEndian.AppendUint32(data, uint32(n))
 	}
@@ -139,7 +140,7 @@ func (b *groupBuilder) finish(id cache.ID) (sealed []byte) {
 		b.byFirst[i] = nil
 	}
 	b.records = data[first:]
-	for _, list := range [][]Key{b.archives, b.indexes} {
+	for _, list := range [][]keys.Key{b.archives, b.indexes} {
 		for i := range list {
 			data = append(data, list[i][:]...)
 		}
@@ -162,14 +163,14 @@ func parseGroup(data []byte) (*group, error) {
 	if err := c.Err(); err != nil {
 		return nil, err
 	}
-	if want := int64(groupHead) + n[0]*groupRecord + (n[1]+n[2])*int64(len(Key{})); want != int64(len(data)) {
+	if want := int64(groupHead) + n[0]*groupRecord + (n[1]+n[2])*int64(len(keys.Key{})); want != int64(len(data)) {
 		return nil, fmt.Errorf("%d bytes, stated are %d", len(data), want)
 	}
 	g := &group{}
 	g.records = data[groupHead:][:n[0]*groupRecord]
 	names := data[groupHead+len(g.records):]
 	for i := range n[1] + n[2] {
-		name := Key(names[i*int64(len(Key{})):])
+		name := keys.Key(names[i*int64(len(keys.Key{})):])
 		if i < n[1] {
 			g.archives = append(g.archives, name)
 		} else {
@@ -180,7 +181,7 @@ func parseGroup(data []byte) (*group, error) {
 		switch r := g.records[i*groupRecord:]; {
 		case g.entry(i).archive >= len(g.archives):
 			return nil, fmt.Errorf("record %d is of archive %d of %d", i, g.entry(i).archive, len(g.archives))
-		case i > 0 && bytes.Compare(g.records[(i-1)*groupRecord:][:ShortKeySize], r[:ShortKeySize]) > 0:
+		case i > 0 && bytes.Compare(g.records[(i-1)*groupRecord:][:keys.ShortSize], r[:keys.ShortSize]) > 0:
 			return nil, fmt.Errorf("record %d is not behind the one before it", i)
 		}
 	}

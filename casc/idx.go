@@ -11,16 +11,18 @@ import (
 	"strings"
 
 	"lorefs/blte"
+	"lorefs/casc/internal/format"
 	"lorefs/casc/internal/lookup3"
+	"lorefs/casc/keys"
 	"lorefs/internal/cache"
 	"lorefs/internal/readat"
 )
 
-const idx format = "idx"
+const idx format.Name = "idx"
 
 const (
 	// idxEntrySize is the size of key:9 place:5 size:4.
-	idxEntrySize = ShortKeySize + idxPlaceSize + idxLengthSize
+	idxEntrySize = keys.ShortSize + idxPlaceSize + idxLengthSize
 	idxPlaceSize = 5
 	// idxLengthSize is the number of bytes of a span's size, little-endian.
 	idxLengthSize = 4
@@ -42,7 +44,7 @@ type Location struct {
 
 // IdxEntry is the place of a file.
 type IdxEntry struct {
-	Key ShortKey
+	Key keys.Short
 	Location
 	// Status is the status in the update section: 0 normal, 3 deleted, 6 and 7 not
 	// resident.
@@ -60,7 +62,7 @@ const (
 func (e *IdxEntry) Local() bool { return e.Status == idxNormal && e.Size > SpanHeaderSize }
 
 // Bucket returns the number of the index file for key.
-func Bucket(key ShortKey) int {
+func Bucket(key keys.Short) int {
 	var x byte
 	for _, b := range key {
 		x ^= b
@@ -82,7 +84,7 @@ type Idx struct {
 
 	runs []*idxRun
 	// updates are newer than runs.
-	updates map[ShortKey]IdxEntry
+	updates map[keys.Short]IdxEntry
 }
 
 // IdxOptions are the options of NewIdx. The zero value is right if most of the file will be
@@ -100,10 +102,10 @@ type IdxOptions struct {
 func NewIdx(r io.ReaderAt, size int64, opts IdxOptions) (*Idx, error) {
 	const least = 16
 	if size < least {
-		return nil, idx.bad(0, "%d bytes are no header", size)
+		return nil, idx.Bad(0, "%d bytes are no header", size)
 	}
-	if size > maxTable {
-		return nil, idx.bad(0, "%d bytes, more than the %d that are read", size, maxTable)
+	if size > format.MaxTable {
+		return nil, idx.Bad(0, "%d bytes, more than the %d that are read", size, format.MaxTable)
 	}
 	data := make([]byte, size)
 	if err := readat.Full(r, data, 0); err != nil {
@@ -132,7 +134,7 @@ func NewIdx(r io.ReaderAt, size int64, opts IdxOptions) (*Idx, error) {
 func (x *Idx) findStray(data []byte) bool {
 	for _, run := range x.runs {
 		for at := run.off; at < run.off+int64(run.len)*idxEntrySize; at += idxEntrySize {
-			if Bucket(ShortKey(data[at:])) != x.Bucket {
+			if Bucket(keys.Short(data[at:])) != x.Bucket {
 				return true
 			}
 		}
@@ -146,7 +148,7 @@ func (x *Idx) findStray(data []byte) bool {
 }
 
 // mayHave reports whether the file may have an entry of key, which takes no search.
-func (x *Idx) mayHave(key ShortKey) bool { return x.strays || Bucket(key) == x.Bucket }
+func (x *Idx) mayHave(key keys.Short) bool { return x.strays || Bucket(key) == x.Bucket }
 
 // parsePlace reads the archive and the offset of an entry.
 func parsePlace(b []byte) Location {
@@ -156,14 +158,14 @@ func parsePlace(b []byte) Location {
 }
 
 func idxEntry(b []byte) IdxEntry {
-	e := IdxEntry{Key: ShortKey(b), Location: parsePlace(b[ShortKeySize:])}
-	e.Size = int64(binary.LittleEndian.Uint32(b[ShortKeySize+idxPlaceSize:]))
+	e := IdxEntry{Key: keys.Short(b), Location: parsePlace(b[keys.ShortSize:])}
+	e.Size = int64(binary.LittleEndian.Uint32(b[keys.ShortSize+idxPlaceSize:]))
 	return e
 }
 
 // Find looks for the newest entry of key. An error comes from reading the file, or matches
 // ErrChanged.
-func (x *Idx) Find(key ShortKey) (IdxEntry, bool, error) {
+func (x *Idx) Find(key keys.Short) (IdxEntry, bool, error) {
 	for e, err := range x.All(key) {
 		return e, err == nil, err
 	}
@@ -171,7 +173,7 @@ func (x *Idx) Find(key ShortKey) (IdxEntry, bool, error) {
 }
 
 // All yields all entries of key, the newest first. An error comes last, and is as in Find.
-func (x *Idx) All(key ShortKey) iter.Seq2[IdxEntry, error] {
+func (x *Idx) All(key keys.Short) iter.Seq2[IdxEntry, error] {
 	return func(yield func(IdxEntry, error) bool) {
 		if e, ok := x.updates[key]; ok && !yield(e, nil) {
 			return
@@ -191,7 +193,7 @@ func (x *Idx) All(key ShortKey) iter.Seq2[IdxEntry, error] {
 // comes last, and is as in Find.
 func (x *Idx) Entries() iter.Seq2[IdxEntry, error] {
 	return func(yield func(IdxEntry, error) bool) {
-		seen := make(map[ShortKey]bool, len(x.updates))
+		seen := make(map[keys.Short]bool, len(x.updates))
 		for _, run := range x.runs {
 			for e, err := range run.entries() {
 				if u, ok := x.updates[e.Key]; ok && err == nil {
@@ -214,8 +216,8 @@ func (x *Idx) Entries() iter.Seq2[IdxEntry, error] {
 // checkSorted checks the order of a run. Searches depend on it.
 func checkSorted(run []byte, off int64) error {
 	for i := idxEntrySize; i < len(run); i += idxEntrySize {
-		if bytes.Compare(run[i-idxEntrySize:][:ShortKeySize], run[i:][:ShortKeySize]) > 0 {
-			return idx.bad(off+int64(i), "entry %d is not behind the one before it", i/idxEntrySize)
+		if bytes.Compare(run[i-idxEntrySize:][:keys.ShortSize], run[i:][:keys.ShortSize]) > 0 {
+			return idx.Bad(off+int64(i), "entry %d is not behind the one before it", i/idxEntrySize)
 		}
 	}
 	return nil
@@ -223,9 +225,9 @@ func checkSorted(run []byte, off int64) error {
 
 // checkWidths accepts the only widths of fields that were ever seen.
 func checkWidths(off int64, got []byte) error {
-	want := [...]byte{idxLengthSize, idxPlaceSize, ShortKeySize, idxOffsetBits}
+	want := [...]byte{idxLengthSize, idxPlaceSize, keys.ShortSize, idxOffsetBits}
 	if [len(want)]byte(got) != want {
-		return fmt.Errorf("%w: %w", ErrUnsupported, idx.bad(off, "widths of fields % d, expected % d", got, want))
+		return fmt.Errorf("%w: %w", ErrUnsupported, idx.Bad(off, "widths of fields % d, expected % d", got, want))
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"sort"
 
 	"lorefs/blte"
+	"lorefs/casc/keys"
 	"lorefs/internal/readat"
 )
 
@@ -69,12 +70,12 @@ func (r *idxRun) loadBlock(_ context.Context, n uint64) ([]byte, error) {
 }
 
 // find yields the entries of key, the last one first. An error comes last.
-func (r *idxRun) find(key ShortKey) iter.Seq2[IdxEntry, error] {
+func (r *idxRun) find(key keys.Short) iter.Seq2[IdxEntry, error] {
 	return func(yield func(IdxEntry, error) bool) {
 		c := runCursor{run: r, in: -1}
 		for at := c.behind(key); at > 0 && c.err == nil; at-- {
 			e := c.entry(at - 1)
-			if c.err == nil && (!bytes.Equal(e[:ShortKeySize], key[:]) || !yield(idxEntry(e), nil)) {
+			if c.err == nil && (!bytes.Equal(e[:keys.ShortSize], key[:]) || !yield(idxEntry(e), nil)) {
 				return
 			}
 		}
@@ -109,9 +110,9 @@ func (c *runCursor) entry(i int) []byte {
 // behind returns the number of the first entry whose key is behind key. Keys are MD5s and
 // so evenly spread: searching from the expected place touches a few entries, where halving
 // would touch some in every part of the run.
-func (c *runCursor) behind(key ShortKey) int {
+func (c *runCursor) behind(key keys.Short) int {
 	n := c.run.len
-	beyond := func(i int) bool { return bytes.Compare(c.entry(i)[:ShortKeySize], key[:]) > 0 }
+	beyond := func(i int) bool { return bytes.Compare(c.entry(i)[:keys.ShortSize], key[:]) > 0 }
 	guess, _ := bits.Mul64(binary.BigEndian.Uint64(key[:]), uint64(n))
 	from, to := int(guess), int(guess)
 	near := 1 << (bits.Len(uint(n)) / 2) // how far off the guess may be

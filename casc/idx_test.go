@@ -13,6 +13,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/keys"
 )
 
 // idxEntries makes n entries of different keys.
@@ -42,7 +43,7 @@ func newIdx(data []byte) (*casc.Idx, error) {
 }
 
 // findIdx is Find of a file that can be read.
-func findIdx(t testing.TB, x *casc.Idx, key casc.ShortKey) (casc.IdxEntry, bool) {
+func findIdx(t testing.TB, x *casc.Idx, key keys.Short) (casc.IdxEntry, bool) {
 	t.Helper()
 	e, ok, err := x.Find(key)
 	if err != nil {
@@ -81,7 +82,7 @@ func TestIdx(t *testing.T) {
 			if len(allIdx(t, x)) != n {
 				t.Errorf("version %d: not %d entries", version, n)
 			}
-			if _, ok := findIdx(t, x, casc.ShortKey{1, 2, 3}); ok {
+			if _, ok := findIdx(t, x, keys.Short{1, 2, 3}); ok {
 				t.Errorf("version %d: an unknown key was found", version)
 			}
 		}
@@ -93,7 +94,7 @@ func TestIdxUneven(t *testing.T) {
 	for _, first := range []byte{0, 1, 0x80, 0xFE, 0xFF} {
 		for _, same := range []int{1, 3, 7} {
 			entries := idxEntries(300, uint64(same))
-			known := map[casc.ShortKey]bool{}
+			known := map[keys.Short]bool{}
 			for i := range entries {
 				for j := range same {
 					entries[i].Key[j] = first
@@ -113,7 +114,7 @@ func TestIdxUneven(t *testing.T) {
 					t.Fatalf("%x: found is %v", e.Key, ok)
 				}
 			}
-			for _, key := range []casc.ShortKey{{}, {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}} {
+			for _, key := range []keys.Short{{}, {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}} {
 				if _, ok := findIdx(t, x, key); ok != known[key] {
 					t.Errorf("%x: found is %v", key, ok)
 				}
@@ -137,7 +138,7 @@ func TestIdxUpdates(t *testing.T) {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 	}
-	all := map[casc.ShortKey]casc.IdxEntry{}
+	all := map[keys.Short]casc.IdxEntry{}
 	for _, e := range allIdx(t, x) {
 		if _, twice := all[e.Key]; twice {
 			t.Errorf("%x twice", e.Key)

@@ -3,10 +3,12 @@ package casc
 import (
 	"fmt"
 
+	"lorefs/casc/internal/format"
+	"lorefs/casc/keys"
 	"lorefs/internal/cursor"
 )
 
-const install format = "install manifest"
+const install format.Name = "install manifest"
 
 // Install is the install manifest: the files that are installed outside the archives.
 type Install struct {
@@ -19,7 +21,7 @@ type Install struct {
 type InstallEntry struct {
 	// Name has slashes or backslashes, as in the manifest.
 	Name string
-	CKey Key
+	CKey keys.Key
 	Size int64
 }
 
@@ -32,18 +34,18 @@ func ParseInstall(data []byte) (*Install, error) {
 	if version == 2 {
 		c.Bytes(6)
 	}
-	if err := install.ends(c, 0); err != nil {
+	if err := install.Ends(c, 0); err != nil {
 		return nil, err
 	}
 	if string(magic) != "IN" {
-		return nil, install.bad(0, "found %q instead of %q", magic, "IN")
+		return nil, install.Bad(0, "found %q instead of %q", magic, "IN")
 	}
 	if version < 1 || version > 2 || keySize != 16 {
-		return nil, fmt.Errorf("%w: %w", ErrUnsupported, install.bad(2, "version %d with keys of %d bytes", version, keySize))
+		return nil, fmt.Errorf("%w: %w", ErrUnsupported, install.Bad(2, "version %d with keys of %d bytes", version, keySize))
 	}
 	const least = 1 + 16 + 4
 	if int64(entries) > int64(len(data)/least) {
-		return nil, install.bad(6, "%d entries in %d bytes", entries, len(data))
+		return nil, install.Bad(6, "%d entries in %d bytes", entries, len(data))
 	}
 	m := &Install{Version: int(version), Tags: readTags(c, int(tags), int(entries))}
 	for range entries {
@@ -55,11 +57,11 @@ func ParseInstall(data []byte) (*Install, error) {
 		}
 		m.Entries = append(m.Entries, e)
 	}
-	if err := install.ends(c, 0); err != nil {
+	if err := install.Ends(c, 0); err != nil {
 		return nil, err
 	}
 	if c.Left() > 0 {
-		return nil, install.bad(int64(c.Off()), "%d bytes behind the last entry", c.Left())
+		return nil, install.Bad(int64(c.Off()), "%d bytes behind the last entry", c.Left())
 	}
 	return m, nil
 }

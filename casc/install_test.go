@@ -7,6 +7,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/keys"
 )
 
 // TestInstallForOthers checks for what CascLib needs of an install besides what this
@@ -43,7 +44,7 @@ func TestInstallForOthers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		listed := map[casc.Key]bool{}
+		listed := map[keys.Key]bool{}
 		for e := range m.Entries() {
 			row, err := st.Encoding().FindEncoded(t.Context(), e.EKey[:])
 			if err != nil || row.Size != e.Size || listed[e.EKey] {
@@ -61,7 +62,7 @@ func TestInstallForOthers(t *testing.T) {
 			}
 			listed[ref.EKey] = true
 		}
-		stored := map[casc.Key]bool{}
+		stored := map[keys.Key]bool{}
 		for _, s := range g.Stored {
 			stored[s.EKey] = true
 			if !listed[s.EKey] {

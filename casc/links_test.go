@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"lorefs/casc"
+	"lorefs/casc/keys"
 )
 
 // moveAway moves a file or folder elsewhere and puts a link in its place.
@@ -67,7 +68,7 @@ func TestDeadLinks(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, part := range []string{"config", "data"} {
-		key := casc.Key{0: 0xFE, 15: byte(i)}.String()
+		key := keys.Key{0: 0xFE, 15: byte(i)}.String()
 		at := filepath.Join(dir, part, "fe", "00")
 		err := errors.Join(os.MkdirAll(at, 0o700), os.Symlink("nowhere", filepath.Join(at, key)), os.Symlink("nowhere", filepath.Join(dir, part, "fd")),
 			os.Symlink("..", filepath.Join(at, "around")))

@@ -13,10 +13,11 @@ import (
 	"strconv"
 	"strings"
 
+	"lorefs/casc/internal/format"
 	"lorefs/internal/shown"
 )
 
-const listFile format = "list file"
+const listFile format.Name = "list file"
 
 // ListFile has names for the files of roots without names. It keeps the names, and a few
 // bytes for each line. The nil ListFile is empty.
@@ -69,7 +70,7 @@ func ListLines(r io.Reader, bad func(line int, err error)) iter.Seq2[ListLine, e
 			lines++
 			text := in.Bytes()
 			if at == 0 && (bytes.HasPrefix(text, []byte{0xFF, 0xFE}) || bytes.HasPrefix(text, []byte{0xFE, 0xFF})) {
-				yield(ListLine{}, listFile.bad(0, "the text is UTF-16: want UTF-8"))
+				yield(ListLine{}, listFile.Bad(0, "the text is UTF-16: want UTF-8"))
 				return
 			}
 			if at == 0 {
@@ -91,7 +92,7 @@ func ListLines(r io.Reader, bad func(line int, err error)) iter.Seq2[ListLine, e
 		}
 		switch err := in.Err(); {
 		case errors.Is(err, bufio.ErrTooLong):
-			yield(ListLine{}, listFile.bad(off, "a line of more than %d bytes", maxListLine))
+			yield(ListLine{}, listFile.Bad(off, "a line of more than %d bytes", maxListLine))
 		case err != nil:
 			yield(ListLine{}, fmt.Errorf("casc: list file: %w", err))
 		}
@@ -124,7 +125,7 @@ func ReadListFile(r io.Reader, size int64, bad func(line int, err error)) (*List
 		off := text.Len()
 		text.Write(line.Name)
 		if text.Len() > maxListFile {
-			return nil, listFile.bad(int64(off), "more than the %d bytes of names that are kept", maxListFile)
+			return nil, listFile.Bad(int64(off), "more than the %d bytes of names that are kept", maxListFile)
 		}
 		name := listName{uint64(line.ID), uint32(off), uint32(text.Len())}
 		if line.HasID {

@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 
 	"lorefs/blte"
+	"lorefs/casc/internal/format"
+	"lorefs/casc/keys"
 )
 
 // localArchives are the archives data.NNN of an installed game with their index. The game
@@ -145,7 +147,7 @@ func (l *localArchives) openIdx(f idxFile, before *localIdx) (*localIdx, error) 
 	}
 	x, err := NewIdx(src, src.size, IdxOptions{Blocks: l.blocks, FirstBlock: l.numbers.fresh()})
 	if err == nil && x.Bucket != f.bucket {
-		err = idx.bad(10, "bucket %x", x.Bucket)
+		err = idx.Bad(10, "bucket %x", x.Bucket)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), src.Close())
@@ -206,7 +208,7 @@ func (s *localState) written() bool {
 // not make the files of the others unreadable.
 func (s *localState) entries(key []byte) iter.Seq2[IdxEntry, error] {
 	return func(yield func(IdxEntry, error) bool) {
-		short := ShortKey(key)
+		short := keys.Short(key)
 		own := Bucket(short)
 		for i := range Buckets {
 			x := s.indexes[(own+i)%Buckets]
@@ -256,7 +258,7 @@ func (l *localArchives) find(_ context.Context, key []byte) (place, error) {
 		}
 		first = cmp.Or(first, err)
 	}
-	if b := Bucket(ShortKey(key)); first == nil && s.indexes[b] == nil {
+	if b := Bucket(keys.Short(key)); first == nil && s.indexes[b] == nil {
 		first = fmt.Errorf("bucket %x has no index: %w", b, ErrNotLocal)
 	}
 	return place{}, fmt.Errorf("encoding key %x: %w", key, cmp.Or(first, ErrNotLocal))
@@ -350,7 +352,7 @@ func (l *localArchives) at(_ context.Context, e *spanEntry) (place, error) {
 }
 
 func (l *localArchives) shmem() (*Shmem, error) {
-	data, err := readFile(l.fsys, path.Join(l.dir, "shmem"), maxText)
+	data, err := readFile(l.fsys, path.Join(l.dir, "shmem"), format.MaxText)
 	if err != nil {
 		return nil, err
 	}
@@ -367,7 +369,7 @@ func (l *localArchives) indices() (string, error) {
 	return name, nil
 }
 
-func (l *localArchives) indexNames() ([]Key, error) {
+func (l *localArchives) indexNames() ([]keys.Key, error) {
 	dir, err := l.indices()
 	if err != nil || dir == "" {
 		return nil, err
@@ -376,18 +378,18 @@ func (l *localArchives) indexNames() ([]Key, error) {
 	if err != nil {
 		return nil, err
 	}
-	var names []Key
+	var names []keys.Key
 	for _, e := range entries {
 		text, index := strings.CutSuffix(e.Name(), indexSuffix)
-		if key, err := ParseKey(text); index && err == nil {
+		if key, err := keys.Parse(text); index && err == nil {
 			names = append(names, key)
 		}
 	}
-	slices.SortFunc(names, Key.Compare)
+	slices.SortFunc(names, keys.Key.Compare)
 	return names, nil
 }
 
-func (l *localArchives) readIndex(_ context.Context, name Key) (*ArchiveIndex, error) {
+func (l *localArchives) readIndex(_ context.Context, name keys.Key) (*ArchiveIndex, error) {
 	dir, err := l.indices()
 	if err != nil {
 		return nil, err

@@ -12,10 +12,11 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/keys"
 )
 
 func TestInstallManifest(t *testing.T) {
-	entries := []casc.InstallEntry{{"a.exe", casc.Key{1}, 5}, {`Data\b`, casc.Key{2}, 1 << 31}, {"c", casc.Key{3}, 0}}
+	entries := []casc.InstallEntry{{"a.exe", keys.Key{1}, 5}, {`Data\b`, keys.Key{2}, 1 << 31}, {"c", keys.Key{3}, 0}}
 	tags := []write.Tag{{Name: "Windows", Type: casc.TagPlatform, Entries: []int{0, 2}}, {Name: "enUS", Type: casc.TagLocale}}
 	for version := 1; version <= 2; version++ {
 		m, err := casc.ParseInstall(write.Install(version, entries, tags...))
@@ -29,7 +30,7 @@ func TestInstallManifest(t *testing.T) {
 }
 
 func TestDownloadManifest(t *testing.T) {
-	entries := []casc.DownloadEntry{{EKey: casc.Key{1}, Size: 5, Priority: 0, Checksum: 7}, {EKey: casc.Key{2}, Size: 1 << 36, Priority: -1, Checksum: 8}}
+	entries := []casc.DownloadEntry{{EKey: keys.Key{1}, Size: 5, Priority: 0, Checksum: 7}, {EKey: keys.Key{2}, Size: 1 << 36, Priority: -1, Checksum: 8}}
 	for version := 1; version <= 3; version++ {
 		want := slices.Clone(entries)
 		for i := range want {
@@ -68,9 +69,9 @@ func TestSizeManifest(t *testing.T) {
 func TestPatchManifest(t *testing.T) {
 	var files []casc.PatchFile
 	for i := range 5 {
-		f := casc.PatchFile{CKey: casc.Key{byte(i + 1)}, Size: 1 << 33}
+		f := casc.PatchFile{CKey: keys.Key{byte(i + 1)}, Size: 1 << 33}
 		for j := range i%3 + 1 {
-			f.Patches = append(f.Patches, casc.PatchStep{From: casc.Key{9, byte(j)}, FromSize: 8, EKey: casc.Key{7}, Size: 6, Index: uint8(j)})
+			f.Patches = append(f.Patches, casc.PatchStep{From: keys.Key{9, byte(j)}, FromSize: 8, EKey: keys.Key{7}, Size: 6, Index: uint8(j)})
 		}
 		files = append(files, f)
 	}
@@ -93,7 +94,7 @@ func TestPatchManifest(t *testing.T) {
 func TestPatchBlocksOverlap(t *testing.T) {
 	var files []casc.PatchFile
 	for i := range 3 {
-		files = append(files, casc.PatchFile{CKey: casc.Key{byte(i)}, Patches: make([]casc.PatchStep, 1)})
+		files = append(files, casc.PatchFile{CKey: keys.Key{byte(i)}, Patches: make([]casc.PatchStep, 1)})
 	}
 	data, _ := write.Patch(files)
 	const table, entry = 10, 36
@@ -209,7 +210,7 @@ func TestArchiveIndexes(t *testing.T) {
 // TestArchiveIndexFlips flips every byte of an index. All bytes are hashed.
 func TestArchiveIndexFlips(t *testing.T) {
 	for _, hash := range []int{8, 12, 16} {
-		data := write.ArchiveIndexOf([]casc.ArchiveEntry{{Key: casc.Key{1}, Size: 5, Off: 9}, {Key: casc.Key{2}, Size: 5, Off: 14}}, 4, hash)
+		data := write.ArchiveIndexOf([]casc.ArchiveEntry{{Key: keys.Key{1}, Size: 5, Off: 9}, {Key: keys.Key{2}, Size: 5, Off: 14}}, 4, hash)
 		for i := range data {
 			bad := bytes.Clone(data)
 			bad[i] ^= 1 << (i % 8)
@@ -286,21 +287,21 @@ func TestEncodingErrors(t *testing.T) {
 func TestCuts(t *testing.T) {
 	files := newGame()
 	files.Fill(t)
-	patch, _ := write.Patch([]casc.PatchFile{{CKey: casc.Key{1}, Patches: make([]casc.PatchStep, 2)}})
+	patch, _ := write.Patch([]casc.PatchFile{{CKey: keys.Key{1}, Patches: make([]casc.PatchStep, 2)}})
 	for name, c := range map[string]struct {
 		data  []byte
 		parse func([]byte) error
 	}{
-		"install":   {write.Install(1, []casc.InstallEntry{{"a", casc.Key{1}, 1}}, write.Tag{Name: "x", Type: 1}), func(b []byte) error { return second(casc.ParseInstall(b)) }},
+		"install":   {write.Install(1, []casc.InstallEntry{{"a", keys.Key{1}, 1}}, write.Tag{Name: "x", Type: 1}), func(b []byte) error { return second(casc.ParseInstall(b)) }},
 		"download":  {write.Download(3, []casc.DownloadEntry{{Flags: []byte{1, 2}}}, write.Tag{Name: "x", Type: 1}), func(b []byte) error { return second(casc.ParseDownload(b)) }},
 		"size":      {write.SizeManifest(1, []casc.SizeEntry{{make([]byte, 9), 1}}), func(b []byte) error { return second(casc.ParseSizeManifest(b)) }},
 		"patch":     {patch, func(b []byte) error { return second(casc.ParsePatch(b)) }},
 		"shmem":     {write.Shmem("x", 1)[:0x150], func(b []byte) error { return second(casc.ParseShmem(b)) }},
 		"WoW":       {write.WoWRoot(3, files.Files()[:1]), func(b []byte) error { return second(casc.ParseWoWRoot(b)) }},
 		"overwatch": {[]byte("#MD5|FILENAME"), func(b []byte) error { return second(casc.ParseOverwatch(b, nil)) }},
-		"MNDX":      {write.MNDX(1, []write.MNDXFile{{Package: "p", Name: "n", CKey: casc.Key{1}, Size: 1}}), func(b []byte) error { return second(casc.ParseMNDX(b)) }},
+		"MNDX":      {write.MNDX(1, []write.MNDXFile{{Package: "p", Name: "n", CKey: keys.Key{1}, Size: 1}}), func(b []byte) error { return second(casc.ParseMNDX(b)) }},
 		"Diablo":    {write.Diablo3([]write.Diablo3Entry{{Name: "Base"}}), func(b []byte) error { return second(casc.ParseDiablo3(b, nil)) }},
-		"CMF":       {write.ContentManifest(70000, []casc.Asset{{1, 2, casc.Key{3}}}), func(b []byte) error { return second(casc.ParseContentManifest(b)) }},
+		"CMF":       {write.ContentManifest(70000, []casc.Asset{{1, 2, keys.Key{3}}}), func(b []byte) error { return second(casc.ParseContentManifest(b)) }},
 		"TVFS":      {write.TVFS(files.Files()), readTVFS},
 	} {
 		if err := c.parse(c.data); err != nil {
@@ -331,7 +332,7 @@ func readTVFS(b []byte) error {
 }
 
 func TestContentManifest(t *testing.T) {
-	assets := []casc.Asset{{0x0123456789ABCDEF, 77, casc.Key{5}}, {2, 0, casc.Key{6}}}
+	assets := []casc.Asset{{0x0123456789ABCDEF, 77, keys.Key{5}}, {2, 0, keys.Key{6}}}
 	for _, build := range []int{30000, 47161, 47162, 57229, 57230, 68309, 68310, 120000} {
 		data := write.ContentManifest(build, assets)
 		m, err := casc.ParseContentManifest(data)

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"lorefs/casc/keys"
 )
 
 // mirrorArchives is a folder as CDNs have it: data/ab/cd/KEY for archives and loose files,
@@ -28,14 +30,14 @@ type mirrorArchives struct {
 	here  []bool
 	// files are all local archives and loose files, by the first bytes of their keys, since
 	// manifests may have only those.
-	files map[ShortKey]Key
+	files map[keys.Short]keys.Key
 	// indexed are the files that have an index, valid or not.
-	indexed map[Key]bool
+	indexed map[keys.Key]bool
 	faults  []error
 
 	mu sync.Mutex // guards open
 	// open has archives that have been needed, up to maxOpen.
-	open map[Key]*file
+	open map[keys.Key]*file
 
 	replaced replacedFiles
 }
@@ -50,13 +52,13 @@ const maxOpen = 256
 func openMirror(fsys iofs.FS, dir string, cdns []*Config, store IndexStore, log *slog.Logger) *mirrorArchives {
 	m := &mirrorArchives{
 		fsys: fsys, dir: dir, cdns: cdns,
-		files: map[ShortKey]Key{}, indexed: map[Key]bool{}, open: map[Key]*file{},
+		files: map[keys.Short]keys.Key{}, indexed: map[keys.Key]bool{}, open: map[keys.Key]*file{},
 	}
 	var indexes []indexFile
 	fault := func(err error) { m.faults = append(m.faults, err) }
 	walkKeys(fsys, dir, func(name string) {
 		text, index := strings.CutSuffix(path.Base(name), indexSuffix)
-		key, err := ParseKey(text)
+		key, err := keys.Parse(text)
 		switch {
 		case err != nil:
 			return
@@ -81,18 +83,18 @@ func openMirror(fsys iofs.FS, dir string, cdns []*Config, store IndexStore, log 
 	return m
 }
 
-func (m *mirrorArchives) path(key Key) string {
+func (m *mirrorArchives) path(key keys.Key) string {
 	return path.Join(path.Dir(m.dir), ConfigPath(path.Base(m.dir), key))
 }
 
 // file looks for an archive or loose file by its key or the first bytes of it.
-func (m *mirrorArchives) file(key []byte) (Key, bool) {
-	f, ok := m.files[ShortKey(key)]
+func (m *mirrorArchives) file(key []byte) (keys.Key, bool) {
+	f, ok := m.files[keys.Short(key)]
 	return f, ok && bytes.HasPrefix(f[:], key)
 }
 
 func (m *mirrorArchives) has(key []byte) (bool, error) {
-	for i := range m.group.find(ShortKey(key)) {
+	for i := range m.group.find(keys.Short(key)) {
 		if m.here[m.group.entry(i).archive] {
 			return true, nil
 		}
@@ -104,7 +106,7 @@ func (m *mirrorArchives) has(key []byte) (bool, error) {
 // find returns the first place that can hold the file.
 func (m *mirrorArchives) find(_ context.Context, key []byte) (place, error) {
 	var first error
-	for i := range m.group.find(ShortKey(key)) {
+	for i := range m.group.find(keys.Short(key)) {
 		e := m.group.entry(i)
 		if !m.here[e.archive] {
 			continue
@@ -122,7 +124,7 @@ func (m *mirrorArchives) find(_ context.Context, key []byte) (place, error) {
 }
 
 func (m *mirrorArchives) others(key []byte) (all []place) {
-	for i := range m.group.find(ShortKey(key)) {
+	for i := range m.group.find(keys.Short(key)) {
 		if e := m.group.entry(i); m.here[e.archive] {
 			if p, err := m.placeOf(e); err == nil {
 				all = append(all, p)
@@ -183,7 +185,7 @@ func (r reopened) ReadAt(p []byte, off int64) (int, error) {
 }
 
 // archive opens an archive when it is first needed.
-func (m *mirrorArchives) archive(key Key) (*file, error) {
+func (m *mirrorArchives) archive(key keys.Key) (*file, error) {
 	m.mu.Lock()
 	f, ok := m.open[key]
 	m.mu.Unlock()
@@ -232,9 +234,9 @@ func (m *mirrorArchives) refresh() (bool, error) {
 
 // spans returns the files of all local archives, and then the loose files.
 func (m *mirrorArchives) spans(context.Context) (all []spanEntry, faults []error) {
-	keys := slices.SortedFunc(maps.Values(m.files), Key.Compare)
-	number := make(map[Key]int, len(keys))
-	for i, k := range keys {
+	local := slices.SortedFunc(maps.Values(m.files), keys.Key.Compare)
+	number := make(map[keys.Key]int, len(local))
+	for i, k := range local {
 		number[k] = i
 	}
 	for i := range m.group.len() {
@@ -246,9 +248,9 @@ func (m *mirrorArchives) spans(context.Context) (all []spanEntry, faults []error
 		all = append(all, spanEntry{keySize: len(e.key), index: i, at: at, size: e.size})
 		copy(all[len(all)-1].key[:], e.key[:])
 	}
-	for i, k := range keys {
+	for i, k := range local {
 		if !m.indexed[k] {
-			all = append(all, spanEntry{key: k, keySize: len(k), index: loose, at: Place{len(keys) + i, 0}})
+			all = append(all, spanEntry{key: k, keySize: len(k), index: loose, at: Place{len(local) + i, 0}})
 		}
 	}
 	sortSpans(all)
@@ -269,11 +271,11 @@ func (m *mirrorArchives) shmem() (*Shmem, error) {
 	return nil, fmt.Errorf("casc: a mirror has no shmem: %w", iofs.ErrNotExist)
 }
 
-func (m *mirrorArchives) indexNames() ([]Key, error) {
-	return slices.SortedFunc(slices.Values(m.group.indexes), Key.Compare), nil
+func (m *mirrorArchives) indexNames() ([]keys.Key, error) {
+	return slices.SortedFunc(slices.Values(m.group.indexes), keys.Key.Compare), nil
 }
 
-func (m *mirrorArchives) readIndex(_ context.Context, name Key) (*ArchiveIndex, error) {
+func (m *mirrorArchives) readIndex(_ context.Context, name keys.Key) (*ArchiveIndex, error) {
 	return readNamedIndex(m.fsys, m.path(name)+indexSuffix, name)
 }
 

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"lorefs/casc/internal/format"
+	"lorefs/casc/keys"
 	"lorefs/internal/cache"
 )
 
@@ -25,7 +27,7 @@ type IndexStore interface {
 // indexFile is a file KEY.index.
 type indexFile struct {
 	path string
-	name Key
+	name keys.Key
 	stamp
 }
 
@@ -82,7 +84,7 @@ func (m *mirrorArchives) buildGroup(files []indexFile) *groupBuilder {
 
 // addIndex adds the entries of an index. If the index is damaged, addIndex notes a fault.
 func (m *mirrorArchives) addIndex(b *groupBuilder, f *indexFile) error {
-	data, err := readFile(m.fsys, f.path, maxTable)
+	data, err := readFile(m.fsys, f.path, format.MaxTable)
 	if err != nil {
 		return err
 	}
@@ -90,7 +92,7 @@ func (m *mirrorArchives) addIndex(b *groupBuilder, f *indexFile) error {
 	if err != nil {
 		return err
 	}
-	var archives []Key
+	var archives []keys.Key
 	switch x.OffsetBytes {
 	case 0, localOffsetBytes:
 		return nil // loose files are found by name
@@ -104,7 +106,7 @@ func (m *mirrorArchives) addIndex(b *groupBuilder, f *indexFile) error {
 
 // groupOf returns the archives of a group's index: those of the CDN configuration that
 // names it, or of the only configuration.
-func (m *mirrorArchives) groupOf(name Key) ([]Key, error) {
+func (m *mirrorArchives) groupOf(name keys.Key) ([]keys.Key, error) {
 	for _, c := range m.cdns {
 		groups, err := c.Keys("archive-group")
 		if err == nil && slices.Contains(groups, name) || len(m.cdns) == 1 {

@@ -14,10 +14,11 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/keys"
 )
 
 // mirrorOf is a mirror of a game of one file, whose build configuration has more lines.
-func mirrorOf(t *testing.T, group bool, content string, lines ...string) (files write.Files, build casc.Key) {
+func mirrorOf(t *testing.T, group bool, content string, lines ...string) (files write.Files, build keys.Key) {
 	t.Helper()
 	g := newGame()
 	g.Config = append(g.Config, lines...)
@@ -96,7 +97,7 @@ func TestTwoBuilds(t *testing.T) {
 func TestGroupOfNone(t *testing.T) {
 	files, _ := mirrorOf(t, true, "text")
 	for i := range 2 {
-		other := fmt.Appendf(nil, "archives = %v\n", casc.Key{byte(i + 1)})
+		other := fmt.Appendf(nil, "archives = %v\n", keys.Key{byte(i + 1)})
 		files[casc.ConfigPath("config", write.Key(other))] = other
 	}
 	for name, data := range files {
@@ -117,7 +118,7 @@ func TestGroupOfNone(t *testing.T) {
 // files are read as before.
 func TestMisnamedIndex(t *testing.T) {
 	files, _ := mirrorOf(t, false, "text")
-	other := write.ArchiveIndex([]casc.ArchiveEntry{{Key: casc.Key{1}, Size: 3, Off: 5}}, 4)
+	other := write.ArchiveIndex([]casc.ArchiveEntry{{Key: keys.Key{1}, Size: 3, Off: 5}}, 4)
 	for name, data := range maps.Clone(files) {
 		if !strings.HasSuffix(name, ".index") {
 			continue
@@ -137,7 +138,7 @@ func TestMisnamedIndex(t *testing.T) {
 
 // manyArchives adds archives with perArchive files each to a mirror, and returns the files'
 // keys. The archives are empty.
-func manyArchives(files write.Files, archives, perArchive int) (keys []casc.Key) {
+func manyArchives(files write.Files, archives, perArchive int) (keys []keys.Key) {
 	for i := range archives {
 		var own []casc.ArchiveEntry
 		for j := range perArchive {
@@ -212,7 +213,7 @@ func (s memoryStore) Save(key string, data []byte) error {
 func TestKeptGroup(t *testing.T) {
 	for _, group := range []bool{false, true} {
 		files, _ := mirrorOf(t, group, "text")
-		keys := manyArchives(files, 20, 30)
+		many := manyArchives(files, 20, 30)
 		kept := memoryStore{}
 		look := func(what string, files write.Files) {
 			t.Helper()
@@ -220,7 +221,7 @@ func TestKeptGroup(t *testing.T) {
 			if err != nil || got != "text" {
 				t.Fatalf("%s: %q, %v", what, got, err)
 			}
-			for _, k := range keys {
+			for _, k := range many {
 				if !st.Has(k[:]) || !st.Has(k[:9]) {
 					t.Errorf("%s: %v is not there", what, k)
 				}
@@ -253,7 +254,7 @@ func TestKeptGroup(t *testing.T) {
 			}
 		}
 		kept = memoryStore{}
-		files[casc.ConfigPath("data", casc.Key{5})+".index"] = []byte("damaged")
+		files[casc.ConfigPath("data", keys.Key{5})+".index"] = []byte("damaged")
 		look("damaged index", files)
 		if len(kept) > 0 {
 			t.Error("what is not whole is kept")

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"lorefs/blte"
+	"lorefs/casc/internal/format"
+	"lorefs/casc/keys"
 )
 
 // objects are what a storage is read from, by kind and key. A Storage knows only this
@@ -23,11 +25,11 @@ type objects interface {
 
 	// config reads a configuration and also returns its text. Without it the error matches
 	// io/fs.ErrNotExist.
-	config(ctx context.Context, key Key) (*Config, []byte, error)
+	config(ctx context.Context, key keys.Key) (*Config, []byte, error)
 	// configs visits all configurations. fault is called for those that can't be read.
-	configs(visit func(key Key, c *Config), fault func(error))
+	configs(visit func(key keys.Key, c *Config), fault func(error))
 	// configTime returns when a configuration was put there.
-	configTime(key Key) (time.Time, error)
+	configTime(key keys.Key) (time.Time, error)
 
 	// archives opens the archives. cdns are the configurations that list them.
 	archives(cdns []*Config, opts archiveOptions) (archives, error)
@@ -92,7 +94,7 @@ func (d *folder) readBuilds(l buildList) (*buildList, error) {
 	if l.stamp, err = stampOf(d.fsys, l.name); err != nil {
 		return nil, err
 	}
-	if l.data, err = readFile(d.fsys, l.name, maxText); err != nil {
+	if l.data, err = readFile(d.fsys, l.name, format.MaxText); err != nil {
 		return nil, err
 	}
 	if l.all, err = l.parse(l.data); err != nil {
@@ -109,14 +111,14 @@ func (d *folder) newBuilds(before *buildList) (*buildList, error) {
 	return d.readBuilds(*before)
 }
 
-func (d *folder) configPath(key Key) string { return path.Join(d.data, ConfigPath("config", key)) }
+func (d *folder) configPath(key keys.Key) string { return path.Join(d.data, ConfigPath("config", key)) }
 
-func (d *folder) config(_ context.Context, key Key) (*Config, []byte, error) {
+func (d *folder) config(_ context.Context, key keys.Key) (*Config, []byte, error) {
 	return d.readConfig(d.configPath(key), key)
 }
 
-func (d *folder) readConfig(name string, key Key) (*Config, []byte, error) {
-	data, err := readFile(d.fsys, name, maxText)
+func (d *folder) readConfig(name string, key keys.Key) (*Config, []byte, error) {
+	data, err := readFile(d.fsys, name, format.MaxText)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -127,9 +129,9 @@ func (d *folder) readConfig(name string, key Key) (*Config, []byte, error) {
 	return c, data, nil
 }
 
-func (d *folder) configs(visit func(key Key, c *Config), fault func(error)) {
+func (d *folder) configs(visit func(key keys.Key, c *Config), fault func(error)) {
 	walkKeys(d.fsys, path.Join(d.data, "config"), func(name string) {
-		key, err := ParseKey(path.Base(name))
+		key, err := keys.Parse(path.Base(name))
 		if err != nil {
 			return
 		}
@@ -142,7 +144,7 @@ func (d *folder) configs(visit func(key Key, c *Config), fault func(error)) {
 	}, fault)
 }
 
-func (d *folder) configTime(key Key) (time.Time, error) {
+func (d *folder) configTime(key keys.Key) (time.Time, error) {
 	st, err := stampOf(d.fsys, d.configPath(key))
 	return st.modTime, err
 }
@@ -167,8 +169,8 @@ func (d *folder) archives(cdns []*Config, opts archiveOptions) (archives, error)
 }
 
 // readNamedIndex reads an index and proves it by its name.
-func readNamedIndex(fsys iofs.FS, file string, name Key) (*ArchiveIndex, error) {
-	data, err := readFile(fsys, file, maxTable)
+func readNamedIndex(fsys iofs.FS, file string, name keys.Key) (*ArchiveIndex, error) {
+	data, err := readFile(fsys, file, format.MaxTable)
 	if err != nil {
 		return nil, err
 	}

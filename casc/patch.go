@@ -4,17 +4,19 @@ import (
 	"bytes"
 	"fmt"
 
+	"lorefs/casc/internal/format"
+	"lorefs/casc/keys"
 	"lorefs/internal/cursor"
 )
 
-const patch format = "patch manifest"
+const patch format.Name = "patch manifest"
 
 // Patch is the patch manifest: which patches lead to which files. It is stored plain, not
 // as BLTE.
 type Patch struct {
 	Version int
 	// Key is the MD5 of the header and the table of blocks. It is the file's name.
-	Key Key
+	Key keys.Key
 	// Encoding is the encoding file after the patches; its Name is the ESpec. It is zero if
 	// the manifest does not state it.
 	Encoding Ref
@@ -23,7 +25,7 @@ type Patch struct {
 
 // PatchFile is a file that patches can make.
 type PatchFile struct {
-	CKey    Key
+	CKey    keys.Key
 	Size    int64
 	Patches []PatchStep
 }
@@ -31,10 +33,10 @@ type PatchFile struct {
 // PatchStep is a patch that makes the file from another.
 type PatchStep struct {
 	// From is the encoding key of the other file, FromSize its decoded size.
-	From     Key
+	From     keys.Key
 	FromSize int64
 	// EKey is the encoding key of the patch, and Size its size.
-	EKey Key
+	EKey keys.Key
 	Size int64
 	// Index orders the patches of a file.
 	Index uint8
@@ -55,24 +57,24 @@ func ParsePatch(data []byte) (*Patch, error) {
 		sizes[i] = int(c.U8())
 	}
 	bits, blocks, flags := c.U8(), c.BE16(), c.U8()
-	if err := patch.ends(c, 0); err != nil {
+	if err := patch.Ends(c, 0); err != nil {
 		return nil, err
 	}
 	if string(magic) != patchMagic {
-		return nil, patch.bad(0, "found %q instead of %q", magic, patchMagic)
+		return nil, patch.Bad(0, "found %q instead of %q", magic, patchMagic)
 	}
 	if version < 1 || version > 2 || sizes != [3]int{16, 16, 16} || bits > maxPatchBlock {
-		return nil, fmt.Errorf("%w: %w", ErrUnsupported, patch.bad(2, "version %d with keys of %v bytes and blocks of 1<<%d", version, sizes, bits))
+		return nil, fmt.Errorf("%w: %w", ErrUnsupported, patch.Bad(2, "version %d with keys of %v bytes and blocks of 1<<%d", version, sizes, bits))
 	}
 	p := &Patch{Version: int(version)}
 	if flags&patchHasEncoding != 0 {
 		p.Encoding = patchEncoding(c)
 	}
 	table := c.Bytes(int(blocks) * patchBlockSize)
-	if err := patch.ends(c, 0); err != nil {
+	if err := patch.Ends(c, 0); err != nil {
 		return nil, err
 	}
-	p.Key = keyOf(data[:c.Off()])
+	p.Key = keys.Of(data[:c.Off()])
 	return p, p.parseBlocks(data, table, int64(c.Off()-len(table)), 1<<bits)
 }
 
@@ -94,10 +96,10 @@ func (p *Patch) parseBlocks(data, table []byte, tableOff int64, limit int) error
 	for i := 0; c.Left() > 0; i++ {
 		last, sum, off := c.Bytes(16), c.Bytes(16), int64(c.BE32())
 		if off < end {
-			return patch.bad(tableOff+int64(i*patchBlockSize)+32, "block %d begins at %#x, what is before it ends at %#x", i, off, end)
+			return patch.Bad(tableOff+int64(i*patchBlockSize)+32, "block %d begins at %#x, what is before it ends at %#x", i, off, end)
 		}
 		if off > int64(len(data)) {
-			return patch.bad(tableOff+int64(i*patchBlockSize)+32, "block %d begins at %#x, the file ends at %#x", i, off, len(data))
+			return patch.Bad(tableOff+int64(i*patchBlockSize)+32, "block %d begins at %#x, the file ends at %#x", i, off, len(data))
 		}
 		size, err := p.parseBlock(data[off:min(off+int64(limit), int64(len(data)))], off)
 		if err != nil {
@@ -105,11 +107,11 @@ func (p *Patch) parseBlocks(data, table []byte, tableOff int64, limit int) error
 		}
 		end = off + int64(size)
 		block := data[off:end]
-		if got := keyOf(block); !bytes.Equal(got[:], sum) {
-			return patch.bad(off, "block %d of %d bytes has the MD5 %v, stated is %x", i, size, got, sum)
+		if got := keys.Of(block); !bytes.Equal(got[:], sum) {
+			return patch.Bad(off, "block %d of %d bytes has the MD5 %v, stated is %x", i, size, got, sum)
 		}
 		if n := len(p.Files); n > 0 && !bytes.Equal(p.Files[n-1].CKey[:], last) {
-			return patch.bad(off, "block %d ends with the key %v, stated is %x", i, p.Files[n-1].CKey, last)
+			return patch.Bad(off, "block %d ends with the key %v, stated is %x", i, p.Files[n-1].CKey, last)
 		}
 	}
 	return nil
@@ -134,7 +136,7 @@ func (p *Patch) parseBlock(data []byte, off int64) (int, error) {
 			s.Size, s.Index = int64(c.BE32()), c.U8()
 			f.Patches = append(f.Patches, s)
 		}
-		if err := patch.ends(c, off); err != nil {
+		if err := patch.Ends(c, off); err != nil {
 			return 0, err
 		}
 		p.Files = append(p.Files, f)

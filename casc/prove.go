@@ -9,6 +9,7 @@ import (
 	"sort"
 
 	"lorefs/blte"
+	"lorefs/casc/keys"
 )
 
 // maxProven is how many encrypted files are remembered as proven, so that a file is not
@@ -18,7 +19,7 @@ const maxProven = 1 << 14
 // prove compares the content of a file with encrypted chunks with its content key, before
 // any of it is returned. The other checksums cover only encrypted bytes. It reads the whole
 // file, once. A file without a known content key passes. ckey may be zero.
-func (s *Storage) prove(ctx context.Context, r *blte.Reader, key []byte, ckey Key) error {
+func (s *Storage) prove(ctx context.Context, r *blte.Reader, key []byte, ckey keys.Key) error {
 	id := encodingKeyOf(key)
 	if s.proven.Contains(id) {
 		return nil
@@ -36,7 +37,7 @@ func (s *Storage) prove(ctx context.Context, r *blte.Reader, key []byte, ckey Ke
 				return err
 			}
 		}
-		if err := compareContent(Key(h.Sum(nil)), ckey, true); err != nil {
+		if err := compareContent(keys.Key(h.Sum(nil)), ckey, true); err != nil {
 			return err
 		}
 	}
@@ -44,7 +45,7 @@ func (s *Storage) prove(ctx context.Context, r *blte.Reader, key []byte, ckey Ke
 	return nil
 }
 
-func compareContent(sum, ckey Key, decrypted bool) error {
+func compareContent(sum, ckey keys.Key, decrypted bool) error {
 	if sum == ckey {
 		return nil
 	}
@@ -57,18 +58,18 @@ func compareContent(sum, ckey Key, decrypted bool) error {
 
 // contentKeyOf returns the content key of a file that may be encrypted, or zero if there is
 // none.
-func (s *Storage) contentKeyOf(ctx context.Context, key []byte) (Key, error) {
+func (s *Storage) contentKeyOf(ctx context.Context, key []byte) (keys.Key, error) {
 	if s.encoding == nil {
-		return Key{}, nil // the encoding file itself
+		return keys.Key{}, nil // the encoding file itself
 	}
 	if s.IsRemote() {
 		return s.ContentKeyOf(ctx, key) // a listing has read these pages, but not the encoded ones
 	}
-	keys, err := s.encryptedKeys(ctx)
+	known, err := s.encryptedKeys(ctx)
 	if err != nil {
-		return Key{}, err
+		return keys.Key{}, err
 	}
-	if ckey, ok := keys.find(key); ok {
+	if ckey, ok := known.find(key); ok {
 		return ckey, nil
 	}
 	// Its ESpec does not say that it is encrypted, or can't be read.
@@ -99,29 +100,29 @@ func (s *Storage) encryptedKeys(ctx context.Context) (contentKeys, error) {
 }
 
 // findEncrypted reads the encoding file for encryptedKeys. The faults are those of pages.
-func (s *Storage) findEncrypted(ctx context.Context) (keys contentKeys, faults []error) {
+func (s *Storage) findEncrypted(ctx context.Context) (found contentKeys, faults []error) {
 	set, faults := s.encoding.Encrypted(ctx)
 	if set.IsEmpty() {
 		return nil, faults
 	}
-	keys, err := s.encoding.contentKeys(ctx, func(ekey Key) bool { return set.Has(ekey.Short()) })
+	found, err := s.encoding.contentKeys(ctx, func(ekey keys.Key) bool { return set.Has(ekey.Short()) })
 	if err != nil {
 		faults = append(faults, err)
 	}
-	return keys, faults
+	return found, faults
 }
 
 // contentKeys are content keys of encoded files, sorted by encoding key.
 type contentKeys []contentKey
 
 type contentKey struct {
-	ekey ShortKey
-	ckey Key
+	ekey keys.Short
+	ckey keys.Key
 }
 
 // contentKeys returns the content keys of the encoded files that want accepts. It leaves
 // out pages that can't be read, and returns the first such error too.
-func (e *Encoding) contentKeys(ctx context.Context, want func(ekey Key) bool) (keys contentKeys, first error) {
+func (e *Encoding) contentKeys(ctx context.Context, want func(ekey keys.Key) bool) (keys contentKeys, first error) {
 	for page := range e.ContentPages() {
 		for row, err := range e.ContentRows(ctx, page, page+1) {
 			if err != nil {
@@ -142,11 +143,11 @@ func (e *Encoding) contentKeys(ctx context.Context, want func(ekey Key) bool) (k
 }
 
 // find looks for the file whose encoding key begins with key.
-func (k contentKeys) find(key []byte) (Key, bool) {
-	short := ShortKey(key)
+func (k contentKeys) find(key []byte) (keys.Key, bool) {
+	short := keys.Short(key)
 	i := sort.Search(len(k), func(i int) bool { return bytes.Compare(k[i].ekey[:], short[:]) >= 0 })
 	if i == len(k) || k[i].ekey != short {
-		return Key{}, false
+		return keys.Key{}, false
 	}
 	return k[i].ckey, true
 }

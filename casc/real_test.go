@@ -11,6 +11,7 @@ import (
 	"lorefs/blte"
 	"lorefs/casc"
 	"lorefs/casc/casctest"
+	"lorefs/casc/keys"
 )
 
 func openEncoding(t testing.TB, data []byte) *casc.Encoding {
@@ -36,7 +37,7 @@ func TestRealEncodings(t *testing.T) {
 				t.Errorf("%s: spec %d: %v", file, i, err)
 			}
 		}
-		contents, last := 0, casc.Key{}
+		contents, last := 0, keys.Key{}
 		for c, err := range e.Contents(t.Context()) {
 			if err != nil || c.CKey.Compare(last) <= 0 || len(c.EKeys) == 0 {
 				t.Fatalf("%s: %+v, %v", file, c, err)
@@ -48,7 +49,7 @@ func TestRealEncodings(t *testing.T) {
 			}
 		}
 		encoded := 0
-		last = casc.Key{}
+		last = keys.Key{}
 		for c, err := range e.Encoded(t.Context()) {
 			if err != nil || c.EKey.Compare(last) <= 0 || c.Spec == "" {
 				t.Fatalf("%s: %+v, %v", file, c, err)
@@ -64,7 +65,7 @@ func TestRealEncodings(t *testing.T) {
 		if encoded != 2*163 || contents < 150 {
 			t.Errorf("%s: %d content keys, %d encoding keys", file, contents, encoded)
 		}
-		for _, k := range []casc.Key{{}, {0: 0xff, 1: 0xff}} {
+		for _, k := range []keys.Key{{}, {0: 0xff, 1: 0xff}} {
 			if _, err := e.Find(t.Context(), k); !errors.Is(err, casc.ErrNotFound) {
 				t.Errorf("%s: %v: %v", file, k, err)
 			}
@@ -270,7 +271,7 @@ func TestRealTVFSNests(t *testing.T) {
 // refusing is a loader without files.
 type refusing struct{ asked int }
 
-func (l *refusing) Content(casc.Key) ([]byte, error) { l.asked++; return nil, casc.ErrNotLocal }
+func (l *refusing) Content(keys.Key) ([]byte, error) { l.asked++; return nil, casc.ErrNotLocal }
 func (l *refusing) Encoded([]byte) ([]byte, error)   { l.asked++; return nil, casc.ErrNotLocal }
 
 // vectors returns bytes of a real install of StarCraft: Remastered.

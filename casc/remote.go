@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lorefs/blte"
+	"lorefs/casc/keys"
 )
 
 // Remote has the objects of a storage that is far away, such as on the hosts of a CDN. It
@@ -19,9 +20,9 @@ import (
 // failure of the host, so that the next one is asked.
 type Remote interface {
 	// Config returns a configuration, which the MD5 in its name has proven.
-	Config(ctx context.Context, key Key) ([]byte, error)
+	Config(ctx context.Context, key keys.Key) ([]byte, error)
 	// Index returns the index of an archive, which check proves.
-	Index(ctx context.Context, archive Key, check func([]byte) error) ([]byte, error)
+	Index(ctx context.Context, archive keys.Key, check func([]byte) error) ([]byte, error)
 	// Loose returns all of a file that is in no archive, which check proves. Its size is unknown.
 	Loose(ctx context.Context, f RemoteFile, check func([]byte) error) ([]byte, error)
 	// Range returns size bytes of a file from off on, which check proves.
@@ -30,7 +31,7 @@ type Remote interface {
 	// check proves by their numbers. It takes one request for files with no more than MaxGap
 	// bytes between them. What can't be had so is nil, also without an error, and is asked for
 	// by Range then.
-	Together(ctx context.Context, archive Key, files []RemoteFile, check func(i int, data []byte) error) ([][]byte, error)
+	Together(ctx context.Context, archive keys.Key, files []RemoteFile, check func(i int, data []byte) error) ([][]byte, error)
 	// Begin returns as much of the first size bytes of a file as proven says is right, which
 	// may be nothing.
 	Begin(ctx context.Context, f RemoteFile, size int64, proven func([]byte) (int, error)) ([]byte, error)
@@ -38,10 +39,10 @@ type Remote interface {
 
 // RemoteFile is an encoded file of a Remote.
 type RemoteFile struct {
-	Key Key
+	Key keys.Key
 	// Archive is the archive that has the file, Off where it begins there. Without an archive
 	// it is a loose file.
-	Archive Key
+	Archive keys.Key
 	Off     int64
 	// Size is its size.
 	Size int64
@@ -153,7 +154,7 @@ func (r *remoteObjects) builds(string) (*buildList, error) { return nil, nil }
 
 func (r *remoteObjects) newBuilds(*buildList) (*buildList, error) { return nil, nil }
 
-func (r *remoteObjects) config(ctx context.Context, key Key) (*Config, []byte, error) {
+func (r *remoteObjects) config(ctx context.Context, key keys.Key) (*Config, []byte, error) {
 	data, err := r.from.Config(ctx, key)
 	if err != nil {
 		return nil, nil, err
@@ -162,9 +163,9 @@ func (r *remoteObjects) config(ctx context.Context, key Key) (*Config, []byte, e
 	return c, data, err
 }
 
-func (r *remoteObjects) configs(func(Key, *Config), func(error)) {}
+func (r *remoteObjects) configs(func(keys.Key, *Config), func(error)) {}
 
-func (r *remoteObjects) configTime(Key) (time.Time, error) {
+func (r *remoteObjects) configTime(keys.Key) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("casc: nothing tells when a remote build was made: %w", errors.ErrUnsupported)
 }
 
@@ -194,7 +195,7 @@ func (s *Storage) openRemoteEncoding(ctx context.Context) error {
 		}
 	}
 	if refs[0].EKey.IsZero() {
-		return config.bad(0, "the build configuration has no encoding key of the encoding file")
+		return config.Bad(0, "the build configuration has no encoding key of the encoding file")
 	}
 	f := &remoteEncoding{}
 	var err error

@@ -16,6 +16,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/keys"
 	"lorefs/internal/testneeds"
 )
 
@@ -73,7 +74,7 @@ func checked(data []byte, err error, check func([]byte) error) ([]byte, error) {
 	return data, err
 }
 
-func (m *memoryRemote) Config(ctx context.Context, key casc.Key) ([]byte, error) {
+func (m *memoryRemote) Config(ctx context.Context, key keys.Key) ([]byte, error) {
 	data, err := m.get(ctx, casc.ConfigPath("config", key), 0, 0)
 	return checked(data, err, func(b []byte) error {
 		if write.Key(b) != key {
@@ -83,7 +84,7 @@ func (m *memoryRemote) Config(ctx context.Context, key casc.Key) ([]byte, error)
 	})
 }
 
-func (m *memoryRemote) Index(ctx context.Context, archive casc.Key, check func([]byte) error) ([]byte, error) {
+func (m *memoryRemote) Index(ctx context.Context, archive keys.Key, check func([]byte) error) ([]byte, error) {
 	data, err := m.get(ctx, casc.ConfigPath("data", archive)+".index", 0, 0)
 	return checked(data, err, check)
 }
@@ -99,7 +100,7 @@ func (m *memoryRemote) Range(ctx context.Context, f casc.RemoteFile, off, size i
 	return checked(data, err, check)
 }
 
-func (m *memoryRemote) Together(ctx context.Context, archive casc.Key, files []casc.RemoteFile, check func(int, []byte) error) ([][]byte, error) {
+func (m *memoryRemote) Together(ctx context.Context, archive keys.Key, files []casc.RemoteFile, check func(int, []byte) error) ([][]byte, error) {
 	first, last := files[0].Off, files[len(files)-1]
 	data, err := m.get(ctx, casc.ConfigPath("data", archive), first, last.Off+last.Size-first)
 	if err != nil {
@@ -202,7 +203,7 @@ func TestRemote(t *testing.T) {
 }
 
 // largeFile returns a storage with a file of chunks of a size, in an archive behind another file.
-func largeFile(t *testing.T, chunks, size int) (*write.CDN, []byte, casc.Key) {
+func largeFile(t *testing.T, chunks, size int) (*write.CDN, []byte, keys.Key) {
 	t.Helper()
 	var b write.Builder
 	b.Add([]byte("first"))
@@ -351,7 +352,7 @@ func TestRemoteKeyBeginsAlike(t *testing.T) {
 	if _, err := st.Locate(t.Context(), other[:]); !errors.Is(err, casc.ErrNotFound) {
 		t.Errorf("the place of another key: %v", err)
 	}
-	if f, err := st.Locate(t.Context(), s.EKey[:casc.ShortKeySize]); err != nil || f.Key != s.EKey {
+	if f, err := st.Locate(t.Context(), s.EKey[:keys.ShortSize]); err != nil || f.Key != s.EKey {
 		t.Errorf("the place of the key: %v, %v", f, err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/hashicorp/golang-lru/v2"
 
+	"lorefs/casc/keys"
 	"lorefs/internal/cache"
 	"lorefs/internal/flight"
 )
@@ -26,7 +27,7 @@ type remoteArchives struct {
 	chunks  *chunkCache
 	// named are the files that the build configuration names, which are looked for without
 	// the indexes first. It is complete when the storage is open.
-	named map[ShortKey]namedFile
+	named map[keys.Short]namedFile
 	// rows are the files that will be read soon.
 	rows   remoteRows
 	strays strays
@@ -36,7 +37,7 @@ type remoteArchives struct {
 
 // namedFile is a file that the build configuration names. size is 0 if it does not state it.
 type namedFile struct {
-	key  Key
+	key  keys.Key
 	size int64
 }
 
@@ -53,10 +54,10 @@ func newRemoteArchives(r *remoteObjects, cdn *Config, opts archiveOptions) (*rem
 	if len(loose) > 0 {
 		x.loose = loose[0]
 	}
-	if x.parsed, err = lru.New[Key, *ArchiveIndex](maxParsed); err != nil {
+	if x.parsed, err = lru.New[keys.Key, *ArchiveIndex](maxParsed); err != nil {
 		panic(fmt.Sprintf("casc: BUG: %v", err))
 	}
-	return &remoteArchives{from: r.from, indexes: x, chunks: newChunkCache(r.atOnce(), r.whole), named: map[ShortKey]namedFile{}}, nil
+	return &remoteArchives{from: r.from, indexes: x, chunks: newChunkCache(r.atOnce(), r.whole), named: map[keys.Short]namedFile{}}, nil
 }
 
 // find opens the file, too, since only that tells whether it is there.
@@ -90,7 +91,7 @@ func (a *remoteArchives) file(ctx context.Context, key []byte) (*remoteFile, err
 		return nil, a.fail(key, err)
 	}
 	var why error
-	for i := range t.group.find(ShortKey(key)) {
+	for i := range t.group.find(keys.Short(key)) {
 		f, err := a.openEntry(ctx, key, t.group.archives, t.group.entry(i))
 		if f != nil || ctx.Err() != nil {
 			return f, a.fail(key, err)
@@ -107,7 +108,7 @@ func (a *remoteArchives) file(ctx context.Context, key []byte) (*remoteFile, err
 
 // namedBy returns the named file whose key begins with key.
 func (a *remoteArchives) namedBy(key []byte) (namedFile, bool) {
-	n, ok := a.named[ShortKey(key)]
+	n, ok := a.named[keys.Short(key)]
 	return n, ok && bytes.HasPrefix(n.key[:], key)
 }
 
@@ -133,7 +134,7 @@ func (a *remoteArchives) fail(key []byte, err error) error {
 
 // openEntry opens the file of an entry of an index, or returns nil if that has another key: the
 // group has only the beginnings of keys.
-func (a *remoteArchives) openEntry(ctx context.Context, key []byte, archives []Key, e groupEntry) (*remoteFile, error) {
+func (a *remoteArchives) openEntry(ctx context.Context, key []byte, archives []keys.Key, e groupEntry) (*remoteFile, error) {
 	archive := archives[e.archive]
 	x, err := a.indexes.read(ctx, archive)
 	if err != nil {
@@ -147,7 +148,7 @@ func (a *remoteArchives) openEntry(ctx context.Context, key []byte, archives []K
 	if err != nil {
 		return nil, err
 	}
-	_, named := a.named[ShortKey(key)]
+	_, named := a.named[keys.Short(key)]
 	tried := row != nil && row.failed.Load()
 	f, err := openRemoteFile(ctx, a.from, a.chunks, RemoteFile{Key: entry.Key, Archive: archive, Off: e.off, Size: e.size, Own: named, Guess: tried})
 	if err != nil {
@@ -240,7 +241,7 @@ func (a *remoteArchives) openLoose(ctx context.Context, f RemoteFile) (*remoteFi
 		return nil, err
 	}
 	if f.Size = int64(len(data)); f.Size == 0 {
-		return nil, blteFormat.bad(0, "loose file %v has no bytes", f.Key)
+		return nil, blteFormat.Bad(0, "loose file %v has no bytes", f.Key)
 	}
 	a.chunks.put(f.Key, whole, data)
 	return &remoteFile{RemoteFile: f, from: a.from, chunks: a.chunks}, nil
@@ -284,7 +285,7 @@ func (a *remoteArchives) at(ctx context.Context, e *spanEntry) (place, error) {
 	if e.index == loose {
 		f, err = a.openLoose(ctx, RemoteFile{Key: e.key, Size: e.size})
 	} else {
-		f, err = a.openEntry(ctx, key, t.group.archives, groupEntry{ShortKey(key), e.at.Archive, e.at.Off, e.size})
+		f, err = a.openEntry(ctx, key, t.group.archives, groupEntry{keys.Short(key), e.at.Archive, e.at.Off, e.size})
 	}
 	if err == nil && f == nil {
 		err = ErrNotFound
@@ -299,11 +300,11 @@ func (a *remoteArchives) shmem() (*Shmem, error) {
 	return nil, fmt.Errorf("casc: a remote storage has no shmem: %w", iofs.ErrNotExist)
 }
 
-func (a *remoteArchives) indexNames() ([]Key, error) {
-	return slices.SortedFunc(slices.Values(a.indexes.names), Key.Compare), nil
+func (a *remoteArchives) indexNames() ([]keys.Key, error) {
+	return slices.SortedFunc(slices.Values(a.indexes.names), keys.Key.Compare), nil
 }
 
-func (a *remoteArchives) readIndex(ctx context.Context, name Key) (*ArchiveIndex, error) {
+func (a *remoteArchives) readIndex(ctx context.Context, name keys.Key) (*ArchiveIndex, error) {
 	return a.indexes.read(ctx, name)
 }
 
@@ -320,12 +321,12 @@ type remoteIndexes struct {
 	store    IndexStore
 	log      *slog.Logger
 	// names are the archives, and loose is the index of loose files or zero.
-	names []Key
-	loose Key
+	names []keys.Key
+	loose keys.Key
 	reads flight.Group[struct{}, *remoteTable]
 	table atomic.Pointer[remoteTable]
 	// parsed are the indexes that were read last.
-	parsed *lru.Cache[Key, *ArchiveIndex]
+	parsed *lru.Cache[keys.Key, *ArchiveIndex]
 }
 
 // remoteTable is the table of all indexes but those that are nowhere, which are faults, and those
@@ -380,7 +381,7 @@ func (x *remoteIndexes) get(ctx context.Context) (*remoteTable, error) {
 }
 
 // read returns an index.
-func (x *remoteIndexes) read(ctx context.Context, name Key) (*ArchiveIndex, error) {
+func (x *remoteIndexes) read(ctx context.Context, name keys.Key) (*ArchiveIndex, error) {
 	if index, ok := x.parsed.Get(name); ok {
 		return index, nil
 	}
@@ -391,7 +392,7 @@ func (x *remoteIndexes) read(ctx context.Context, name Key) (*ArchiveIndex, erro
 	return index, err
 }
 
-func (x *remoteIndexes) fetch(ctx context.Context, name Key) (*ArchiveIndex, error) {
+func (x *remoteIndexes) fetch(ctx context.Context, name keys.Key) (*ArchiveIndex, error) {
 	check := func(data []byte) error {
 		_, err := parseNamedIndex(data, name)
 		return err

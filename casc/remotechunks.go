@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"sync"
 
+	"lorefs/casc/keys"
+
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
@@ -26,7 +28,7 @@ type chunkCache struct {
 }
 
 type chunkID struct {
-	key   Key
+	key   keys.Key
 	chunk int
 }
 
@@ -39,14 +41,14 @@ func newChunkCache(atOnce int64, once bool) *chunkCache {
 	return &chunkCache{kept: kept, atOnce: atOnce, once: once}
 }
 
-func (c *chunkCache) get(key Key, chunk int) ([]byte, bool) {
+func (c *chunkCache) get(key keys.Key, chunk int) ([]byte, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.kept.Get(chunkID{key, chunk})
 }
 
 // drop lets go of a chunk.
-func (c *chunkCache) drop(key Key, chunk int) {
+func (c *chunkCache) drop(key keys.Key, chunk int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	id := chunkID{key, chunk}
@@ -63,7 +65,7 @@ func (c *chunkCache) room() int64 {
 	return max(0, maxChunkBytes-c.bytes)
 }
 
-func (c *chunkCache) put(key Key, chunk int, b []byte) {
+func (c *chunkCache) put(key keys.Key, chunk int, b []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	id := chunkID{key, chunk}

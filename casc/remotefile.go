@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 
 	"lorefs/blte"
+	"lorefs/casc/internal/format"
+	"lorefs/casc/keys"
 	"lorefs/internal/flight"
 )
 
@@ -107,7 +109,7 @@ func (r *remoteFile) begin(ctx context.Context, size int64) (data []byte, stated
 // provenBeginning returns how many bytes of the beginning of a file of size bytes are proven:
 // its header by the key, and the chunks that are all there by the header. If that is nothing,
 // stated is how large the header says it is, or 0 if there is none.
-func provenBeginning(b []byte, key Key, size int64) (n int, stated int64, err error) {
+func provenBeginning(b []byte, key keys.Key, size int64) (n int, stated int64, err error) {
 	const prefix = 8
 	if len(b) < prefix || string(b[:4]) != "BLTE" {
 		return 0, 0, nil
@@ -116,7 +118,7 @@ func provenBeginning(b []byte, key Key, size int64) (n int, stated int64, err er
 	if stated == 0 || stated > int64(len(b)) {
 		return 0, stated, nil
 	}
-	if sum := keyOf(b[:stated]); sum != key {
+	if sum := keys.Of(b[:stated]); sum != key {
 		return 0, stated, fmt.Errorf("the MD5 of its header is %v, not %v", sum, key)
 	}
 	head, err := blte.ReadHeader(bytes.NewReader(b), size)
@@ -150,7 +152,7 @@ func proveChunks(b []byte, chunks []blte.ChunkInfo) error {
 }
 
 // proveWhole proves a whole encoded file by its key.
-func proveWhole(b []byte, key Key) error {
+func proveWhole(b []byte, key keys.Key) error {
 	n, stated, err := provenBeginning(b, key, int64(len(b)))
 	switch {
 	case err != nil:
@@ -160,7 +162,7 @@ func proveWhole(b []byte, key Key) error {
 	case n > 0 || stated > 0:
 		return fmt.Errorf("its chunks end at %d, and it has %d bytes", n, len(b))
 	}
-	if sum := keyOf(b); sum == key {
+	if sum := keys.Of(b); sum == key {
 		return nil
 	} else if m, err := ParsePatch(b); err != nil || m.Key != key {
 		return fmt.Errorf("its MD5 is %v, not %v", sum, key)
@@ -240,7 +242,7 @@ func (r *remoteFile) ReadAtContext(ctx context.Context, p []byte, off int64) (in
 			return done, err
 		}
 		if from >= int64(len(piece)) {
-			return done, r.fail(blteFormat.bad(off+int64(done), "no chunk has this byte"))
+			return done, r.fail(blteFormat.Bad(off+int64(done), "no chunk has this byte"))
 		}
 		done += copy(p[done:], piece[from:])
 		r.used(off + int64(done))
@@ -400,4 +402,4 @@ func (r *remoteFile) fail(err error) error {
 	return fmt.Errorf("encoding key %v, %v: %w", r.Key, &p, err)
 }
 
-const blteFormat format = "BLTE"
+const blteFormat format.Name = "BLTE"

@@ -7,6 +7,7 @@ import (
 	"sort"
 	"sync/atomic"
 
+	"lorefs/casc/keys"
 	"lorefs/internal/flight"
 )
 
@@ -32,8 +33,8 @@ type fileRow struct {
 	failed atomic.Bool
 	// again has the files that will be read more than once, since several names lead to them. The
 	// last of them that was read is held until its reader goes on.
-	again map[ShortKey]bool
-	held  atomic.Pointer[Key]
+	again map[keys.Short]bool
+	held  atomic.Pointer[keys.Key]
 }
 
 // hold keeps a file until the next one is read, if it will be read again.
@@ -84,10 +85,10 @@ func (s *Storage) Rows(ctx context.Context, keys [][]byte) ([][]int, error) {
 
 // first returns the first record of a key.
 func (g *group) first(key []byte) (groupEntry, bool) {
-	if len(key) < ShortKeySize {
+	if len(key) < keys.ShortSize {
 		return groupEntry{}, false
 	}
-	for i := range g.find(ShortKey(key)) {
+	for i := range g.find(keys.Short(key)) {
 		return g.entry(i), true
 	}
 	return groupEntry{}, false
@@ -114,7 +115,7 @@ func (p *rowPlan) divide() {
 	for i := range p.wanted {
 		w := &p.wanted[i]
 		if row == nil || !row.takes(&w.groupEntry, end) {
-			row, end = &fileRow{again: map[ShortKey]bool{}}, 0
+			row, end = &fileRow{again: map[keys.Short]bool{}}, 0
 			p.rows, p.numbers = append(p.rows, row), append(p.numbers, nil)
 		}
 		last := len(p.numbers) - 1
@@ -159,7 +160,7 @@ func (r *remoteRows) row(e *groupEntry) *fileRow {
 // bring fetches the row of a file, and returns it, or nil if it is in none. The error is why the
 // context has ended: what did not come is fetched alone, which tells why it can't be had. If that is
 // true of the whole row, one try is enough for each.
-func (a *remoteArchives) bring(ctx context.Context, archive Key, e groupEntry) (*fileRow, error) {
+func (a *remoteArchives) bring(ctx context.Context, archive keys.Key, e groupEntry) (*fileRow, error) {
 	row := a.rows.row(&e)
 	if row == nil || len(row.files) == 1 || row.brought.Load() {
 		return row, nil
@@ -175,7 +176,7 @@ func (a *remoteArchives) bring(ctx context.Context, archive Key, e groupEntry) (
 }
 
 // bringRow fetches a row, and keeps what came until it is read.
-func (a *remoteArchives) bringRow(ctx context.Context, archive Key, row *fileRow) {
+func (a *remoteArchives) bringRow(ctx context.Context, archive keys.Key, row *fileRow) {
 	x, err := a.indexes.read(ctx, archive)
 	if err != nil {
 		return

@@ -10,6 +10,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/keys"
 )
 
 // TestRemoteRows reads files of an archive in rows: the gap between two of them is fetched if it is
@@ -24,7 +25,7 @@ func TestRemoteRows(t *testing.T) {
 		s := b.Add(content)
 		files = append(files, casc.File{Name: strings.Repeat("f", len(files)+1), CKey: s.CKey})
 		if want {
-			wanted, contents = append(wanted, s.EKey[:casc.ShortKeySize]), append(contents, content)
+			wanted, contents = append(wanted, s.EKey[:keys.ShortSize]), append(contents, content)
 		}
 	}
 	add(1000, true)
@@ -42,7 +43,7 @@ func TestRemoteRows(t *testing.T) {
 	st := openRemote(t, m, casc.RemoteOptions{WholeFiles: true})
 	slices.Reverse(wanted)
 	slices.Reverse(contents)
-	wanted = append(wanted, make([]byte, casc.ShortKeySize), nil, wanted[0], wanted[3])
+	wanted = append(wanted, make([]byte, keys.ShortSize), nil, wanted[0], wanted[3])
 	contents = append(contents, nil, nil, contents[0], contents[3])
 	rows, err := st.Rows(t.Context(), wanted)
 	if err != nil {

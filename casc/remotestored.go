@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"lorefs/casc/keys"
 )
 
 // StoredFile is an encoded file of a storage that is far away, as it is there. All of it that
@@ -32,7 +34,7 @@ func (s *Storage) Stored(ctx context.Context, prefix []byte) (*StoredFile, error
 	return &StoredFile{f.RemoteFile, f}, nil
 }
 
-// Locate returns the encoded file whose key begins with prefix, of at least ShortKeySize bytes, as
+// Locate returns the encoded file whose key begins with prefix, of at least keys.ShortSize bytes, as
 // the indexes of a storage that is far away list it. It reads nothing of the file. If no index has
 // it the error matches ErrNotFound.
 func (s *Storage) Locate(ctx context.Context, prefix []byte) (RemoteFile, error) {
@@ -45,7 +47,7 @@ func (s *Storage) Locate(ctx context.Context, prefix []byte) (RemoteFile, error)
 		return RemoteFile{}, fmt.Errorf("casc: %w", err)
 	}
 	why := t.unread()
-	for i := range t.group.find(ShortKey(prefix)) {
+	for i := range t.group.find(keys.Short(prefix)) {
 		archive := t.group.archives[t.group.entry(i).archive]
 		x, err := a.indexes.read(ctx, archive)
 		if err != nil {
@@ -69,38 +71,38 @@ func (s *Storage) Locate(ctx context.Context, prefix []byte) (RemoteFile, error)
 
 // Named returns the encoding keys of what the build configuration names, of a storage that is
 // far away.
-func (s *Storage) Named() ([]Key, error) {
+func (s *Storage) Named() ([]keys.Key, error) {
 	a, err := s.remote()
 	if err != nil {
 		return nil, err
 	}
-	var keys []Key
+	var named []keys.Key
 	for _, n := range slices.Collect(maps.Values(a.named)) {
-		keys = append(keys, n.key)
+		named = append(named, n.key)
 	}
-	slices.SortFunc(keys, Key.Compare)
-	return keys, nil
+	slices.SortFunc(named, keys.Key.Compare)
+	return named, nil
 }
 
 // ArchiveOf returns the archive that has the encoded file whose key begins with prefix, or zero
 // if none has it.
-func (s *Storage) ArchiveOf(ctx context.Context, prefix []byte) (Key, error) {
+func (s *Storage) ArchiveOf(ctx context.Context, prefix []byte) (keys.Key, error) {
 	a, err := s.remote()
 	if err != nil {
-		return Key{}, err
+		return keys.Key{}, err
 	}
 	t, err := a.indexes.get(ctx)
 	if err != nil {
-		return Key{}, fmt.Errorf("casc: %w", err)
+		return keys.Key{}, fmt.Errorf("casc: %w", err)
 	}
-	for i := range t.group.find(ShortKey(prefix)) {
+	for i := range t.group.find(keys.Short(prefix)) {
 		return t.group.archives[t.group.entry(i).archive], nil
 	}
-	return Key{}, nil
+	return keys.Key{}, nil
 }
 
 // IndexData returns an index of a storage that is far away, as it is there.
-func (s *Storage) IndexData(ctx context.Context, archive Key) ([]byte, error) {
+func (s *Storage) IndexData(ctx context.Context, archive keys.Key) ([]byte, error) {
 	a, err := s.remote()
 	if err != nil {
 		return nil, err
@@ -113,7 +115,7 @@ func (s *Storage) IndexData(ctx context.Context, archive Key) ([]byte, error) {
 
 // ArchivePart returns a part of an archive: all bytes of some files, in the order of their
 // places, and between them. Each file is proven by its key.
-func (s *Storage) ArchivePart(ctx context.Context, archive Key, files []ArchiveEntry) ([]byte, error) {
+func (s *Storage) ArchivePart(ctx context.Context, archive keys.Key, files []ArchiveEntry) ([]byte, error) {
 	a, err := s.remote()
 	if err != nil {
 		return nil, err

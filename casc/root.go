@@ -7,7 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"lorefs/casc/internal/format"
 	"lorefs/casc/internal/lookup3"
+	"lorefs/casc/keys"
 )
 
 // File is a file that a root names.
@@ -25,7 +27,7 @@ type File struct {
 	Locale Locale
 	Flags  ContentFlags
 	// CKey is the content key. It is zero if only Spans are known.
-	CKey Key
+	CKey keys.Key
 	// Size is the decoded size that the root states, or -1.
 	Size int64
 	// Spans are the encoded files that the file is made of, if the root has them. They must
@@ -39,10 +41,10 @@ type File struct {
 type Span struct {
 	// EKey is the encoding key. If only its first KeySize bytes are known, the rest is
 	// zero.
-	EKey    Key
+	EKey    keys.Key
 	KeySize int
 	// CKey is the content key, zero if the root does not say.
-	CKey Key
+	CKey keys.Key
 	// Off and Size are the range of the decoded content.
 	Off, Size int64
 	// ContentSize is the decoded size of the whole encoded file, or 0 if it is not known.
@@ -60,7 +62,7 @@ type Root interface {
 // Loader reads other files of the storage, decoded, for roots that consist of several.
 type Loader interface {
 	// Content reads the file with a content key.
-	Content(ckey Key) ([]byte, error)
+	Content(ckey keys.Key) ([]byte, error)
 	// Encoded reads the file of which the encoding key begins with prefix.
 	Encoded(prefix []byte) ([]byte, error)
 }
@@ -89,9 +91,9 @@ func (f *faults) add(err error) {
 
 // reported returns the faults of a root of a form. If there were too many, the last one says
 // so.
-func (f *faults) reported(form format) []error {
+func (f *faults) reported(form format.Name) []error {
 	if more := f.n - len(f.list); more > 0 {
-		return append(slices.Clip(f.list), form.bad(0, "%d more like these", more))
+		return append(slices.Clip(f.list), form.Bad(0, "%d more like these", more))
 	}
 	return f.list
 }

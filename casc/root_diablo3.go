@@ -5,10 +5,12 @@ import (
 	"iter"
 	"path"
 
+	"lorefs/casc/internal/format"
+	"lorefs/casc/keys"
 	"lorefs/internal/cursor"
 )
 
-const diablo format = "Diablo III root"
+const diablo format.Name = "Diablo III root"
 
 const (
 	// diabloMagic begins the root, diabloFolder the file of a folder.
@@ -38,7 +40,7 @@ type Diablo3 struct {
 
 // diabloEntry is a file of a folder, known by name, or by ID and perhaps a number.
 type diabloEntry struct {
-	ckey     Key
+	ckey     keys.Key
 	name     string
 	id       uint32
 	number   uint32
@@ -49,14 +51,14 @@ type diabloEntry struct {
 func ParseDiablo3(data []byte, load Loader) (*Diablo3, error) {
 	c := cursor.New(data)
 	if m := c.LE32(); m != diabloMagic {
-		return nil, diablo.bad(0, "found %#x instead of %#x", m, uint32(diabloMagic))
+		return nil, diablo.Bad(0, "found %#x instead of %#x", m, uint32(diabloMagic))
 	}
 	folders, err := diabloNamed(c)
 	if err != nil {
 		return nil, err
 	}
 	if len(folders) > maxFolders {
-		return nil, diablo.bad(4, "%d folders", len(folders))
+		return nil, diablo.Bad(4, "%d folders", len(folders))
 	}
 	return &Diablo3{folders: folders, load: load}, nil
 }
@@ -64,16 +66,16 @@ func ParseDiablo3(data []byte, load Loader) (*Diablo3, error) {
 // diabloCount reads a number of entries, which must fit into the rest of the file.
 func diabloCount(c *cursor.Cursor, least int) (int, error) {
 	off, n := c.Off(), c.LE32()
-	if err := diablo.ends(c, 0); err != nil {
+	if err := diablo.Ends(c, 0); err != nil {
 		return 0, err
 	}
 	if int64(n)*int64(least) > int64(c.Left()) {
-		return 0, diablo.bad(int64(off), "%d entries in %d bytes", n, c.Left())
+		return 0, diablo.Bad(int64(off), "%d entries in %d bytes", n, c.Left())
 	}
 	return int(n), nil
 }
 
-func diabloKey(c *cursor.Cursor) (k Key) {
+func diabloKey(c *cursor.Cursor) (k keys.Key) {
 	copy(k[:], c.Bytes(len(k)))
 	return k
 }
@@ -87,7 +89,7 @@ func diabloNamed(c *cursor.Cursor) ([]diabloEntry, error) {
 	for i := range entries {
 		entries[i] = diabloEntry{ckey: diabloKey(c), name: cleanName(c.String())}
 	}
-	return entries, diablo.ends(c, 0)
+	return entries, diablo.Ends(c, 0)
 }
 
 // parseDiabloFolder reads the file of a folder.
@@ -95,7 +97,7 @@ func parseDiabloFolder(data []byte) ([]diabloEntry, error) {
 	c := cursor.New(data)
 	m := c.LE32()
 	if m != diabloFolder {
-		return nil, diablo.bad(0, "a folder begins with %#x instead of %#x", m, uint32(diabloFolder))
+		return nil, diablo.Bad(0, "a folder begins with %#x instead of %#x", m, uint32(diabloFolder))
 	}
 	var entries []diabloEntry
 	for _, numbered := range []bool{false, true} {

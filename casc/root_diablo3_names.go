@@ -5,12 +5,13 @@ import (
 	"path"
 	"strings"
 
+	"lorefs/casc/internal/format"
 	"lorefs/internal/cursor"
 )
 
 const (
-	coreTOC  format = "CoreTOC.dat"
-	packages format = "Packages.dat"
+	coreTOC  format.Name = "CoreTOC.dat"
+	packages format.Name = "Packages.dat"
 )
 
 const (
@@ -88,7 +89,7 @@ func (n *diabloNames) parseCoreTOC(data []byte) error {
 		}
 	}
 	c.Bytes(header - c.Off())
-	if err := coreTOC.ends(c, 0); err != nil {
+	if err := coreTOC.Ends(c, 0); err != nil {
 		return err
 	}
 	n.assets = map[uint32]diabloAsset{}
@@ -96,21 +97,21 @@ func (n *diabloNames) parseCoreTOC(data []byte) error {
 	for i := range coreGroups {
 		off, size := int64(offs[i]), int64(counts[i])*coreEntrySize
 		if off+size > int64(len(body)) {
-			return coreTOC.bad(int64(4*i), "%d entries of kind %d at %#x in %d bytes", counts[i], i, off, len(body))
+			return coreTOC.Bad(int64(4*i), "%d entries of kind %d at %#x in %d bytes", counts[i], i, off, len(body))
 		}
 		c, names := cursor.New(body[off:off+size]), body[off+size:]
 		for c.Left() > 0 {
 			kind, id, at := c.LE32(), c.LE32(), c.LE32()
 			if int64(at) >= int64(len(names)) {
-				return coreTOC.bad(header+off+int64(c.Off())-4, "a name at %#x of %d bytes", at, len(names))
+				return coreTOC.Bad(header+off+int64(c.Off())-4, "a name at %#x of %d bytes", at, len(names))
 			}
 			s := cursor.New(names[at:])
 			name := s.String()
-			if err := coreTOC.ends(s, header+off+size+int64(at)); err != nil {
+			if err := coreTOC.Ends(s, header+off+size+int64(at)); err != nil {
 				return err
 			}
 			if len(name) > maxName {
-				return coreTOC.bad(header+off+size+int64(at), "a name of %d bytes", len(name))
+				return coreTOC.Bad(header+off+size+int64(at), "a name of %d bytes", len(name))
 			}
 			n.assets[id] = diabloAsset{kind: kind, name: name}
 		}
@@ -123,7 +124,7 @@ func (n *diabloNames) parsePackages(data []byte) error {
 	c := cursor.New(data)
 	magic, count := c.LE32(), c.LE32()
 	if magic != packagesMagic {
-		return packages.bad(0, "found %#x instead of %#x", magic, uint32(packagesMagic))
+		return packages.Bad(0, "found %#x instead of %#x", magic, uint32(packagesMagic))
 	}
 	n.full = map[string]string{}
 	for range count {
@@ -133,5 +134,5 @@ func (n *diabloNames) parsePackages(data []byte) error {
 		}
 		n.full[strings.ToLower(strings.TrimSuffix(name, path.Ext(name)))] = name
 	}
-	return packages.ends(c, 0)
+	return packages.Ends(c, 0)
 }

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"iter"
 
+	"lorefs/casc/internal/format"
 	"lorefs/casc/internal/marisa"
+	"lorefs/casc/keys"
 	"lorefs/internal/cursor"
 )
 
-const mndx format = "MNDX root"
+const mndx format.Name = "MNDX root"
 
 const (
 	// mndxMagic is MNDX as a little-endian number.
@@ -55,18 +57,18 @@ func ParseMNDX(data []byte) (*MNDX, error) {
 		c.Bytes(8)
 	}
 	triesOff, tries, trieSize, filesOff, files, names, fileSize := c.LE32(), c.LE32(), c.LE32(), c.LE32(), c.LE32(), c.LE32(), c.LE32()
-	if err := mndx.ends(c, 0); err != nil {
+	if err := mndx.Ends(c, 0); err != nil {
 		return nil, err
 	}
 	switch {
 	case magic != mndxMagic:
-		return nil, mndx.bad(0, "found %#x instead of %#x", magic, mndxMagic)
+		return nil, mndx.Bad(0, "found %#x instead of %#x", magic, mndxMagic)
 	case header > 2 || version < 1 || version > 2:
-		return nil, fmt.Errorf("%w: %w", ErrUnsupported, mndx.bad(4, "versions %d and %d", header, version))
+		return nil, fmt.Errorf("%w: %w", ErrUnsupported, mndx.Bad(4, "versions %d and %d", header, version))
 	case tries != mndxTries || trieSize != mndxMarSize || fileSize != mndxEntry:
-		return nil, mndx.bad(16, "%d tries of %d bytes and files of %d", tries, trieSize, fileSize)
+		return nil, mndx.Bad(16, "%d tries of %d bytes and files of %d", tries, trieSize, fileSize)
 	case int64(filesOff)+int64(files)*mndxEntry > int64(len(data)):
-		return nil, mndx.bad(28, "%d files at %#x in %d bytes", files, filesOff, len(data))
+		return nil, mndx.Bad(28, "%d files at %#x in %d bytes", files, filesOff, len(data))
 	}
 	r := &MNDX{files: data[filesOff : filesOff+files*mndxEntry]}
 	packages, err := parseMar(data, int64(triesOff))
@@ -80,7 +82,7 @@ func ParseMNDX(data []byte) (*MNDX, error) {
 		return nil, err
 	}
 	if r.names.Len() != int(names) {
-		return nil, mndx.bad(36, "%d names stated, the trie has %d", names, r.names.Len())
+		return nil, mndx.Bad(36, "%d names stated, the trie has %d", names, r.names.Len())
 	}
 	for name, err := range packages.Keys() {
 		if err != nil {
@@ -94,15 +96,15 @@ func ParseMNDX(data []byte) (*MNDX, error) {
 // parseMar reads the trie that is described at off.
 func parseMar(data []byte, off int64) (*marisa.Trie, error) {
 	if off+mndxMarSize > int64(len(data)) {
-		return nil, mndx.bad(off, "a trie is described behind the end")
+		return nil, mndx.Bad(off, "a trie is described behind the end")
 	}
 	size, at := binary.LittleEndian.Uint64(data[off+4:]), binary.LittleEndian.Uint64(data[off+12:])
 	if at > uint64(len(data)) || size > uint64(len(data))-at || size < 4 {
-		return nil, mndx.bad(off, "a trie of %d bytes at %#x in %d bytes", size, at, len(data))
+		return nil, mndx.Bad(off, "a trie of %d bytes at %#x in %d bytes", size, at, len(data))
 	}
 	b := data[at : at+size]
 	if m := binary.LittleEndian.Uint32(b); m != marMagic {
-		return nil, mndx.bad(int64(at), "a trie begins with %#x, expected %#x", m, marMagic)
+		return nil, mndx.Bad(int64(at), "a trie begins with %#x, expected %#x", m, marMagic)
 	}
 	t, _, err := marisa.Parse(b[4:])
 	if err != nil {
@@ -121,11 +123,11 @@ func (r *MNDX) group(off int64) error {
 		flags := binary.LittleEndian.Uint32(r.files[at:])
 		begin = flags&mndxLast != 0
 		if p := int(flags & mndxPackage); p >= len(r.packages) {
-			return mndx.bad(off+int64(at), "package %d of %d", p, len(r.packages))
+			return mndx.Bad(off+int64(at), "package %d of %d", p, len(r.packages))
 		}
 	}
 	if len(r.groups) != r.names.Len() {
-		return mndx.bad(off, "%d groups of files for %d names", len(r.groups), r.names.Len())
+		return mndx.Bad(off, "%d groups of files for %d names", len(r.groups), r.names.Len())
 	}
 	return nil
 }
@@ -156,7 +158,7 @@ func (r *MNDX) eachOf(n int, name string, yield func(File, error) bool) bool {
 		flags := binary.LittleEndian.Uint32(b)
 		f := File{
 			Name: cleanName(r.packages[flags&mndxPackage] + "/" + name),
-			CKey: Key(b[4:20]), Size: int64(binary.LittleEndian.Uint32(b[20:])),
+			CKey: keys.Key(b[4:20]), Size: int64(binary.LittleEndian.Uint32(b[20:])),
 		}
 		if !yield(f, nil) {
 			return false

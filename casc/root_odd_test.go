@@ -11,6 +11,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/keys"
 )
 
 // TestTVFSFlags reads manifests with all combinations of the known flags. Flags say which
@@ -108,7 +109,7 @@ func TestWoWFewFiles(t *testing.T) {
 		for named := range min(total, 5) + 1 {
 			var want []casc.File
 			for i := range total {
-				f := casc.File{ID: uint32(7 * i), CKey: casc.Key{1, byte(i)}, Locale: casc.LocaleEnUS, Flags: casc.ContentNoNames}
+				f := casc.File{ID: uint32(7 * i), CKey: keys.Key{1, byte(i)}, Locale: casc.LocaleEnUS, Flags: casc.ContentNoNames}
 				if i < named {
 					f.Flags, f.NameHash = 0, uint64(i+1)
 				}
@@ -183,7 +184,7 @@ func TestManyBadLines(t *testing.T) {
 		t.Errorf("%v, %v", r, err)
 	}
 	const lines = 5000
-	good := write.TextRoot([]casc.File{{Name: "good", CKey: casc.Key{1}}})
+	good := write.TextRoot([]casc.File{{Name: "good", CKey: keys.Key{1}}})
 	r, err := casc.ParseTextRoot(append(good, strings.Repeat("bad\n", lines)...))
 	if err != nil {
 		t.Fatal(err)
@@ -251,11 +252,11 @@ func TestNotInEncoding(t *testing.T) {
 	g := casctest.New()
 	g.Fill(t)
 	files := g.Files()
-	strange := casc.Key{1, 2, 3}
+	strange := keys.Key{1, 2, 3}
 	const at = 1
 	files[at].Spans[0].CKey = strange
 	nested := g.Add(write.TVFS(files[:3]))
-	top := append(slices.Clone(files[3:]), casc.File{Name: "sub", Spans: []casc.Span{{EKey: nested.EKey, CKey: casc.Key{9}, Size: nested.Size, ContentSize: nested.Size}}})
+	top := append(slices.Clone(files[3:]), casc.File{Name: "sub", Spans: []casc.Span{{EKey: nested.EKey, CKey: keys.Key{9}, Size: nested.Size, ContentSize: nested.Size}}})
 	g.Ref("vfs-root", g.Add(write.TVFS(top)))
 	g.Ref("vfs-1", nested)
 	st := openBuilt(t, g)

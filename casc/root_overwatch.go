@@ -6,9 +6,12 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"lorefs/casc/internal/format"
+	"lorefs/casc/keys"
 )
 
-const overwatch format = "Overwatch root"
+const overwatch format.Name = "Overwatch root"
 
 // Overwatch is the root of Overwatch, by description only: there was no real one to test
 // with. It is a text whose first line, after a #, names columns. FILENAME and MD5, the
@@ -29,16 +32,16 @@ type Overwatch struct {
 func ParseOverwatch(data []byte, load Loader) (*Overwatch, error) {
 	r := &Overwatch{load: load}
 	if len(data) == 0 {
-		return nil, overwatch.bad(0, "no columns")
+		return nil, overwatch.Bad(0, "no columns")
 	}
 	name, key := -1, -1
-	for off, line := range textLines(data) {
+	for off, line := range format.Lines(data) {
 		cells := strings.Split(line, "|")
 		switch {
 		case off == 0:
 			cells[0] = strings.TrimPrefix(cells[0], "#")
 			if name, key = slices.Index(cells, "FILENAME"), slices.Index(cells, "MD5"); name < 0 || key < 0 {
-				return nil, overwatch.bad(0, "no columns FILENAME and MD5 in %.80q", line)
+				return nil, overwatch.Bad(0, "no columns FILENAME and MD5 in %.80q", line)
 			}
 		case line == "":
 		default:
@@ -59,15 +62,15 @@ func ParseOverwatch(data []byte, load Loader) (*Overwatch, error) {
 // overwatchFile reads the cells of a line. name and key are the numbers of their columns.
 func overwatchFile(off int64, cells []string, name, key int) (File, error) {
 	if len(cells) <= max(name, key) {
-		return File{}, overwatch.bad(off, "%d cells: the line is left out", len(cells))
+		return File{}, overwatch.Bad(off, "%d cells: the line is left out", len(cells))
 	}
-	k, err := ParseKey(cells[key])
+	k, err := keys.Parse(cells[key])
 	if err != nil {
 		return File{}, &FormatError{Format: string(overwatch), Off: off, What: "the line is left out", Err: err}
 	}
 	file := cleanName(cells[name])
 	if file == "" {
-		return File{}, overwatch.bad(off, "no name in %.80q: the line is left out", strings.Join(cells, "|"))
+		return File{}, overwatch.Bad(off, "no name in %.80q: the line is left out", strings.Join(cells, "|"))
 	}
 	return File{Name: file, CKey: k, Size: -1}, nil
 }

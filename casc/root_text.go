@@ -3,9 +3,12 @@ package casc
 import (
 	"iter"
 	"strings"
+
+	"lorefs/casc/internal/format"
+	"lorefs/casc/keys"
 )
 
-const textRoot format = "text root"
+const textRoot format.Name = "text root"
 
 // TextRoot is the root of StarCraft: Remastered and Warcraft III: lines
 // NAME[:LOCALE]|CKEY[|…]. What follows the key is not understood. It keeps the file's
@@ -18,7 +21,7 @@ type TextRoot struct {
 // isTextRoot reports whether one of the first lines names a file; the others may be bad.
 func isTextRoot(data []byte) bool {
 	const some = 4 << 10
-	for _, line := range textLines(data[:min(len(data), some)]) {
+	for _, line := range format.Lines(data[:min(len(data), some)]) {
 		if _, ok := parseTextLine(line); ok {
 			return true
 		}
@@ -29,7 +32,7 @@ func isTextRoot(data []byte) bool {
 func parseTextLine(line string) (File, bool) {
 	name, rest, _ := strings.Cut(line, "|")
 	text, _, _ := strings.Cut(rest, "|")
-	key, err := ParseKey(text)
+	key, err := keys.Parse(text)
 	f := File{CKey: key, Size: -1}
 	if i := strings.LastIndexByte(name, ':'); i >= 0 {
 		if l, err := ParseLocale(name[i+1:]); err == nil {
@@ -44,13 +47,13 @@ func parseTextLine(line string) (File, bool) {
 // line is a fault, unless all are bad.
 func ParseTextRoot(data []byte) (*TextRoot, error) {
 	r := &TextRoot{}
-	for off, line := range textLines(data) {
+	for off, line := range format.Lines(data) {
 		if line == "" || line[0] == '#' {
 			continue
 		}
 		f, ok := parseTextLine(line)
 		if !ok {
-			r.faults.add(textRoot.bad(off, "%.80q is no NAME|CONTENT KEY: the line is left out", line))
+			r.faults.add(textRoot.Bad(off, "%.80q is no NAME|CONTENT KEY: the line is left out", line))
 			continue
 		}
 		r.files = append(r.files, f)

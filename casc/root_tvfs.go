@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+
+	"lorefs/casc/keys"
 )
 
 const (
@@ -33,7 +35,7 @@ const (
 type TVFS struct {
 	top    *tvfsTables
 	load   Loader
-	nested map[ShortKey]bool
+	nested map[keys.Short]bool
 	faults faults
 }
 
@@ -44,11 +46,11 @@ func ParseTVFS(data []byte, load Loader) (*TVFS, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &TVFS{top: t, load: load, nested: map[ShortKey]bool{}}, nil
+	return &TVFS{top: t, load: load, nested: map[keys.Short]bool{}}, nil
 }
 
 // Nest says that files with the encoding key are manifests themselves.
-func (r *TVFS) Nest(ekey Key) { r.nested[ekey.Short()] = true }
+func (r *TVFS) Nest(ekey keys.Key) { r.nested[ekey.Short()] = true }
 
 // Kind returns "tvfs".
 func (r *TVFS) Kind() string { return "tvfs" }
@@ -67,7 +69,7 @@ func (r *TVFS) Files() iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {
 		r.faults = faults{}
 		if unknown := r.top.flags &^ tvfsKnownFlags; unknown != 0 {
-			r.faults.add(fmt.Errorf("%w: %w", ErrUnsupported, tvfs.bad(8, "flags %#x, of which %#x are not known", r.top.flags, unknown)))
+			r.faults.add(fmt.Errorf("%w: %w", ErrUnsupported, tvfs.Bad(8, "flags %#x, of which %#x are not known", r.top.flags, unknown)))
 		}
 		w := &tvfsWalk{root: r, yield: yield}
 		if err := w.manifest(r.top, "", nil); err != nil && !errors.Is(err, errStopped) {
@@ -86,7 +88,7 @@ type tvfsWalk struct {
 }
 
 // manifest yields the files of a manifest. above are the keys of the manifests it is in.
-func (w *tvfsWalk) manifest(t *tvfsTables, outer string, above []ShortKey) error {
+func (w *tvfsWalk) manifest(t *tvfsTables, outer string, above []keys.Short) error {
 	return t.walk(tvfsVisitor{
 		found: func(name string, vfs uint32) error {
 			spans, err := t.spans(vfs)
@@ -106,7 +108,7 @@ func (w *tvfsWalk) manifest(t *tvfsTables, outer string, above []ShortKey) error
 }
 
 // file yields a file and, if it is a manifest, the files in it.
-func (w *tvfsWalk) file(name string, spans []Span, above []ShortKey) error {
+func (w *tvfsWalk) file(name string, spans []Span, above []keys.Short) error {
 	f := File{Name: name, CKey: spans[0].CKey, Spans: spans}
 	for i := range spans {
 		f.Size += spans[i].Size
@@ -131,10 +133,10 @@ func (w *tvfsWalk) give(f File) error {
 	w.files++
 	w.names += len(f.Name)
 	if w.files > maxFiles || w.names > maxNames {
-		return tvfs.bad(0, "more than %d files, or their names have more than %d bytes", maxFiles, maxNames)
+		return tvfs.Bad(0, "more than %d files, or their names have more than %d bytes", maxFiles, maxNames)
 	}
 	if len(f.Spans) > 1 {
-		f.CKey = Key{} // the content key of the first span is not the file's
+		f.CKey = keys.Key{} // the content key of the first span is not the file's
 	}
 	if !w.yield(f, nil) {
 		return errStopped
@@ -143,14 +145,14 @@ func (w *tvfsWalk) give(f File) error {
 }
 
 // open reads a nested manifest.
-func (w *tvfsWalk) open(f *File, above []ShortKey) (*tvfsTables, error) {
+func (w *tvfsWalk) open(f *File, above []keys.Short) (*tvfsTables, error) {
 	s := &f.Spans[0]
 	if slices.Contains(above, s.EKey.Short()) {
-		return nil, tvfs.bad(0, "it is nested in itself")
+		return nil, tvfs.Bad(0, "it is nested in itself")
 	}
 	w.loads++
 	if len(above) >= maxNested || w.loads > maxNestedLoad {
-		return nil, tvfs.bad(0, "nested deeper than %d, or more than %d times", maxNested, maxNestedLoad)
+		return nil, tvfs.Bad(0, "nested deeper than %d, or more than %d times", maxNested, maxNestedLoad)
 	}
 	data, err := w.root.load.Encoded(s.EKey[:s.KeySize])
 	if err != nil {

@@ -5,9 +5,12 @@ import (
 	"encoding/binary"
 	"fmt"
 	"iter"
+
+	"lorefs/casc/internal/format"
+	"lorefs/casc/keys"
 )
 
-const wowRoot format = "WoW root"
+const wowRoot format.Name = "WoW root"
 
 const (
 	// wowMagic is TSFM as it stands in the file.
@@ -60,7 +63,7 @@ type wowFiles struct {
 // ParseWoWRoot reads a root of any of the four layouts.
 func ParseWoWRoot(data []byte) (*WoWRoot, error) {
 	if len(data) == 0 {
-		return nil, wowRoot.bad(0, "no bytes")
+		return nil, wowRoot.Bad(0, "no bytes")
 	}
 	if len(data) < wowHeader82 || binary.LittleEndian.Uint32(data) != wowMagic {
 		r := &WoWRoot{}
@@ -88,7 +91,7 @@ func parseWoWHeader(data []byte) (*WoWRoot, error) {
 			return r, nil
 		}
 	default:
-		err = fmt.Errorf("%w: %w", ErrUnsupported, wowRoot.bad(8, "version %d", version))
+		err = fmt.Errorf("%w: %w", ErrUnsupported, wowRoot.Bad(8, "version %d", version))
 	}
 	r := &WoWRoot{Version: 1, Total: int(size), Named: int(version)}
 	err82 := r.parseBlocks(data, wowHeader82)
@@ -116,7 +119,7 @@ func (r *WoWRoot) parseBlocks(data []byte, off int) error {
 		off += n
 		total += b.count
 		if total > maxFiles {
-			return wowRoot.bad(int64(off), "more than %d files", maxFiles)
+			return wowRoot.Bad(int64(off), "more than %d files", maxFiles)
 		}
 		r.blocks = append(r.blocks, b)
 	}
@@ -130,7 +133,7 @@ func (r *WoWRoot) parseBlock(data []byte, off int64) (wowFiles, int, error) {
 		head = wowBlock2
 	}
 	if len(data) < head {
-		return wowFiles{}, 0, wowRoot.bad(off, "%d bytes are no header of a block", len(data))
+		return wowFiles{}, 0, wowRoot.Bad(off, "%d bytes are no header of a block", len(data))
 	}
 	b := wowFiles{keyStep: 16, hashStep: 8}
 	count := int64(binary.LittleEndian.Uint32(data))
@@ -146,7 +149,7 @@ func (r *WoWRoot) parseBlock(data []byte, off int64) (wowFiles, int, error) {
 		each += 8
 	}
 	if count > int64(len(data)-head)/each {
-		return b, 0, wowRoot.bad(off, "a block of %d files in %d bytes", count, len(data)-head)
+		return b, 0, wowRoot.Bad(off, "a block of %d files in %d bytes", count, len(data)-head)
 	}
 	b.count = int(count)
 	b.deltas, data = data[head:head+4*b.count], data[head+4*b.count:]
@@ -168,7 +171,7 @@ func (b *wowFiles) checkIDs(off int64) error {
 	for i := range b.count {
 		id += 1 + int64(int32(binary.LittleEndian.Uint32(b.deltas[4*i:])))
 		if id < 0 || id > 0xFFFFFFFF {
-			return wowRoot.bad(off+int64(4*i), "file %d of the block has the ID %d", i, id)
+			return wowRoot.Bad(off+int64(4*i), "file %d of the block has the ID %d", i, id)
 		}
 	}
 	return nil
@@ -192,7 +195,7 @@ func (b *wowFiles) each(yield func(File, error) bool) bool {
 	id := int64(-1)
 	for i := range b.count {
 		id += 1 + int64(int32(binary.LittleEndian.Uint32(b.deltas[4*i:])))
-		f := File{ID: uint32(id), HasID: true, Locale: b.locale, Flags: b.flags, CKey: Key(b.keys[i*b.keyStep:]), Size: -1}
+		f := File{ID: uint32(id), HasID: true, Locale: b.locale, Flags: b.flags, CKey: keys.Key(b.keys[i*b.keyStep:]), Size: -1}
 		if b.hashes != nil {
 			f.NameHash = binary.LittleEndian.Uint64(b.hashes[i*b.hashStep:])
 			f.HasHash = f.NameHash != 0

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+
+	"lorefs/casc/internal/format"
 )
 
-const shmem format = "shmem"
+const shmem format.Name = "shmem"
 
 // Shmem is the file by which programs that share an install coordinate. It is not needed
 // for reading: it only says which index files its writer used.
@@ -37,15 +39,15 @@ const (
 // header says.
 func ParseShmem(data []byte) (*Shmem, error) {
 	if len(data) < shmemMinSize {
-		return nil, shmem.bad(0, "%d bytes, expected %d at least", len(data), shmemMinSize)
+		return nil, shmem.Bad(0, "%d bytes, expected %d at least", len(data), shmemMinSize)
 	}
 	s := &Shmem{Version: int(binary.LittleEndian.Uint32(data))}
 	if s.Version != 4 && s.Version != 5 {
-		return nil, fmt.Errorf("%w: %w", ErrUnsupported, shmem.bad(0, "version %d", s.Version))
+		return nil, fmt.Errorf("%w: %w", ErrUnsupported, shmem.Bad(0, "version %d", s.Version))
 	}
 	head := int64(binary.LittleEndian.Uint32(data[4:]))
 	if head < shmemMinSize || head > int64(len(data)) {
-		return nil, shmem.bad(4, "a header of %d bytes in a file of %d", head, len(data))
+		return nil, shmem.Bad(4, "a header of %d bytes in a file of %d", head, len(data))
 	}
 	path := data[shmemPathOff : shmemPathOff+shmemPathSize]
 	if end := bytes.IndexByte(path, 0); end >= 0 {

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"iter"
 
+	"lorefs/casc/internal/format"
+	"lorefs/casc/keys"
 	"lorefs/internal/cursor"
 )
 
-const sizeManifest format = "size manifest"
+const sizeManifest format.Name = "size manifest"
 
 // SizeManifest is the size manifest: the size of files on disk. It keeps the file's bytes.
 type SizeManifest struct {
@@ -38,26 +40,26 @@ func ParseSizeManifest(data []byte) (*SizeManifest, error) {
 	c := cursor.New(data)
 	magic, version, keySize, count, tags := c.Bytes(2), c.U8(), c.U8(), c.BE32(), c.BE16()
 	m := &SizeManifest{Version: int(version), KeySize: int(keySize), Total: int64(c.Big(5))}
-	if err := sizeManifest.ends(c, 0); err != nil {
+	if err := sizeManifest.Ends(c, 0); err != nil {
 		return nil, err
 	}
 	if string(magic) != "DS" {
-		return nil, sizeManifest.bad(0, "found %q instead of %q", magic, "DS")
+		return nil, sizeManifest.Bad(0, "found %q instead of %q", magic, "DS")
 	}
-	if version < 1 || version > 2 || m.KeySize < 1 || m.KeySize > len(Key{}) {
-		return nil, fmt.Errorf("%w: %w", ErrUnsupported, sizeManifest.bad(2, "version %d with keys of %d bytes", version, m.KeySize))
+	if version < 1 || version > 2 || m.KeySize < 1 || m.KeySize > len(keys.Key{}) {
+		return nil, fmt.Errorf("%w: %w", ErrUnsupported, sizeManifest.Bad(2, "version %d with keys of %d bytes", version, m.KeySize))
 	}
 	if int64(count)*int64(m.entrySize()) > int64(c.Left()) {
-		return nil, sizeManifest.bad(4, "%d entries in %d bytes", count, c.Left())
+		return nil, sizeManifest.Bad(4, "%d entries in %d bytes", count, c.Left())
 	}
 	m.Tags = readTags(c, int(tags), int(count))
 	off := int64(c.Off())
 	m.entries = c.Bytes(c.Left())
-	if err := sizeManifest.ends(c, 0); err != nil {
+	if err := sizeManifest.Ends(c, 0); err != nil {
 		return nil, err
 	}
 	if int64(len(m.entries)) != int64(count)*int64(m.entrySize()) {
-		return nil, sizeManifest.bad(off, "%d bytes are not %d entries", len(m.entries), count)
+		return nil, sizeManifest.Bad(off, "%d bytes are not %d entries", len(m.entries), count)
 	}
 	return m, nil
 }

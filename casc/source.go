@@ -16,13 +16,6 @@ import (
 	"lorefs/internal/shown"
 )
 
-// maxText and maxTable bound files that are read as a whole, in bytes: configurations, and
-// indexes or decoded manifests.
-const (
-	maxText  = 1 << 26
-	maxTable = 1 << 30
-)
-
 // file is a file of the source, open for reading anywhere.
 type file struct {
 	io.ReaderAt

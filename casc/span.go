@@ -3,10 +3,12 @@ package casc
 import (
 	"encoding/binary"
 
+	"lorefs/casc/internal/format"
 	"lorefs/casc/internal/lookup3"
+	"lorefs/casc/keys"
 )
 
-const span format = "span header"
+const span format.Name = "span header"
 
 // SpanHeaderSize is the number of bytes before each file in a local archive.
 const SpanHeaderSize = 30
@@ -15,7 +17,7 @@ const SpanHeaderSize = 30
 // is not needed for reading, and serves only for diagnosis.
 type SpanHeader struct {
 	// Key is the encoding key; its end may be zeros.
-	Key Key
+	Key keys.Key
 	// Size is the size of the span with this header.
 	Size uint32
 	// Placeholder says that there is no data.
@@ -56,7 +58,7 @@ func spanSum(header []byte, off int64) [4]byte {
 // ParseSpanHeader reads the header at off of an archive and checks its hashes.
 func ParseSpanHeader(b []byte, off int64) (SpanHeader, error) {
 	if len(b) < SpanHeaderSize {
-		return SpanHeader{}, span.bad(off, "%d bytes, expected %d", len(b), SpanHeaderSize)
+		return SpanHeader{}, span.Bad(off, "%d bytes, expected %d", len(b), SpanHeaderSize)
 	}
 	var h SpanHeader
 	for i := range h.Key {
@@ -64,10 +66,10 @@ func ParseSpanHeader(b []byte, off int64) (SpanHeader, error) {
 	}
 	h.Size, h.Placeholder = binary.LittleEndian.Uint32(b[0x10:]), b[0x14] == 1
 	if hash, want := lookup3.Hash(b[:spanHashed], spanSeed), binary.LittleEndian.Uint32(b[spanHashed:]); hash != want {
-		return h, span.bad(off+spanHashed, "the hash is %08x, stated is %08x", hash, want)
+		return h, span.Bad(off+spanHashed, "the hash is %08x, stated is %08x", hash, want)
 	}
 	if sum := spanSum(b, off); string(sum[:]) != string(b[spanSummed:SpanHeaderSize]) {
-		return h, span.bad(off+spanSummed, "the checksum is %x, stated is %x", sum, b[spanSummed:SpanHeaderSize])
+		return h, span.Bad(off+spanSummed, "the checksum is %x, stated is %x", sum, b[spanSummed:SpanHeaderSize])
 	}
 	return h, nil
 }

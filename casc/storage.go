@@ -17,6 +17,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"lorefs/blte"
+	"lorefs/casc/keys"
 	"lorefs/internal/flight"
 )
 
@@ -29,7 +30,7 @@ type Options struct {
 	BuildName string
 	// BuildKey and CDNKey name the configurations, for folders without .build.info or with
 	// several builds. Default: those of .build.info, or the only ones there are.
-	BuildKey, CDNKey Key
+	BuildKey, CDNKey keys.Key
 	// BuildFile is the name of a file in the folder that lists the builds, as .build.info does.
 	// Default: .build.info or .build.db.
 	BuildFile string
@@ -271,7 +272,7 @@ func (s *Storage) openEncoding(ctx context.Context) error {
 		return err
 	}
 	if ref.EKey.IsZero() {
-		return config.bad(0, "the build configuration has no encoding key of the encoding file")
+		return config.Bad(0, "the build configuration has no encoding key of the encoding file")
 	}
 	f := &encodingFile{storage: s, ref: ref}
 	c, err := f.open(ctx)

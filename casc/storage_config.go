@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+
+	"lorefs/casc/keys"
 )
 
 // ConfigFile is an unparsed file that says what is installed.
@@ -12,14 +14,14 @@ type ConfigFile struct {
 	// Name is build.info, build.db, build-config, cdn-config, patch-config or key-ring.
 	Name string
 	// Key is the MD5 in the file's name; build.info and build.db have none.
-	Key  Key
+	Key  keys.Key
 	Data []byte
 }
 
 // Configs returns the files that Open read. Their data must not be changed.
 func (s *Storage) Configs() []ConfigFile { return s.configs }
 
-func (s *Storage) readConfig(ctx context.Context, what string, key Key) (*Config, error) {
+func (s *Storage) readConfig(ctx context.Context, what string, key keys.Key) (*Config, error) {
 	c, data, err := s.objects.config(ctx, key)
 	if err != nil {
 		return nil, err

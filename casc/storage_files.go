@@ -6,16 +6,19 @@ import (
 	"hash/maphash"
 	"strings"
 	"sync"
+
+	"lorefs/casc/internal/format"
+	"lorefs/casc/keys"
 )
 
 // Content reads a whole file by its content key. It does not cache chunks, because tables
 // may be larger than any cache.
-func (s *Storage) Content(ctx context.Context, ckey Key) ([]byte, error) {
+func (s *Storage) Content(ctx context.Context, ckey keys.Key) ([]byte, error) {
 	c, err := s.openContent(ctx, ckey, access{})
 	if err != nil {
 		return nil, err
 	}
-	return c.ReadAll(ctx, maxTable)
+	return c.ReadAll(ctx, format.MaxTable)
 }
 
 // Encoded reads a whole file by its encoding key, as OpenEncoded does. It does not cache
@@ -25,7 +28,7 @@ func (s *Storage) Encoded(ctx context.Context, prefix []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.ReadAll(ctx, maxTable)
+	return c.ReadAll(ctx, format.MaxTable)
 }
 
 // referred reads what the build configuration refers to, in the form that it names or else
@@ -111,7 +114,7 @@ func (s *Storage) Manifests() ([]File, error) {
 		case "vfs-root":
 			f.Name = name
 		case "patch": // its only key is the encoding key
-			f.CKey, ref.EKey = Key{}, ref.CKey
+			f.CKey, ref.EKey = keys.Key{}, ref.CKey
 		}
 		if !ref.EKey.IsZero() && ref.Size > 0 {
 			f.Spans = []Span{{EKey: ref.EKey, KeySize: len(ref.EKey), CKey: f.CKey, Size: ref.Size, ContentSize: ref.Size}}

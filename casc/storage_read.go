@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"lorefs/blte"
+	"lorefs/casc/keys"
 	"lorefs/internal/readat"
 )
 
@@ -52,7 +53,7 @@ type encoded struct {
 	// key is the encoding key or its beginning.
 	key []byte
 	// ckey is the content key, zero if it is not known.
-	ckey Key
+	ckey keys.Key
 	// size is the decoded size, 0 if it is not known.
 	size int64
 	access
@@ -173,7 +174,7 @@ func openRaw(ctx context.Context, p place, key []byte) (decoded, error) {
 	if err := readat.Full(readat.Bound(ctx, content), begin, 0); err != nil {
 		return nil, err
 	}
-	sum := Key(h.Sum(nil))
+	sum := keys.Key(h.Sum(nil))
 	if bytes.HasPrefix(begin, []byte(patchMagic)) && p.size <= maxPatch {
 		b := make([]byte, p.size)
 		if err := readat.Full(readat.Bound(ctx, content), b, 0); err != nil {
@@ -225,11 +226,11 @@ func (s *Storage) OpenName(ctx context.Context, name string) (*Content, error) {
 
 // OpenContent opens a file by its content key, in any encoded form that is local and whole.
 // The error may match ErrNotFound or ErrNotLocal.
-func (s *Storage) OpenContent(ctx context.Context, ckey Key) (*Content, error) {
+func (s *Storage) OpenContent(ctx context.Context, ckey keys.Key) (*Content, error) {
 	return s.openContent(ctx, ckey, s.users())
 }
 
-func (s *Storage) openContent(ctx context.Context, ckey Key, as access) (*Content, error) {
+func (s *Storage) openContent(ctx context.Context, ckey keys.Key, as access) (*Content, error) {
 	entry, err := s.encoding.Find(ctx, ckey)
 	if err != nil {
 		return nil, fmt.Errorf("casc: %w", err)
@@ -246,9 +247,9 @@ func (s *Storage) openContent(ctx context.Context, ckey Key, as access) (*Conten
 }
 
 // OpenForms opens a content of size bytes by the encoding keys of its forms, or the first
-// ShortKeySize bytes of each. It reads from any form that is local and whole. ckey may be
+// keys.ShortSize bytes of each. It reads from any form that is local and whole. ckey may be
 // zero. If no form is local the error matches ErrNotLocal.
-func (s *Storage) OpenForms(ctx context.Context, ckey Key, keys [][]byte, size int64) (*Content, error) {
+func (s *Storage) OpenForms(ctx context.Context, ckey keys.Key, keys [][]byte, size int64) (*Content, error) {
 	var all []encoded
 	for _, key := range keys {
 		all = append(all, encoded{key: key, ckey: ckey, size: size, access: s.users()})
@@ -283,15 +284,15 @@ func (s *Storage) openForms(ctx context.Context, all []encoded) (decoded, error)
 	return f, nil
 }
 
-// OpenEncoded opens a file by its encoding key, or at least the first ShortKeySize bytes of
+// OpenEncoded opens a file by its encoding key, or at least the first keys.ShortSize bytes of
 // it. If its decoded size is known from nowhere, the whole file is decoded.
 func (s *Storage) OpenEncoded(ctx context.Context, prefix []byte) (*Content, error) {
 	return s.openEncoded(ctx, prefix, s.users())
 }
 
 func (s *Storage) openEncoded(ctx context.Context, prefix []byte, as access) (*Content, error) {
-	if len(prefix) < ShortKeySize || len(prefix) > len(Key{}) {
-		return nil, fmt.Errorf("casc: encoding key %x: expected %d to %d bytes", prefix, ShortKeySize, len(Key{}))
+	if len(prefix) < keys.ShortSize || len(prefix) > len(keys.Key{}) {
+		return nil, fmt.Errorf("casc: encoding key %x: expected %d to %d bytes", prefix, keys.ShortSize, len(keys.Key{}))
 	}
 	d, err := s.open(ctx, encoded{key: prefix, access: as})
 	if err != nil {
@@ -330,7 +331,7 @@ func (s *Storage) Stat(ctx context.Context, f *File) (Info, error) {
 
 // StatContent describes a content key, with the state of the form that can best be read.
 // size is used if the encoding file does not have the key.
-func (s *Storage) StatContent(ctx context.Context, ckey Key, size int64) (Info, error) {
+func (s *Storage) StatContent(ctx context.Context, ckey keys.Key, size int64) (Info, error) {
 	entry, err := s.encoding.Find(ctx, ckey)
 	if errors.Is(err, ErrNotFound) {
 		return Info{Size: size, State: StateNotLocal}, nil
@@ -359,10 +360,10 @@ func (s *Storage) StatContent(ctx context.Context, ckey Key, size int64) (Info, 
 }
 
 // Has reports whether the file whose encoding key begins with prefix, of at least
-// ShortKeySize bytes, is local. It looks only into the indexes. It returns true if it can't
+// keys.ShortSize bytes, is local. It looks only into the indexes. It returns true if it can't
 // find out; opening the file then says why.
 func (s *Storage) Has(prefix []byte) bool {
-	if len(prefix) < ShortKeySize {
+	if len(prefix) < keys.ShortSize {
 		return false
 	}
 	ok, err := s.archives.has(prefix)

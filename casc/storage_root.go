@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+
+	"lorefs/casc/keys"
 )
 
 // Walk yields the files that the root names, in its order, without those that are only for
@@ -139,7 +141,7 @@ func (s *Storage) chooseRoot(ctx context.Context) (root Root, faults []error, er
 	return root, faults, nil
 }
 
-func (s *Storage) contentRoot(ctx context.Context, ckey Key) (Root, error) {
+func (s *Storage) contentRoot(ctx context.Context, ckey keys.Key) (Root, error) {
 	data, err := s.Content(ctx, ckey)
 	if err != nil {
 		return nil, err
@@ -172,7 +174,7 @@ func (s *Storage) installRoot(ctx context.Context) (Root, error) {
 		return nil, err
 	}
 	if ref.CKey.IsZero() {
-		return nil, config.bad(0, "the build configuration has no root, vfs-root, or install")
+		return nil, config.Bad(0, "the build configuration has no root, vfs-root, or install")
 	}
 	m, err := s.Install(ctx)
 	if err != nil {
@@ -200,6 +202,6 @@ type loader struct {
 	s   *Storage
 }
 
-func (l loader) Content(ckey Key) ([]byte, error) { return l.s.Content(l.ctx, ckey) }
+func (l loader) Content(ckey keys.Key) ([]byte, error) { return l.s.Content(l.ctx, ckey) }
 
 func (l loader) Encoded(prefix []byte) ([]byte, error) { return l.s.Encoded(l.ctx, prefix) }

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+
+	"lorefs/casc/keys"
 )
 
 // BuildsError reports that a folder without .build.info has no build configuration, or that
@@ -16,7 +18,7 @@ type BuildsError struct {
 
 // FoundBuild is a build configuration that was found.
 type FoundBuild struct {
-	Key Key
+	Key keys.Key
 	// Name is build-name, Product is build-uid; they may be empty.
 	Name, Product string
 }
@@ -77,7 +79,7 @@ func (e *NameError) Error() string {
 
 // KeyOf returns the key of the build whose name, version or number is given. The error is a
 // [NameError] unless there is one.
-func KeyOf(builds []FoundBuild, name string) (Key, error) {
+func KeyOf(builds []FoundBuild, name string) (keys.Key, error) {
 	var found []FoundBuild
 	for _, b := range builds {
 		same := func(f FoundBuild) bool { return f.Key == b.Key }
@@ -87,11 +89,11 @@ func KeyOf(builds []FoundBuild, name string) (Key, error) {
 	}
 	switch len(found) {
 	case 0:
-		return Key{}, &NameError{Name: name, Builds: builds}
+		return keys.Key{}, &NameError{Name: name, Builds: builds}
 	case 1:
 		return found[0].Key, nil
 	}
-	return Key{}, &NameError{Name: name, Builds: found, Several: true}
+	return keys.Key{}, &NameError{Name: name, Builds: found, Several: true}
 }
 
 // isCalled reports whether a build has a name, or a number. Its name is a version, whose last part
@@ -124,7 +126,7 @@ func (s *Storage) nameBuild(list []Build) (err error) {
 	if s.opts.BuildKey, err = KeyOf(found, s.opts.BuildName); err == nil {
 		return nil
 	}
-	s.objects.configs(func(key Key, c *Config) {
+	s.objects.configs(func(key keys.Key, c *Config) {
 		if c.Text("encoding") != "" && !slices.ContainsFunc(found, func(f FoundBuild) bool { return f.Key == key }) {
 			found = append(found, foundBuild(key, c))
 		}
@@ -155,7 +157,7 @@ func (s *Storage) searchConfigs() error {
 }
 
 // chooseBuild returns the only build, or the only one of the product that was asked for.
-func (s *Storage) chooseBuild(found []FoundBuild) (Key, error) {
+func (s *Storage) chooseBuild(found []FoundBuild) (keys.Key, error) {
 	wanted := found
 	if s.opts.Product != "" && len(found) > 1 {
 		wanted = slices.DeleteFunc(slices.Clone(found), func(b FoundBuild) bool { return !strings.EqualFold(b.Product, s.opts.Product) })
@@ -164,7 +166,7 @@ func (s *Storage) chooseBuild(found []FoundBuild) (Key, error) {
 	case len(wanted) == 1:
 		return wanted[0].Key, nil
 	case len(wanted) > 1 || len(found) == 0:
-		return Key{}, &BuildsError{wanted}
+		return keys.Key{}, &BuildsError{wanted}
 	}
 	e := &ProductError{Product: s.opts.Product}
 	for i := range found {
@@ -172,13 +174,13 @@ func (s *Storage) chooseBuild(found []FoundBuild) (Key, error) {
 			e.Installed = append(e.Installed, p)
 		}
 	}
-	return Key{}, e
+	return keys.Key{}, e
 }
 
 // walkConfigs reads all configurations, and returns those of builds and of CDNs. Those that
 // can't be read are faults.
-func (s *Storage) walkConfigs() (builds []FoundBuild, cdns []Key) {
-	s.objects.configs(func(key Key, c *Config) {
+func (s *Storage) walkConfigs() (builds []FoundBuild, cdns []keys.Key) {
+	s.objects.configs(func(key keys.Key, c *Config) {
 		switch {
 		case c.Text("encoding") != "":
 			builds = append(builds, foundBuild(key, c))
@@ -190,7 +192,7 @@ func (s *Storage) walkConfigs() (builds []FoundBuild, cdns []Key) {
 	return builds, cdns
 }
 
-func foundBuild(key Key, c *Config) FoundBuild {
+func foundBuild(key keys.Key, c *Config) FoundBuild {
 	return FoundBuild{Key: key, Name: c.Text("build-name"), Product: c.Text("build-uid")}
 }
 

@@ -3,6 +3,8 @@ package casc
 import (
 	"context"
 	"iter"
+
+	"lorefs/casc/keys"
 )
 
 // Indexes yields the local index files in use, by bucket. Mirrors have none.
@@ -26,10 +28,10 @@ func (s *Storage) Shmem() (*Shmem, error) { return s.archives.shmem() }
 
 // IndexNames returns the sorted names of the local archive indexes: those of a mirror, or
 // those in the folder indices of an install.
-func (s *Storage) IndexNames() ([]Key, error) { return s.archives.indexNames() }
+func (s *Storage) IndexNames() ([]keys.Key, error) { return s.archives.indexNames() }
 
 // ReadIndex reads an index of IndexNames.
-func (s *Storage) ReadIndex(ctx context.Context, name Key) (*ArchiveIndex, error) {
+func (s *Storage) ReadIndex(ctx context.Context, name keys.Key) (*ArchiveIndex, error) {
 	return s.archives.readIndex(ctx, name)
 }
 

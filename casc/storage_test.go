@@ -16,6 +16,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/keys"
 )
 
 func TestBuilt(t *testing.T) {
@@ -122,7 +123,7 @@ func TestLookup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]casc.Key{
+	for name, want := range map[string]keys.Key{
 		"a/name.txt": lower.CKey, "A/NAME.txt": upper.CKey, `\A\name.TXT`: lower.CKey, "B:ENUS": upper.CKey, "c": {}, "": {},
 	} {
 		f, err := st.Lookup(t.Context(), name)
@@ -131,7 +132,7 @@ func TestLookup(t *testing.T) {
 		}
 	}
 	for what, err := range map[string]error{
-		"content key": second(st.OpenContent(t.Context(), casc.Key{1})), "name": second(st.OpenName(t.Context(), "none")), "encoding key": second(st.OpenEncoded(t.Context(), make([]byte, 9))),
+		"content key": second(st.OpenContent(t.Context(), keys.Key{1})), "name": second(st.OpenName(t.Context(), "none")), "encoding key": second(st.OpenEncoded(t.Context(), make([]byte, 9))),
 	} {
 		if !errors.Is(err, casc.ErrNotFound) && !errors.Is(err, casc.ErrNotLocal) {
 			t.Errorf("unknown %s: %v", what, err)
@@ -151,7 +152,7 @@ func TestManifestsOfAStorage(t *testing.T) {
 	g := newGame()
 	s := g.Add([]byte("content"))
 	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "x", CKey: s.CKey}})))
-	patch, key := write.Patch([]casc.PatchFile{{CKey: s.CKey, Size: 7, Patches: []casc.PatchStep{{From: casc.Key{1}, FromSize: 9, EKey: casc.Key{2}, Size: 3}}}})
+	patch, key := write.Patch([]casc.PatchFile{{CKey: s.CKey, Size: 7, Patches: []casc.PatchStep{{From: keys.Key{1}, FromSize: 9, EKey: keys.Key{2}, Size: 3}}}})
 	g.AddRaw(patch, key)
 	g.Config = append(g.Config, "patch = "+key.String(), fmt.Sprintf("patch-size = %d", len(patch)))
 	g.Ref("install", g.Add(write.Install(1, []casc.InstallEntry{{Name: "x", CKey: s.CKey, Size: 7}})))

@@ -14,6 +14,7 @@ import (
 	"lorefs/blte"
 	"lorefs/casc"
 	"lorefs/casc/casctest"
+	"lorefs/casc/keys"
 	"lorefs/internal/testneeds"
 )
 
@@ -169,7 +170,7 @@ func (s *synthetic) checkFile(t *testing.T, st *casc.Storage, f *casctest.Synthe
 			ekey := key(t, text)
 			c, err = st.OpenEncoded(t.Context(), ekey[:])
 			check("encoding key", c, err)
-			c, err = st.OpenEncoded(t.Context(), ekey[:casc.ShortKeySize])
+			c, err = st.OpenEncoded(t.Context(), ekey[:keys.ShortSize])
 			check("short encoding key", c, err)
 		}
 	}
@@ -194,7 +195,7 @@ func TestCascLib(t *testing.T) {
 		}
 		want := map[string]cascLibRow{}
 		for _, r := range s.rows {
-			_, err := casc.ParseKey(r.name)
+			_, err := keys.Parse(r.name)
 			none := r.name == "ROOT" && strings.Trim(r.ckey, "0") == "" // the build has no root
 			if err != nil && !none {
 				want[strings.ToLower(r.name)] = r

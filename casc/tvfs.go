@@ -4,10 +4,12 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"lorefs/casc/internal/format"
+	"lorefs/casc/keys"
 	"lorefs/internal/cursor"
 )
 
-const tvfs format = "TVFS"
+const tvfs format.Name = "TVFS"
 
 const (
 	// tvfsMagic is TVFS as a little-endian number.
@@ -63,7 +65,7 @@ func parseTVFSHeader(data []byte) (*tvfsTables, error) {
 		at := int64(c.Off())
 		off, n := int64(c.BE32()), int64(c.BE32())
 		if err == nil && (off > int64(len(data)) || n > int64(len(data))-off) {
-			err = tvfs.bad(at, "a table of %d bytes at %#x in a file of %d", n, off, len(data))
+			err = tvfs.Bad(at, "a table of %d bytes at %#x in a file of %d", n, off, len(data))
 			return nil, 0
 		}
 		if err != nil {
@@ -82,16 +84,16 @@ func parseTVFSHeader(data []byte) (*tvfsTables, error) {
 		specs, _ := table(c)
 		t.specs = len(specs)
 	}
-	if ended := tvfs.ends(c, 0); ended != nil {
+	if ended := tvfs.Ends(c, 0); ended != nil {
 		return nil, ended
 	}
 	switch {
 	case magic != tvfsMagic:
-		return nil, tvfs.bad(0, "found % x instead of %q", data[:4], "TVFS")
-	case version != tvfsVersion || keySize < ShortKeySize || int(keySize) > len(Key{}):
-		return nil, fmt.Errorf("%w: %w", ErrUnsupported, tvfs.bad(4, "version %d, flags %#x, keys of %d bytes", version, t.flags, keySize))
+		return nil, tvfs.Bad(0, "found % x instead of %q", data[:4], "TVFS")
+	case version != tvfsVersion || keySize < keys.ShortSize || int(keySize) > len(keys.Key{}):
+		return nil, fmt.Errorf("%w: %w", ErrUnsupported, tvfs.Bad(4, "version %d, flags %#x, keys of %d bytes", version, t.flags, keySize))
 	case int(size) < c.Off():
-		return nil, tvfs.bad(5, "a header of %d bytes with flags %#x", size, t.flags)
+		return nil, tvfs.Bad(5, "a header of %d bytes with flags %#x", size, t.flags)
 	}
 	return t, err
 }
@@ -127,7 +129,7 @@ func (t *tvfsTables) walk(v tvfsVisitor) error {
 // value is a prefix of the next one.
 func (t *tvfsTables) walkFolder(b []byte, off int, name []byte, depth int, v tvfsVisitor) error {
 	lost := func(at int, text string, args ...any) error {
-		v.fault(string(name), tvfs.bad(t.pathOff+int64(at), text, args...))
+		v.fault(string(name), tvfs.Bad(t.pathOff+int64(at), text, args...))
 		return nil
 	}
 	if depth > maxTVFSDepth {
@@ -199,7 +201,7 @@ func (t *tvfsTables) node(b []byte, off int) (tvfsNode, error) {
 		length := int(b[at])
 		at++
 		if length > len(b)-at {
-			return n, tvfs.bad(t.pathOff+int64(off+at-1), "a name of %d bytes, %d are there", length, len(b)-at)
+			return n, tvfs.Bad(t.pathOff+int64(off+at-1), "a name of %d bytes, %d are there", length, len(b)-at)
 		}
 		n.fragment = b[at : at+length]
 		at += length
@@ -211,7 +213,7 @@ func (t *tvfsTables) node(b []byte, off int) (tvfsNode, error) {
 	if at < len(b) {
 		if b[at] == tvfsValue {
 			if len(b)-at < 5 {
-				return n, tvfs.bad(t.pathOff+int64(off+at), "a value of %d bytes, expected 4", len(b)-at-1)
+				return n, tvfs.Bad(t.pathOff+int64(off+at), "a value of %d bytes, expected 4", len(b)-at-1)
 			}
 			n.valued, n.value = true, binary.BigEndian.Uint32(b[at+1:])
 			at += 5
@@ -231,7 +233,7 @@ func (t *tvfsTables) spans(off uint32) ([]Span, error) {
 	}
 	at := t.vfsOff + int64(off)
 	if int64(off) >= int64(len(t.vfs)) {
-		return nil, tvfs.bad(at, "spans behind the table of %d bytes", len(t.vfs))
+		return nil, tvfs.Bad(at, "spans behind the table of %d bytes", len(t.vfs))
 	}
 	c := cursor.New(t.vfs[off:])
 	n := int(c.U8())
@@ -242,7 +244,7 @@ func (t *tvfsTables) spans(off uint32) ([]Span, error) {
 	next := uint32(0)
 	for i := range spans {
 		from, size, entry := c.BE32(), c.BE32(), c.Big(offsetSize(len(t.files)))
-		if err := tvfs.ends(c, at); err != nil {
+		if err := tvfs.Ends(c, at); err != nil {
 			return nil, err
 		}
 		s, err := t.container(entry)
@@ -259,7 +261,7 @@ func (t *tvfsTables) spans(off uint32) ([]Span, error) {
 		return spans, nil
 	}
 	if t.vfsRead += c.Off(); t.vfsRead > len(t.vfs) {
-		return nil, tvfs.bad(at, "spans that overlap those of other files")
+		return nil, tvfs.Bad(at, "spans that overlap those of other files")
 	}
 	if t.many == nil {
 		t.many = map[uint32][]Span{}
@@ -287,7 +289,7 @@ func placeSpan(s *Span, from, next, size uint32) error {
 func (t *tvfsTables) container(off uint64) (Span, error) {
 	base := int64(off)
 	if off >= uint64(len(t.files)) {
-		return Span{}, tvfs.bad(base, "an entry behind the container table of %d bytes", len(t.files))
+		return Span{}, tvfs.Bad(base, "an entry behind the container table of %d bytes", len(t.files))
 	}
 	c := cursor.New(t.files[off:])
 	s := Span{KeySize: t.keySize}
@@ -303,5 +305,5 @@ func (t *tvfsTables) container(off uint64) (Span, error) {
 	if t.flags&tvfsHasPatches != 0 {
 		c.Bytes(int(c.U8()) * tvfsPatch)
 	}
-	return s, tvfs.ends(c, base)
+	return s, tvfs.Ends(c, base)
 }

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 
 	"lorefs/blte"
+	"lorefs/casc/keys"
 	"lorefs/internal/cores"
 	"lorefs/internal/shown"
 )
@@ -56,7 +57,7 @@ type Finding struct {
 	// another encoded form. Row is its entry in the root.
 	File string
 	Row  *File
-	// EKey is the encoding key, or its first ShortKeySize bytes if it comes from a local
+	// EKey is the encoding key, or its first keys.ShortSize bytes if it comes from a local
 	// index.
 	EKey []byte
 	// Archive is the archive or other file of the source. Off is the offset of the encoded
@@ -126,7 +127,7 @@ type Progress struct {
 
 // spanEntry is an encoded file at the place that an index states.
 type spanEntry struct {
-	key     Key
+	key     keys.Key
 	keySize int
 	at      Place
 	// index is the number of the entry's index, if there are several.
@@ -144,7 +145,7 @@ const verifyBatch = 256
 // An error means that checking could not go on, because of ctx.
 func (s *Storage) Verify(ctx context.Context, opts VerifyOptions) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
-		v := &verifier{s: s, ctx: ctx, opts: opts, bad: map[ShortKey]Finding{}, yield: func(f Finding) bool { return yield(f, nil) }}
+		v := &verifier{s: s, ctx: ctx, opts: opts, bad: map[keys.Short]Finding{}, yield: func(f Finding) bool { return yield(f, nil) }}
 		for _, check := range []func() error{v.tables, v.pages, v.manifests, v.spans, v.files} {
 			err := check()
 			if err != nil && ctx.Err() != nil {
@@ -169,7 +170,7 @@ type verifier struct {
 	keys     contentKeys
 	encoding Ref
 	// bad are the encoded files that can't be read, with what was found.
-	bad map[ShortKey]Finding
+	bad map[keys.Short]Finding
 	// checked counts the files of the root that were looked at.
 	checked int
 }
@@ -305,7 +306,7 @@ func (v *verifier) spans() error {
 		}
 	}
 	// Unreadable pages have been reported already.
-	v.keys, _ = v.s.encoding.contentKeys(v.ctx, func(Key) bool { return true })
+	v.keys, _ = v.s.encoding.contentKeys(v.ctx, func(keys.Key) bool { return true })
 	if v.s.IsRemote() { // the archives have the files of all builds
 		all = slices.DeleteFunc(all, func(e spanEntry) bool { _, used := v.keys.find(e.key[:e.keySize]); return !used })
 	}
@@ -431,8 +432,8 @@ func (v *verifier) checkPlace(p place, key []byte) error {
 		_, err := openRaw(v.ctx, p, key)
 		return err
 	}
-	keys := &askedKeys{Keys: v.s.keys}
-	r, err := blte.NewReader(v.ctx, p.ReaderAt, p.size, blte.Options{Keys: keys, Key: key})
+	asking := &askedKeys{Keys: v.s.keys}
+	r, err := blte.NewReader(v.ctx, p.ReaderAt, p.size, blte.Options{Keys: asking, Key: key})
 	if err != nil {
 		return err
 	}
@@ -447,13 +448,13 @@ func (v *verifier) checkPlace(p place, key []byte) error {
 		noKey = cmp.Or(err, noKey)
 	}
 	if ckey, known := v.contentKey(key); known && noKey == nil {
-		return compareContent(Key(h.Sum(nil)), ckey, keys.asked)
+		return compareContent(keys.Key(h.Sum(nil)), ckey, asking.asked)
 	}
 	return noKey
 }
 
 // contentKey returns the content key of an encoded file.
-func (v *verifier) contentKey(key []byte) (Key, bool) {
+func (v *verifier) contentKey(key []byte) (keys.Key, bool) {
 	if bytes.HasPrefix(v.encoding.EKey[:], key) {
 		return v.encoding.CKey, true
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"lorefs/blte"
+	"lorefs/casc/keys"
 )
 
 // files looks for each file that the root names.
@@ -52,7 +53,7 @@ func (v *verifier) nameDamaged() error {
 			continue
 		}
 		r, err := v.readFrom(&f)
-		if err != nil || !slices.ContainsFunc(r.keys, func(key []byte) bool { f, bad := v.bad[ShortKey(key)]; return bad && f.Kind != FindingNoKey }) {
+		if err != nil || !slices.ContainsFunc(r.keys, func(key []byte) bool { f, bad := v.bad[keys.Short(key)]; return bad && f.Kind != FindingNoKey }) {
 			continue
 		}
 		if f.Name == "" {
@@ -177,12 +178,12 @@ func (v *verifier) isHere(key []byte) error {
 // stateOf returns what was found in an encoded file. What no index lists was not among the spans,
 // and is checked here.
 func (v *verifier) stateOf(key []byte) (found Finding, bad bool) {
-	if found, bad := v.bad[ShortKey(key)]; bad {
+	if found, bad := v.bad[keys.Short(key)]; bad {
 		return found, true
 	}
 	if a, far := v.s.archives.(*remoteArchives); far && !a.lists(v.ctx, key) {
 		if found = v.checkFound(key); found.What != "" {
-			v.bad[ShortKey(key)] = found
+			v.bad[keys.Short(key)] = found
 		}
 		return found, found.What != ""
 	}

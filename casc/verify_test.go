@@ -13,6 +13,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/keys"
 	"lorefs/internal/testneeds"
 )
 
@@ -83,7 +84,7 @@ func TestVerifyTellsThePlaceOnce(t *testing.T) {
 	g := newGame()
 	s := g.Add([]byte("content"))
 	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "x", CKey: s.CKey}})))
-	g.AddRaw([]byte("no BLTE"), casc.Key{1})
+	g.AddRaw([]byte("no BLTE"), keys.Key{1})
 	files, err := g.Install()
 	if err != nil {
 		t.Fatal(err)

@@ -6,13 +6,14 @@ import (
 	"sync"
 
 	"lorefs/blte"
+	"lorefs/casc/keys"
 	"lorefs/internal/readat"
 )
 
 // Whole is a file to be read as a whole: the beginning of its encoding key, and the size of its
 // content.
 type Whole struct {
-	EKey ShortKey
+	EKey keys.Short
 	Size int64
 }
 

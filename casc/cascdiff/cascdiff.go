@@ -11,6 +11,7 @@ import (
 	"sort"
 
 	"lorefs/casc"
+	"lorefs/casc/keys"
 )
 
 // Kind says how a file differs.
@@ -34,7 +35,7 @@ type Difference struct {
 	File casc.File
 	// Old and New are the content keys that the file has in one of the roots only or, of an
 	// Unsure one, the encoding keys. They lack files that are put together of parts.
-	Old, New []casc.Key
+	Old, New []keys.Key
 }
 
 // Options are the options of Compare.
@@ -205,9 +206,9 @@ func (c *comparison) tellNew(f *casc.File) error {
 	d := Difference{Kind: Added}
 	if before != nil {
 		v := compare(before, now)
-		key := func(r record) casc.Key { return r.content }
+		key := func(r record) keys.Key { return r.content }
 		if d.Kind = Changed; v == unsure {
-			d.Kind, key = Unsure, func(r record) casc.Key { return r.code }
+			d.Kind, key = Unsure, func(r record) keys.Key { return r.code }
 		}
 		// Of several files the one is named that is new.
 		isNew := func(r record) bool {
@@ -218,7 +219,7 @@ func (c *comparison) tellNew(f *casc.File) error {
 		}
 	}
 	c.saidAfter[at] = true
-	d.Old, d.New = keys(before, now, d.Kind), keys(now, before, d.Kind)
+	d.Old, d.New = ofKind(before, now, d.Kind), ofKind(now, before, d.Kind)
 	return c.tell(&d, f)
 }
 
@@ -233,7 +234,7 @@ func (c *comparison) tellRemoved(f *casc.File) error {
 	if now, _ := find(c.after, r.id); now != nil {
 		return nil
 	}
-	return c.tell(&Difference{Kind: Removed, Old: keys(before, nil, Removed)}, f)
+	return c.tell(&Difference{Kind: Removed, Old: ofKind(before, nil, Removed)}, f)
 }
 
 func (c *comparison) tell(d *Difference, f *casc.File) error {
@@ -245,11 +246,11 @@ func (c *comparison) tell(d *Difference, f *casc.File) error {
 	return nil
 }
 
-// keys returns the keys that only the records in a have.
-func keys(a, b []record, kind Kind) (all []casc.Key) {
-	key := func(r record) casc.Key { return r.content }
+// ofKind returns the keys that only the records in a have.
+func ofKind(a, b []record, kind Kind) (all []keys.Key) {
+	key := func(r record) keys.Key { return r.content }
 	if kind == Unsure || slices.ContainsFunc(a, func(r record) bool { return r.content.IsZero() }) {
-		key = func(r record) casc.Key { return r.code }
+		key = func(r record) keys.Key { return r.code }
 	}
 	for _, r := range a {
 		k := key(r)

@@ -15,6 +15,7 @@ import (
 	"lorefs/casc/cascdiff"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/keys"
 )
 
 // build opens a build with a root of a kind, of files whose content is given by name. twice
@@ -57,7 +58,7 @@ func build(t *testing.T, kind string, content map[string]string, twice ...string
 		g.Ref("vfs-root", g.Add(write.TVFS(files)))
 	case "tvfs without content keys":
 		for i := range files {
-			files[i].Spans[0].CKey = casc.Key{}
+			files[i].Spans[0].CKey = keys.Key{}
 		}
 		g.Ref("vfs-root", g.Add(write.TVFSOf(0, files)))
 	}

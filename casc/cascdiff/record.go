@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"lorefs/casc"
+	"lorefs/casc/keys"
 )
 
 // identity is what a file is known by.
@@ -44,7 +45,7 @@ func (id identity) part(n uint32) uint32 {
 // record is a file of one of the roots. Keys that the root does not have are zero.
 type record struct {
 	id            identity
-	content, code casc.Key
+	content, code keys.Key
 }
 
 func recordOf(f *casc.File) record {
@@ -53,9 +54,9 @@ func recordOf(f *casc.File) record {
 
 // contentOf returns what the content of a file is known by: its content key or, if it is put
 // together, a hash of those of its parts.
-func contentOf(f *casc.File) casc.Key {
+func contentOf(f *casc.File) keys.Key {
 	if f.Err != nil {
-		return casc.Key{}
+		return keys.Key{}
 	}
 	if len(f.Spans) == 0 {
 		return f.CKey
@@ -69,16 +70,16 @@ func contentOf(f *casc.File) casc.Key {
 }
 
 // codeOf does the same by encoding keys, of which roots may have only the beginning.
-func codeOf(f *casc.File) casc.Key {
+func codeOf(f *casc.File) keys.Key {
 	if f.Err != nil || len(f.Spans) == 0 {
-		return casc.Key{}
+		return keys.Key{}
 	}
-	return keyOf(f.Spans, func(s *casc.Span) []byte { return s.EKey[:casc.ShortKeySize] })
+	return keyOf(f.Spans, func(s *casc.Span) []byte { return s.EKey[:keys.ShortSize] })
 }
 
-// keyOf returns the key of the only span, if that is a whole content, or a hash of all. It is
+// Of returns the key of the only span, if that is a whole content, or a hash of all. It is
 // zero if a span has no key.
-func keyOf(spans []casc.Span, key func(*casc.Span) []byte) (k casc.Key) {
+func keyOf(spans []casc.Span, key func(*casc.Span) []byte) (k keys.Key) {
 	if s := &spans[0]; len(spans) == 1 && s.Off == 0 && s.Size == s.ContentSize {
 		copy(k[:], key(s))
 		return k
@@ -88,7 +89,7 @@ func keyOf(spans []casc.Span, key func(*casc.Span) []byte) (k casc.Key) {
 		s := &spans[i]
 		part := key(s)
 		if part == nil {
-			return casc.Key{}
+			return keys.Key{}
 		}
 		b = append(b, part...)
 		b = binary.BigEndian.AppendUint64(b, uint64(s.Off))
@@ -139,16 +140,16 @@ func compare(before, now []record) verdict {
 		if slices.EqualFunc(before, now, func(a, b record) bool { return a.content == b.content }) {
 			return same
 		}
-		return differ(before, now, func(r record) casc.Key { return r.content }, changed)
+		return differ(before, now, func(r record) keys.Key { return r.content }, changed)
 	}
 	if all(func(r record) bool { return !r.code.IsZero() }) {
-		return differ(before, now, func(r record) casc.Key { return r.code }, unsure)
+		return differ(before, now, func(r record) keys.Key { return r.code }, unsure)
 	}
 	return unsure
 }
 
 // differ returns v if the keys of the records differ, as sets.
-func differ(before, now []record, key func(record) casc.Key, v verdict) verdict {
+func differ(before, now []record, key func(record) keys.Key, v verdict) verdict {
 	within := func(a, b []record) bool {
 		return !slices.ContainsFunc(a, func(x record) bool {
 			return !slices.ContainsFunc(b, func(y record) bool { return key(x) == key(y) })

@@ -19,6 +19,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/keys"
 	"lorefs/internal/testneeds"
 )
 
@@ -216,7 +217,7 @@ func TestCASCUpdate(t *testing.T) {
 	if out := runTool(t, "", "lorefs", "status", mnt); strings.Contains(out, "notice") {
 		t.Errorf("before there is another build, status tells of something: %s", out)
 	}
-	other := strings.ReplaceAll(string(data), builds[0].BuildKey.String(), casc.Key{15: 9}.String()) + "\n"
+	other := strings.ReplaceAll(string(data), builds[0].BuildKey.String(), keys.Key{15: 9}.String()) + "\n"
 	if err := os.WriteFile(info, []byte(other), 0o600); err != nil {
 		t.Fatal(err)
 	}

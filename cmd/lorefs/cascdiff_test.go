@@ -12,6 +12,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/keys"
 )
 
 // olderVersion and newerVersion are the versions of two builds.
@@ -71,7 +72,7 @@ func cmdBuilds(ts *testscript.TestScript, neg bool, args []string) {
 		"": func(g *casctest.Game, files []casc.File) { g.Root(g.Add(write.TextRoot(files))) },
 		"-tvfs": func(g *casctest.Game, files []casc.File) {
 			for i := range files {
-				files[i].Spans[0].CKey = casc.Key{}
+				files[i].Spans[0].CKey = keys.Key{}
 			}
 			g.Ref("vfs-root", g.Add(write.TVFSOf(0, files)))
 		},

@@ -15,6 +15,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/keys"
 	"lorefs/internal/testneeds"
 )
 
@@ -180,7 +181,7 @@ func oddBuilt() map[string]func(t *testing.T) oddStorage {
 		"tvfs with a file that the encoding file lacks": build(oddStorage{
 			names: lore, findings: []string{"missing: files/lore/f3.txt: content key 09000000000000000000000000000000 is not in the encoding file; "},
 		}, func(g *casctest.Game, files []casc.File) {
-			files[3].Spans[0].CKey = casc.Key{9}
+			files[3].Spans[0].CKey = keys.Key{9}
 			g.Ref("vfs-root", g.Add(write.TVFS(files)))
 		}),
 		"wow of variants": build(oddStorage{

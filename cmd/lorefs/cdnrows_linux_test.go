@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"lorefs/casc"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/keys"
 	"lorefs/internal/remote/remotetest"
 	"lorefs/internal/testneeds"
 )
@@ -32,7 +32,7 @@ func (r *cdnRun) askedOfArchives() (parts, large int) {
 
 // inArchive reports whether a path is that of an archive.
 func (r *cdnRun) inArchive(at string) bool {
-	return slices.ContainsFunc(r.cdn.Archives, func(key casc.Key) bool { return path.Base(at) == key.String() })
+	return slices.ContainsFunc(r.cdn.Archives, func(key keys.Key) bool { return path.Base(at) == key.String() })
 }
 
 // largePart is more than any file of the storage has, in bytes.

@@ -20,7 +20,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"lorefs/casc"
+	"lorefs/casc/keys"
 	"lorefs/cmd/internal/kinds"
 	"lorefs/cmd/internal/sample"
 	"lorefs/internal/origin"
@@ -29,7 +29,7 @@ import (
 
 // TestCASCKeyFlags checks that --build and --cdn both count, also if they are the same key.
 func TestCASCKeyFlags(t *testing.T) {
-	for _, c := range []struct{ build, cdn casc.Key }{{casc.Key{1}, casc.Key{1}}, {casc.Key{1}, casc.Key{2}}, {casc.Key{1}, casc.Key{}}, {casc.Key{}, casc.Key{2}}} {
+	for _, c := range []struct{ build, cdn keys.Key }{{keys.Key{1}, keys.Key{1}}, {keys.Key{1}, keys.Key{2}}, {keys.Key{1}, keys.Key{}}, {keys.Key{}, keys.Key{2}}} {
 		f := cascFlags{}
 		if !c.build.IsZero() {
 			f.build = c.build.String()

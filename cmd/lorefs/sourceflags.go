@@ -13,6 +13,7 @@ import (
 
 	"lorefs/blte"
 	"lorefs/casc"
+	"lorefs/casc/keys"
 	"lorefs/cmd/internal/kinds"
 	"lorefs/datacenter"
 	"lorefs/protocol"
@@ -366,14 +367,14 @@ func (f *cascFlags) parse(s *optionSet) (o kinds.CASCOptions, err error) {
 	if o.CDN.Build, o.CDN.CDN, err = f.configurations(s); err != nil {
 		return o, err
 	}
-	if o.Storage.BuildKey, err = casc.ParseKey(o.CDN.Build); err != nil {
+	if o.Storage.BuildKey, err = keys.Parse(o.CDN.Build); err != nil {
 		o.Storage.BuildName = o.CDN.Build
 	}
 	if strings.EqualFold(o.CDN.Build, "latest") {
 		o.CDN.Build = "" // the default
 	}
 	if o.CDN.CDN != "" {
-		if o.Storage.CDNKey, err = casc.ParseKey(o.CDN.CDN); err != nil {
+		if o.Storage.CDNKey, err = keys.Parse(o.CDN.CDN); err != nil {
 			return o, usageErrorf("%s %q: want a key of 32 hex digits", s.spelled("cdn"), o.CDN.CDN)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"lorefs/casc"
+	"lorefs/casc/keys"
 )
 
 // builder collects the directories and files of a table.
@@ -65,7 +66,7 @@ type buildFile struct {
 	size      [sizeSize]byte
 	// key is the content key until that is looked up in the encoding file; then it begins
 	// with the encoding key.
-	key casc.Key
+	key keys.Key
 }
 
 // The states of a buildFile.
@@ -269,14 +270,14 @@ func (b *builder) putSpans(x *buildFile, spans []casc.Span) error {
 	x.state |= stateKeyed
 	s := &spans[0]
 	if len(spans) == 1 && s.Off == 0 && s.Size == s.ContentSize {
-		copy(x.key[:casc.ShortKeySize], s.EKey[:])
+		copy(x.key[:keys.ShortSize], s.EKey[:])
 		return nil
 	}
 	x.flags |= flagSpans
 	more := make([]byte, 0, len(spans)*spanSize)
 	for i := range spans {
 		s := &spans[i]
-		more = append(more, s.EKey[:casc.ShortKeySize]...)
+		more = append(more, s.EKey[:keys.ShortSize]...)
 		for _, n := range [...]int64{s.Off, s.Size, s.ContentSize} {
 			var v [sizeSize]byte
 			putBE40(v[:], n)
@@ -302,7 +303,7 @@ func (b *builder) refer(x *buildFile, count int, records []byte) error {
 		b.further = append(append(b.further, byte(count)), records...)
 		b.places[sum] = at
 	}
-	x.key = casc.Key{}
+	x.key = keys.Key{}
 	binary.LittleEndian.PutUint32(x.key[:], at)
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/keys"
 	"lorefs/nodes"
 	"lorefs/nodes/casctree"
 	"lorefs/nodes/nodetest"
@@ -97,7 +98,7 @@ func TestMissing(t *testing.T) {
 func TestContent(t *testing.T) {
 	g, files, sopts, opts := makeGame(t, "wow 3", "install")
 	tree := open(t, casctest.FS(files), sopts, opts)
-	contents := map[casc.Key][]byte{}
+	contents := map[keys.Key][]byte{}
 	for name, content := range g.Want {
 		contents[g.ByName[name].CKey] = content
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"lorefs/casc"
+	"lorefs/casc/keys"
 	"lorefs/nodes"
 )
 
@@ -39,7 +40,7 @@ func listContentDirs(cursor uint64, yield func(nodes.Entry, error) bool) {
 // findContent finds the file of a content key, whether it is local or not, so that a user
 // can find out why it can't be read.
 func (t *Tree) findContent(ctx context.Context, dir int, name string) (nodes.Entry, error) {
-	key, err := casc.ParseKey(name)
+	key, err := keys.Parse(name)
 	if err != nil || int(key[0]) != dir {
 		return nodes.Entry{}, nodes.NotExist(strconv.Quote(name))
 	}

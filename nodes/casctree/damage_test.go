@@ -15,6 +15,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/keys"
 	"lorefs/nodes"
 	"lorefs/nodes/casctree"
 )
@@ -48,7 +49,7 @@ func flipPage(t *testing.T, files write.Files, encoded bool, page int) {
 }
 
 // firstEncoded returns the first encoding key of a page.
-func firstEncoded(t *testing.T, st *casc.Storage, page int) casc.Key {
+func firstEncoded(t *testing.T, st *casc.Storage, page int) keys.Key {
 	t.Helper()
 	for row, err := range st.Encoding().EncodedRows(t.Context(), page, page+1) {
 		if err != nil {
@@ -57,7 +58,7 @@ func firstEncoded(t *testing.T, st *casc.Storage, page int) casc.Key {
 		return row.EKey
 	}
 	t.Fatal("an empty page")
-	return casc.Key{}
+	return keys.Key{}
 }
 
 // manyFiles makes a storage of n small files with names, whose sizes the root does not

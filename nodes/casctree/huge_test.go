@@ -11,6 +11,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/keys"
 	"lorefs/internal/testneeds"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/casctree"
@@ -45,7 +46,7 @@ func TestHuge(t *testing.T) {
 		t.Fatal(err)
 	}
 	// The content key is made up: nothing reads the whole file.
-	s := write.Stored{CKey: casc.Key{1, 2, 3}, EKey: ekey, Size: hugeChunks * hugeChunk, Encoded: file, Spec: "b:{1M*=n}"}
+	s := write.Stored{CKey: keys.Key{1, 2, 3}, EKey: ekey, Size: hugeChunks * hugeChunk, Encoded: file, Spec: "b:{1M*=n}"}
 	g.Stored = append(g.Stored, s)
 	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "movie", CKey: s.CKey}})))
 	files, err := g.Install()

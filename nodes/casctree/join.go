@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"lorefs/casc"
+	"lorefs/casc/keys"
 )
 
 // keyed is the beginning of a content key and the file that has it.
@@ -124,15 +125,15 @@ func (b *builder) setForms(x *buildFile, row casc.ContentRow) error {
 	putBE40(x.size[:], row.Size())
 	if row.Forms() == 1 {
 		ekey := row.EKey(0)
-		x.key = casc.Key{}
-		copy(x.key[:casc.ShortKeySize], ekey[:])
+		x.key = keys.Key{}
+		copy(x.key[:keys.ShortSize], ekey[:])
 		return nil
 	}
 	x.flags |= flagForms
-	more := make([]byte, 0, row.Forms()*casc.ShortKeySize)
+	more := make([]byte, 0, row.Forms()*keys.ShortSize)
 	for i := range row.Forms() {
 		ekey := row.EKey(i)
-		more = append(more, ekey[:casc.ShortKeySize]...)
+		more = append(more, ekey[:keys.ShortSize]...)
 	}
 	return b.refer(x, row.Forms(), more)
 }
@@ -160,7 +161,7 @@ func (b *builder) anyKey(x *buildFile, set *casc.KeySet) bool {
 	size := 0
 	switch {
 	case x.flags&flagForms != 0:
-		size = casc.ShortKeySize
+		size = keys.ShortSize
 	case x.flags&flagSpans != 0:
 		size = spanSize
 	default:
@@ -169,7 +170,7 @@ func (b *builder) anyKey(x *buildFile, set *casc.KeySet) bool {
 	at := binary.LittleEndian.Uint32(x.key[:])
 	n := int(b.further[at])
 	for i := range n {
-		if set.Has(casc.ShortKey(b.further[int(at)+1+i*size:])) {
+		if set.Has(keys.Short(b.further[int(at)+1+i*size:])) {
 			return true
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"lorefs/casc"
+	"lorefs/casc/keys"
 	"lorefs/internal/wtf8"
 )
 
@@ -28,7 +29,7 @@ func (l *line) name(name string) {
 func (l *line) text(name, value string)     { l.name(name); *l = wtf8.AppendJSON(*l, value) }
 func (l *line) number(name string, n int64) { l.name(name); *l = strconv.AppendInt(*l, n, 10) }
 func (l *line) hex(name string, b []byte)   { l.name(name); *l = appendHex(*l, b) }
-func (l *line) key(name string, k casc.Key) { l.hex(name, k[:]) }
+func (l *line) key(name string, k keys.Key) { l.hex(name, k[:]) }
 func (l *line) texts(name string, s []string) {
 	l.name(name)
 	*l = appendStrings(*l, s)

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"lorefs/casc"
+	"lorefs/casc/keys"
 	"lorefs/nodes"
 )
 
@@ -112,7 +113,7 @@ func sortedEntries(x *casc.Idx) (entries []casc.IdxEntry, err error) {
 	return entries, nil
 }
 
-func indexLines(st *casc.Storage, names []casc.Key) walker {
+func indexLines(st *casc.Storage, names []keys.Key) walker {
 	return func(ctx context.Context, from int, each eachLine) error {
 		var l line
 		i := 0
@@ -151,7 +152,7 @@ func indexLines(st *casc.Storage, names []casc.Key) walker {
 }
 
 // countIndexes counts the lines of indexLines.
-func countIndexes(ctx context.Context, st *casc.Storage, names []casc.Key) (n int, err error) {
+func countIndexes(ctx context.Context, st *casc.Storage, names []keys.Key) (n int, err error) {
 	for _, name := range names {
 		if x, err := st.ReadIndex(ctx, name); err == nil {
 			n += x.Len()
@@ -163,7 +164,7 @@ func countIndexes(ctx context.Context, st *casc.Storage, names []casc.Key) (n in
 }
 
 // indexError makes a line in place of an index that can't be read.
-func indexError(l *line, name casc.Key, err error) []byte {
+func indexError(l *line, name keys.Key, err error) []byte {
 	l.begin()
 	l.key("index", name)
 	l.text("error", err.Error())

@@ -13,6 +13,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/keys"
 	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
@@ -51,7 +52,7 @@ func TestManifests(t *testing.T) {
 	g.Fill(t)
 	s := g.ByName["readme.txt"]
 	files := g.Files()
-	patch, key := write.Patch([]casc.PatchFile{{CKey: s.CKey, Size: 7, Patches: []casc.PatchStep{{From: casc.Key{1}, FromSize: 9, EKey: casc.Key{2}, Size: 3}}}})
+	patch, key := write.Patch([]casc.PatchFile{{CKey: s.CKey, Size: 7, Patches: []casc.PatchStep{{From: keys.Key{1}, FromSize: 9, EKey: keys.Key{2}, Size: 3}}}})
 	g.AddRaw(patch, key)
 	g.Config = append(g.Config, "patch = "+key.String(), fmt.Sprintf("patch-size = %d", len(patch)))
 	g.Ref("install", g.Add(write.Install(1, []casc.InstallEntry{{Name: `a "b"`, CKey: s.CKey, Size: 7}}, write.Tag{Name: "Windows", Type: 1, Entries: []int{0}})))
@@ -69,14 +70,14 @@ func TestManifests(t *testing.T) {
 		lines int
 		first string
 	}{
-		"encoding":      {distinct(g, func(s write.Stored) casc.Key { return s.CKey }), ""},
-		"encoding-keys": {distinct(g, func(s write.Stored) casc.Key { return s.EKey }), ""},
+		"encoding":      {distinct(g, func(s write.Stored) keys.Key { return s.CKey }), ""},
+		"encoding-keys": {distinct(g, func(s write.Stored) keys.Key { return s.EKey }), ""},
 		"root":          {len(files), `"id":100,`},
 		"install":       {1, fmt.Sprintf(`{"name":"a \"b\"","ckey":"%v","size":7,"tags":["Windows"]}`, s.CKey)},
 		"download":      {1, fmt.Sprintf(`{"ekey":"%v","size":9,"priority":3,"checksum":5,"flags":"0102","tags":[]}`, s.EKey)},
 		"size":          {1, fmt.Sprintf(`{"ekey":"%x","size":9,"tags":[]}`, s.EKey[:9])},
 		"patch":         {1, `"from_size":9,`},
-		"idx":           {distinct(g, func(s write.Stored) casc.Key { return s.EKey }), `{"bucket":`},
+		"idx":           {distinct(g, func(s write.Stored) keys.Key { return s.EKey }), `{"bucket":`},
 		"index":         {1, fmt.Sprintf(`"ekey":"%v","archive":0,"offset":5,"size":12}`, s.EKey)},
 		"shmem":         {-1, `"idx_versions":[2,2,`},
 	} {
@@ -94,8 +95,8 @@ func TestManifests(t *testing.T) {
 
 // distinct counts the keys of the stored files in the encoding file, which lacks its own.
 // The file that is not local is in no index, but the encoding file is.
-func distinct(g *casctest.Game, key func(write.Stored) casc.Key) int {
-	seen := map[casc.Key]bool{}
+func distinct(g *casctest.Game, key func(write.Stored) keys.Key) int {
+	seen := map[keys.Key]bool{}
 	for _, s := range g.Stored[:len(g.Stored)-1] {
 		seen[key(s)] = true
 	}

@@ -10,6 +10,7 @@ import (
 
 	"lorefs/blte"
 	"lorefs/casc"
+	"lorefs/casc/keys"
 	"lorefs/nodes"
 )
 
@@ -25,7 +26,7 @@ func (t *Tree) isLocal(e entry) bool {
 	}
 	has := func(f casc.File) bool {
 		for i := range f.Spans {
-			if !t.st.Has(f.Spans[i].EKey[:casc.ShortKeySize]) {
+			if !t.st.Has(f.Spans[i].EKey[:keys.ShortSize]) {
 				return false
 			}
 		}
@@ -67,11 +68,11 @@ func (t *Tree) formsOf(e entry) (forms []casc.File, ok bool, err error) {
 	case flags&flagFault != 0:
 		return nil, false, t.table.fault(e)
 	case flags&flagForms != 0:
-		more, err := t.table.more(e, casc.ShortKeySize)
+		more, err := t.table.more(e, keys.ShortSize)
 		if err != nil {
 			return nil, false, err
 		}
-		for ekey := range slices.Chunk(more, casc.ShortKeySize) {
+		for ekey := range slices.Chunk(more, keys.ShortSize) {
 			forms = append(forms, oneForm(ekey, size))
 		}
 		return forms, true, nil
@@ -82,9 +83,9 @@ func (t *Tree) formsOf(e entry) (forms []casc.File, ok bool, err error) {
 		}
 		var f casc.File
 		for b := range slices.Chunk(more, spanSize) {
-			s := casc.Span{KeySize: casc.ShortKeySize}
-			copy(s.EKey[:], b[:casc.ShortKeySize])
-			b = b[casc.ShortKeySize:]
+			s := casc.Span{KeySize: keys.ShortSize}
+			copy(s.EKey[:], b[:keys.ShortSize])
+			b = b[keys.ShortSize:]
 			s.Off, s.Size, s.ContentSize = be40(b), be40(b[sizeSize:]), be40(b[2*sizeSize:])
 			f.Spans = append(f.Spans, s)
 		}
@@ -96,8 +97,8 @@ func (t *Tree) formsOf(e entry) (forms []casc.File, ok bool, err error) {
 // oneForm returns a file of one encoded file. It cuts the key as the local index does, so
 // that a file has the same chunks in the cache however it is named.
 func oneForm(ekey []byte, size int64) casc.File {
-	s := casc.Span{KeySize: casc.ShortKeySize, Size: size, ContentSize: size}
-	copy(s.EKey[:], ekey[:casc.ShortKeySize])
+	s := casc.Span{KeySize: keys.ShortSize, Size: size, ContentSize: size}
+	copy(s.EKey[:], ekey[:keys.ShortSize])
 	return casc.File{Spans: []casc.Span{s}, Size: size}
 }
 
@@ -129,11 +130,11 @@ func (t *Tree) openForms(ctx context.Context, forms []casc.File, size int64) (*c
 	if len(forms) == 1 {
 		return t.st.Open(ctx, &forms[0])
 	}
-	var keys [][]byte
+	var ekeys [][]byte
 	for i := range forms {
-		keys = append(keys, forms[i].Spans[0].EKey[:casc.ShortKeySize])
+		ekeys = append(ekeys, forms[i].Spans[0].EKey[:keys.ShortSize])
 	}
-	return t.st.OpenForms(ctx, forms[0].Spans[0].CKey, keys, size)
+	return t.st.OpenForms(ctx, forms[0].Spans[0].CKey, ekeys, size)
 }
 
 func (t *Tree) formsOfID(ctx context.Context, id nodes.ID) (forms []casc.File, size int64, err error) {

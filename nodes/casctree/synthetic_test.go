@@ -13,6 +13,7 @@ import (
 	"lorefs/blte"
 	"lorefs/casc"
 	"lorefs/casc/casctest"
+	"lorefs/casc/keys"
 	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 	"lorefs/nodes/casctree"
@@ -135,7 +136,7 @@ func TestSyntheticCascLib(t *testing.T) {
 		for line := range strings.Lines(string(s.Beside["casclib.tsv"])) {
 			c := strings.Split(strings.TrimRight(line, "\n"), "\t")
 			status, sum, local, name := c[0], c[2], c[8] == "1", c[10]
-			if _, err := casc.ParseKey(name); err == nil {
+			if _, err := keys.Parse(name); err == nil {
 				continue
 			}
 			size, err := strconv.ParseUint(c[1], 10, 64) // -1 for a missing manifest

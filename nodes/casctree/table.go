@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sort"
 
-	"lorefs/casc"
+	"lorefs/casc/keys"
 )
 
 // The table has all directories and files of files/, unnamed/ and install/, in
@@ -53,9 +53,9 @@ const (
 	tableHead      = kindSize + 9*4
 	dirSize        = 16
 	idSize         = 8
-	entrySize      = 1 + casc.ShortKeySize + sizeSize
+	entrySize      = 1 + keys.ShortSize + sizeSize
 	sizeSize       = 5
-	spanSize       = casc.ShortKeySize + 3*sizeSize
+	spanSize       = keys.ShortSize + 3*sizeSize
 	maxTableString = 1<<32 - 1
 )
 
@@ -190,10 +190,10 @@ type entry []byte
 
 func (e entry) flags() byte { return e[0] }
 
-func (e entry) ekey() []byte { return e[1 : 1+casc.ShortKeySize] }
+func (e entry) ekey() []byte { return e[1 : 1+keys.ShortSize] }
 
 // size returns the size of the content, from the encoding file or the root.
-func (e entry) size() int64 { return be40(e[1+casc.ShortKeySize:]) }
+func (e entry) size() int64 { return be40(e[1+keys.ShortSize:]) }
 
 func be40(b []byte) int64 { return int64(b[0])<<32 | int64(binary.BigEndian.Uint32(b[1:])) }
 

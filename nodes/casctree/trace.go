@@ -10,6 +10,7 @@ import (
 
 	"lorefs/blte"
 	"lorefs/casc"
+	"lorefs/casc/keys"
 	"lorefs/nodes"
 )
 
@@ -19,7 +20,7 @@ type Traced struct {
 	Path string
 	Size int64
 	// CKey is the content key, zero if none is known.
-	CKey casc.Key
+	CKey keys.Key
 	// Rows are the first files of the root that are this one, NRows their number: a file may
 	// be there for several languages, or under several numbers.
 	Rows  []casc.File
@@ -77,12 +78,12 @@ func (t *Tree) traceForms(ctx context.Context, tr *Traced, forms []casc.File) {
 		}
 		var spans []TracedSpan
 		for _, s := range forms[i].Spans {
-			f, err := t.st.EncodedFile(ctx, s.EKey[:casc.ShortKeySize])
+			f, err := t.st.EncodedFile(ctx, s.EKey[:keys.ShortSize])
 			whole := s.Off == 0 && (s.Size == s.ContentSize || s.ContentSize == 0)
 			spans = append(spans, TracedSpan{EncodedFile: f, From: s.Off, Length: s.Size, Whole: whole, Err: err})
 			if whole && len(forms[i].Spans) == 1 && tr.CKey.IsZero() {
 				if tr.CKey = s.CKey; tr.CKey.IsZero() {
-					tr.CKey, _ = t.st.ContentKeyOf(ctx, s.EKey[:casc.ShortKeySize]) // without it less is known, and nothing is wrong
+					tr.CKey, _ = t.st.ContentKeyOf(ctx, s.EKey[:keys.ShortSize]) // without it less is known, and nothing is wrong
 				}
 			}
 		}
@@ -159,7 +160,7 @@ func (tr *Traced) isOf(f *casc.File) bool {
 	}
 	return slices.ContainsFunc(tr.Forms, func(spans []TracedSpan) bool {
 		return slices.EqualFunc(spans, f.Spans, func(x TracedSpan, y casc.Span) bool {
-			return bytes.Equal(x.EKey[:casc.ShortKeySize], y.EKey[:casc.ShortKeySize]) && x.From == y.Off && x.Length == y.Size
+			return bytes.Equal(x.EKey[:keys.ShortSize], y.EKey[:keys.ShortSize]) && x.From == y.Off && x.Length == y.Size
 		})
 	})
 }

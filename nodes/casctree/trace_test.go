@@ -11,6 +11,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/keys"
 	"lorefs/nodes"
 	"lorefs/nodes/casctree"
 )
@@ -89,7 +90,7 @@ func TestTraceOdd(t *testing.T) {
 	text := []byte("in two forms")
 	s := g.AddChunks("n", blte.WriteOptions{}, blte.Chunk{Content: text})
 	g.Add(text)
-	unknown := casc.Key{1, 2, 3}
+	unknown := keys.Key{1, 2, 3}
 	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "two", CKey: s.CKey}, {Name: "too", CKey: s.CKey}, {Name: "unknown", CKey: unknown}})))
 	files, err := g.Install()
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"lorefs/casc"
+	"lorefs/casc/keys"
 	"lorefs/nodes"
 )
 
@@ -27,7 +28,7 @@ func (t *Tree) ReadWhole(ctx context.Context, files []nodes.Entry) iter.Seq2[int
 				continue
 			}
 			t.ahead.leave(n)
-			wholes, places = append(wholes, casc.Whole{EKey: casc.ShortKey(e.ekey()), Size: e.size()}), append(places, i)
+			wholes, places = append(wholes, casc.Whole{EKey: keys.Short(e.ekey()), Size: e.size()}), append(places, i)
 		}
 		for i, content := range t.st.ReadWhole(ctx, wholes) {
 			if !yield(places[i], content) {

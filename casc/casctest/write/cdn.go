@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lorefs/casc"
+	"lorefs/casc/keys"
 )
 
 // CDN is a storage as the hosts of a CDN have it.
@@ -13,11 +14,11 @@ type CDN struct {
 	// Files are the objects by their paths below that of the storage.
 	Files Files
 	// Build and Config are the keys of the build configuration and of that of the CDN.
-	Build, Config casc.Key
+	Build, Config keys.Key
 	// Archives are the names of the archives.
-	Archives []casc.Key
+	Archives []keys.Key
 	// FileIndex is the name of the index of loose files, or zero.
-	FileIndex casc.Key
+	FileIndex keys.Key
 }
 
 // CDN makes what the hosts of a CDN have: archives with their indexes, and as loose files what
@@ -41,7 +42,7 @@ func CDNOf(cfg []byte, stored []Stored, archives int, packNamed bool) *CDN {
 	}
 	var packed []Stored
 	var loose []casc.ArchiveEntry
-	seen := map[casc.Key]bool{}
+	seen := map[keys.Key]bool{}
 	for _, s := range stored {
 		switch {
 		case s.Absent || seen[s.EKey]:
@@ -94,7 +95,7 @@ func (c *CDN) archive(part []Stored) (size int, entries []casc.ArchiveEntry) {
 }
 
 // indexName returns the name of an index and of its archive: the MD5 of its footer.
-func indexName(index []byte) casc.Key { return Key(index[len(index)-28:]) }
+func indexName(index []byte) keys.Key { return Key(index[len(index)-28:]) }
 
 func words[T any](list []T) []any {
 	all := make([]any, len(list))

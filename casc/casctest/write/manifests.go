@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"lorefs/casc"
+	"lorefs/casc/keys"
 )
 
 // Tag is a tag of a manifest with the numbers of its entries.
@@ -73,7 +74,7 @@ func SizeManifest(version int, entries []casc.SizeEntry, tags ...Tag) []byte {
 	for _, e := range entries {
 		total += uint64(e.Size)
 	}
-	b := binary.BigEndian.AppendUint32([]byte{'D', 'S', byte(version), casc.ShortKeySize}, uint32(len(entries)))
+	b := binary.BigEndian.AppendUint32([]byte{'D', 'S', byte(version), keys.ShortSize}, uint32(len(entries)))
 	b = be40(binary.BigEndian.AppendUint16(b, uint16(len(tags))), total)
 	b = appendTags(b, tags, len(entries))
 	for _, e := range entries {
@@ -83,9 +84,9 @@ func SizeManifest(version int, entries []casc.SizeEntry, tags ...Tag) []byte {
 }
 
 // Patch writes a patch manifest with two files in each block, and returns its key.
-func Patch(files []casc.PatchFile) ([]byte, casc.Key) {
+func Patch(files []casc.PatchFile) ([]byte, keys.Key) {
 	var blocks [][]byte
-	var last []casc.Key
+	var last []keys.Key
 	for part := range slices.Chunk(files, 2) {
 		var b []byte
 		for _, f := range part {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"lorefs/casc"
+	"lorefs/casc/keys"
 )
 
 // WoWRoot writes a root of World of Warcraft, of a version as in casc.WoWRoot. Files must
@@ -124,7 +125,7 @@ func ContentManifest(build int, assets []casc.Asset) []byte {
 // Diablo3Entry is a file of a folder of Diablo III, known by name, or by ID and perhaps a
 // number.
 type Diablo3Entry struct {
-	CKey       casc.Key
+	CKey       keys.Key
 	Name       string
 	ID, Number uint32
 	Numbered   bool
@@ -196,7 +197,7 @@ func Packages(names ...string) []byte {
 // MNDXFile is a file of an MNDX root.
 type MNDXFile struct {
 	Package, Name string
-	CKey          casc.Key
+	CKey          keys.Key
 	Size          int64
 }
 

@@ -10,6 +10,7 @@ import (
 	"lorefs/blte"
 	"lorefs/casc"
 	"lorefs/casc/internal/lookup3"
+	"lorefs/casc/keys"
 )
 
 func be40(b []byte, v uint64) []byte {
@@ -187,7 +188,7 @@ type encodingPage struct {
 
 // contentRows returns rows count:1 size:5 ckey:16 ekey:16×count.
 func contentRows(stored []Stored) (rows [][]byte) {
-	byKey := map[casc.Key][]Stored{}
+	byKey := map[keys.Key][]Stored{}
 	for _, s := range stored {
 		if !slices.ContainsFunc(byKey[s.CKey], func(o Stored) bool { return o.EKey == s.EKey }) {
 			byKey[s.CKey] = append(byKey[s.CKey], s)
@@ -205,7 +206,7 @@ func contentRows(stored []Stored) (rows [][]byte) {
 
 // encodedRows returns rows ekey:16 spec:4 size:5.
 func encodedRows(stored []Stored, specs map[string]uint32) (rows [][]byte) {
-	seen := map[casc.Key]bool{}
+	seen := map[keys.Key]bool{}
 	for _, s := range stored {
 		if seen[s.EKey] {
 			continue

@@ -14,6 +14,7 @@ import (
 
 	"lorefs/blte"
 	"lorefs/casc"
+	"lorefs/casc/keys"
 )
 
 // Files are the files of a storage by their path.
@@ -34,11 +35,11 @@ func (f Files) Write(dir string) error {
 }
 
 // Key returns the MD5 of data.
-func Key(data []byte) casc.Key { return md5.Sum(data) }
+func Key(data []byte) keys.Key { return md5.Sum(data) }
 
 // Stored is an encoded file of a storage.
 type Stored struct {
-	CKey, EKey casc.Key
+	CKey, EKey keys.Key
 	// Size is the size of the content.
 	Size int64
 	// Encoded is the encoded file, and Spec says how it is encoded.
@@ -101,7 +102,7 @@ func (b *Builder) AddChunks(spec string, opts blte.WriteOptions, chunks ...blte.
 }
 
 // AddRaw stores data as it is, under a key.
-func (b *Builder) AddRaw(data []byte, ekey casc.Key) Stored {
+func (b *Builder) AddRaw(data []byte, ekey keys.Key) Stored {
 	s := Stored{CKey: Key(data), EKey: ekey, Size: int64(len(data)), Encoded: data, Spec: "n"}
 	b.Stored = append(b.Stored, s)
 	return s
@@ -140,7 +141,7 @@ func (b *Builder) finish() ([]byte, error) {
 // follows the last one, as in real manifests.
 func (b *Builder) download() []byte {
 	var entries []casc.DownloadEntry
-	seen := map[casc.Key]bool{}
+	seen := map[keys.Key]bool{}
 	for _, s := range b.Stored {
 		if !seen[s.EKey] {
 			seen[s.EKey] = true
@@ -155,7 +156,7 @@ func (b *Builder) download() []byte {
 }
 
 // config stores a configuration under its path.
-func (f Files) config(dir string, data []byte) casc.Key {
+func (f Files) config(dir string, data []byte) keys.Key {
 	key := Key(data)
 	f[path.Join(dir, casc.ConfigPath("config", key))] = data
 	return key
@@ -242,7 +243,7 @@ func (b *Builder) Mirror(group bool) (Files, error) {
 		name = Key(index[len(index)-28:])
 	}
 	f[casc.ConfigPath("data", name)+".index"] = index
-	text := fmt.Sprintf("archives = %v %v\n", casc.Key{1}, key)
+	text := fmt.Sprintf("archives = %v %v\n", keys.Key{1}, key)
 	if group {
 		text += "archive-group = " + name.String() + "\n"
 	}

@@ -9,6 +9,7 @@ import (
 
 	"lorefs/casc"
 	"lorefs/casc/cascdiff"
+	"lorefs/casc/keys"
 	"lorefs/internal/shown"
 	"lorefs/nodes/casctree"
 )
@@ -112,10 +113,10 @@ func (c *cascStorage) rootFault(ctx context.Context, before bool) error {
 	return nil
 }
 
-func keyTexts(keys []casc.Key) (all []string) {
-	for _, k := range keys {
+func keyTexts(list []keys.Key) (all []string) {
+	for _, k := range list {
 		text := k.String()
-		if short := 2 * casc.ShortKeySize; strings.Trim(text[short:], "0") == "" { // only its beginning is known
+		if short := 2 * keys.ShortSize; strings.Trim(text[short:], "0") == "" { // only its beginning is known
 			text = text[:short]
 		}
 		all = append(all, text)

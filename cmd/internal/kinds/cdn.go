@@ -13,6 +13,7 @@ import (
 
 	"lorefs/blte"
 	"lorefs/casc"
+	"lorefs/casc/keys"
 	"lorefs/internal/origin"
 	"lorefs/internal/remote"
 	"lorefs/internal/remote/mirror"
@@ -164,7 +165,7 @@ func (c *cdn) storage(ctx context.Context, opts casc.Options) (*casc.Storage, er
 	b := &c.build
 	row := casc.Build{
 		Product: b.Product, Branch: b.Region, Version: b.Version,
-		BuildKey: casc.Key(b.BuildConfig), CDNKey: casc.Key(b.CDNConfig), KeyRing: casc.Key(b.KeyRing),
+		BuildKey: keys.Key(b.BuildConfig), CDNKey: keys.Key(b.CDNConfig), KeyRing: keys.Key(b.KeyRing),
 	}
 	opts.Product = ""
 	st, err := casc.OpenRemote(ctx, c, &row, casc.RemoteOptions{Options: opts, WholeFiles: c.whole})
@@ -190,13 +191,13 @@ func (c *cdn) came() {
 }
 
 // Config implements [casc.Remote], and so do the other methods.
-func (c *cdn) Config(ctx context.Context, key casc.Key) ([]byte, error) {
+func (c *cdn) Config(ctx context.Context, key keys.Key) ([]byte, error) {
 	defer c.came()
 	return c.client.Config(ctx, key)
 }
 
 // Index implements [casc.Remote].
-func (c *cdn) Index(ctx context.Context, archive casc.Key, check func([]byte) error) ([]byte, error) {
+func (c *cdn) Index(ctx context.Context, archive keys.Key, check func([]byte) error) ([]byte, error) {
 	defer c.came()
 	return c.client.Index(ctx, archive, func(data []byte) error {
 		err := check(data)
@@ -220,7 +221,7 @@ func (c *cdn) Range(ctx context.Context, f casc.RemoteFile, off, size int64, che
 }
 
 // Together implements [casc.Remote].
-func (c *cdn) Together(ctx context.Context, archive casc.Key, files []casc.RemoteFile, check func(int, []byte) error) ([][]byte, error) {
+func (c *cdn) Together(ctx context.Context, archive keys.Key, files []casc.RemoteFile, check func(int, []byte) error) ([][]byte, error) {
 	defer c.came()
 	all := make([]remote.File, len(files))
 	for i := range files {

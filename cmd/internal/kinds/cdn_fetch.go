@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"lorefs/casc"
+	"lorefs/casc/keys"
 	"lorefs/internal/filelock"
 	"lorefs/internal/readat"
 	"lorefs/nodes"
@@ -134,7 +135,7 @@ func (f *fetching) plan(ctx context.Context) (jobs []fetchJob, err error) {
 	if len(patterns) == 0 {
 		patterns = []string{"/"}
 	}
-	p := &fetchPlan{fetching: f, seen: map[casc.ShortKey]bool{}, archives: map[casc.Key]bool{}, jobs: jobs}
+	p := &fetchPlan{fetching: f, seen: map[keys.Short]bool{}, archives: map[keys.Key]bool{}, jobs: jobs}
 	for _, name := range patterns {
 		for found, err := range f.source.FindAll(ctx, name) {
 			if err == nil {
@@ -151,8 +152,8 @@ func (f *fetching) plan(ctx context.Context) (jobs []fetchJob, err error) {
 // fetchPlan collects jobs. An encoded file that several files have is fetched once.
 type fetchPlan struct {
 	*fetching
-	seen     map[casc.ShortKey]bool
-	archives map[casc.Key]bool
+	seen     map[keys.Short]bool
+	archives map[keys.Key]bool
 	jobs     []fetchJob
 }
 
@@ -175,13 +176,13 @@ func (p *fetchPlan) add(ctx context.Context, found Found) error {
 
 func (p *fetchPlan) addFile(ctx context.Context, found Found) error {
 	c := p.source.archive.(*cascStorage) //nolint:forcetypeassert // Fetch has looked
-	keys, err := c.tree.StoredKeys(ctx, found.ID)
+	ekeys, err := c.tree.StoredKeys(ctx, found.ID)
 	if err != nil { // reading it would fail alike
 		p.jobs = append(p.jobs, fetchJob{of: found.Path, fetch: func(context.Context) error { return err }})
 		return nil
 	}
-	for _, key := range keys {
-		short := casc.ShortKey(key)
+	for _, key := range ekeys {
+		short := keys.Short(key)
 		if p.seen[short] {
 			continue
 		}
@@ -292,7 +293,7 @@ func (f *fetching) fail(ctx context.Context, of string, err error) {
 
 // file fetches an encoded file by itself.
 func (f *fetching) file(ctx context.Context, key []byte) error {
-	if full := casc.Key(slices.Concat(key, make([]byte, len(casc.Key{})-len(key)))); len(key) == len(full) && f.has(casc.ConfigPath("data", full), 0) {
+	if full := keys.Key(slices.Concat(key, make([]byte, len(keys.Key{})-len(key)))); len(key) == len(full) && f.has(casc.ConfigPath("data", full), 0) {
 		return nil
 	}
 	stored, err := f.storage.Stored(ctx, key)
@@ -319,7 +320,7 @@ func (w waits) ReadAt(p []byte, off int64) (int, error) { return w.ReadAtContext
 
 // archive fetches an archive and its index. A part of it that an earlier run has written counts
 // as far as it can be proven.
-func (f *fetching) archive(ctx context.Context, name casc.Key) error {
+func (f *fetching) archive(ctx context.Context, name keys.Key) error {
 	index, err := f.storage.ReadIndex(ctx, name)
 	if err != nil {
 		return err
@@ -346,7 +347,7 @@ func (f *fetching) archive(ctx context.Context, name casc.Key) error {
 }
 
 // index fetches the index of an archive or of loose files.
-func (f *fetching) index(ctx context.Context, name casc.Key) error {
+func (f *fetching) index(ctx context.Context, name keys.Key) error {
 	data, err := f.storage.IndexData(ctx, name)
 	if err != nil {
 		return err
@@ -355,7 +356,7 @@ func (f *fetching) index(ctx context.Context, name casc.Key) error {
 }
 
 // fill writes entries of an archive to their places, several at once.
-func (f *fetching) fill(ctx context.Context, w io.WriterAt, archive casc.Key, entries []casc.ArchiveEntry) error {
+func (f *fetching) fill(ctx context.Context, w io.WriterAt, archive keys.Key, entries []casc.ArchiveEntry) error {
 	for len(entries) > 0 {
 		n := 1
 		for n < len(entries) && entries[n].Off+entries[n].Size-entries[0].Off <= fetchedPart {

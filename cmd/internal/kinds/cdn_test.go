@@ -17,6 +17,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/keys"
 	"lorefs/cmd/internal/kinds"
 	"lorefs/cmd/internal/kinds/cdntest"
 	"lorefs/internal/remote/remotetest"
@@ -322,7 +323,7 @@ func TestCDNEncrypted(t *testing.T) {
 	encrypted := *c
 	encrypted.Files = write.Files{}
 	for name, data := range c.Files {
-		object, err := casc.ParseKey(strings.TrimSuffix(path.Base(name), ".index"))
+		object, err := keys.Parse(strings.TrimSuffix(path.Base(name), ".index"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lorefs/casc"
+	"lorefs/casc/keys"
 	"lorefs/internal/origin"
 	"lorefs/internal/remote"
 	"lorefs/internal/remote/objects"
@@ -136,7 +137,7 @@ func pickBuild(all []casc.Build, opts *casc.Options) (b casc.Build, err error) {
 // that b has already are not looked for.
 func (c *cdn) onlyBuild(ctx context.Context, s *server, o opening, b casc.Build) (casc.Build, error) {
 	var named []casc.FoundBuild
-	builds, cdns, count := []casc.Key{}, []casc.Key{}, 0
+	builds, cdns, count := []keys.Key{}, []keys.Key{}, 0
 	for name, err := range s.Below(ctx, "config/") {
 		if err != nil {
 			return b, err
@@ -144,7 +145,7 @@ func (c *cdn) onlyBuild(ctx context.Context, s *server, o opening, b casc.Build)
 		if count++; count > maxConfigs {
 			return b, errorf("%s: it has more than %d configurations: --build and --cdn have to say which to read", s.Origin().Shown(), maxConfigs)
 		}
-		key, err := casc.ParseKey(name[max(0, len(name)-2*len(casc.Key{})):])
+		key, err := keys.Parse(name[max(0, len(name)-2*len(keys.Key{})):])
 		if err != nil {
 			continue
 		}
@@ -169,8 +170,8 @@ func (c *cdn) onlyBuild(ctx context.Context, s *server, o opening, b casc.Build)
 		}
 	}
 	for _, want := range []struct {
-		key    *casc.Key
-		all    []casc.Key
+		key    *keys.Key
+		all    []keys.Key
 		option string
 	}{{&b.BuildKey, builds, "build"}, {&b.CDNKey, cdns, "cdn"}} {
 		switch {
@@ -187,7 +188,7 @@ func (c *cdn) onlyBuild(ctx context.Context, s *server, o opening, b casc.Build)
 }
 
 // buildTime returns when a configuration was put into the mirror, or zero if nobody says.
-func (c *cdn) buildTime(ctx context.Context, s *server, o opening, key casc.Key) (time.Time, error) {
+func (c *cdn) buildTime(ctx context.Context, s *server, o opening, key keys.Key) (time.Time, error) {
 	if o.CASC.CDN.Offline {
 		return time.Time{}, nil
 	}

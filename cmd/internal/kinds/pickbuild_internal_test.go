@@ -5,30 +5,31 @@ import (
 	"testing"
 
 	"lorefs/casc"
+	"lorefs/casc/keys"
 )
 
 // TestPickBuild checks which build of a list options name.
 func TestPickBuild(t *testing.T) {
 	t.Parallel()
-	old, now, twin, other := casc.Key{1}, casc.Key{2}, casc.Key{3}, casc.Key{9}
+	old, now, twin, other := keys.Key{1}, keys.Key{2}, keys.Key{3}, keys.Key{9}
 	list := []casc.Build{
-		{Product: "p", Version: "1.0.0.41", BuildKey: old, CDNKey: casc.Key{11}},
-		{Product: "p", Version: "1.0.0.42", BuildKey: now, CDNKey: casc.Key{12}, Active: true},
-		{Product: "q", Version: "1.0.0.42", BuildKey: twin, CDNKey: casc.Key{13}},
+		{Product: "p", Version: "1.0.0.41", BuildKey: old, CDNKey: keys.Key{11}},
+		{Product: "p", Version: "1.0.0.42", BuildKey: now, CDNKey: keys.Key{12}, Active: true},
+		{Product: "q", Version: "1.0.0.42", BuildKey: twin, CDNKey: keys.Key{13}},
 	}
 	for name, c := range map[string]struct {
 		opts       casc.Options
-		build, cdn casc.Key
+		build, cdn keys.Key
 	}{
-		"none":           {casc.Options{}, now, casc.Key{12}},
-		"version":        {casc.Options{BuildName: "1.0.0.41"}, old, casc.Key{11}},
-		"number":         {casc.Options{BuildName: "41"}, old, casc.Key{11}},
-		"key":            {casc.Options{BuildKey: old}, old, casc.Key{11}},
-		"name and CDN":   {casc.Options{BuildName: "41", CDNKey: casc.Key{14}}, old, casc.Key{14}},
-		"of two":         {casc.Options{BuildName: "1.0.0.42"}, casc.Key{}, casc.Key{}},
-		"unknown":        {casc.Options{BuildName: "4"}, casc.Key{}, casc.Key{}},
-		"not listed":     {casc.Options{BuildKey: other}, casc.Key{}, casc.Key{}},
-		"not listed CDN": {casc.Options{BuildKey: other, CDNKey: casc.Key{14}}, other, casc.Key{14}},
+		"none":           {casc.Options{}, now, keys.Key{12}},
+		"version":        {casc.Options{BuildName: "1.0.0.41"}, old, keys.Key{11}},
+		"number":         {casc.Options{BuildName: "41"}, old, keys.Key{11}},
+		"key":            {casc.Options{BuildKey: old}, old, keys.Key{11}},
+		"name and CDN":   {casc.Options{BuildName: "41", CDNKey: keys.Key{14}}, old, keys.Key{14}},
+		"of two":         {casc.Options{BuildName: "1.0.0.42"}, keys.Key{}, keys.Key{}},
+		"unknown":        {casc.Options{BuildName: "4"}, keys.Key{}, keys.Key{}},
+		"not listed":     {casc.Options{BuildKey: other}, keys.Key{}, keys.Key{}},
+		"not listed CDN": {casc.Options{BuildKey: other, CDNKey: keys.Key{14}}, other, keys.Key{14}},
 	} {
 		b, err := pickBuild(list, &c.opts)
 		if c.build.IsZero() {

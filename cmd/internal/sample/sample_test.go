@@ -11,6 +11,7 @@ import (
 	"testing/fstest"
 
 	"lorefs/casc"
+	"lorefs/casc/keys"
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
 )
@@ -99,7 +100,7 @@ func TestStorage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sizes := map[casc.Key]int64{}
+	sizes := map[keys.Key]int64{}
 	for e := range m.Entries() {
 		sizes[e.EKey] = e.Size
 	}

@@ -1,4 +1,6 @@
-package casc
+// Package keys has the keys by which CASC storages know files and configurations, and the only
+// names that most of them have.
+package keys
 
 import (
 	"bytes"
@@ -21,8 +23,8 @@ func (k Key) IsZero() bool { return k == Key{} }
 // Compare orders keys as they stand in files.
 func (k Key) Compare(other Key) int { return bytes.Compare(k[:], other[:]) }
 
-// ParseKey reads 32 hex digits.
-func ParseKey(text string) (Key, error) {
+// Parse reads 32 hex digits.
+func Parse(text string) (Key, error) {
 	var k Key
 	if len(text) != hex.EncodedLen(len(k)) {
 		return k, fmt.Errorf("casc: key %.40q: %d digits, a key has %d", text, len(text), hex.EncodedLen(len(k)))
@@ -33,14 +35,14 @@ func ParseKey(text string) (Key, error) {
 	return k, nil
 }
 
-// ShortKeySize is how many bytes of an encoding key the local index has.
-const ShortKeySize = 9
+// ShortSize is how many bytes of an encoding key the local index has.
+const ShortSize = 9
 
-// ShortKey is the beginning of an encoding key.
-type ShortKey [ShortKeySize]byte
+// Short is the beginning of an encoding key.
+type Short [ShortSize]byte
 
 // Short returns the first bytes of k.
-func (k Key) Short() ShortKey { return ShortKey(k[:ShortKeySize]) }
+func (k Key) Short() Short { return Short(k[:ShortSize]) }
 
-// keyOf returns the MD5 of data.
-func keyOf(data []byte) Key { return md5.Sum(data) }
+// Of returns the MD5 of data.
+func Of(data []byte) Key { return md5.Sum(data) }
