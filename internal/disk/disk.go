@@ -39,6 +39,9 @@ type File interface {
 	Stat() (os.FileInfo, error)
 	Sync() error
 	Truncate(size int64) error
+	// CopyFrom writes what is left of an open file to an empty one. Where the file system can, both
+	// share their blocks.
+	CopyFrom(from *os.File) (int64, error)
 	// OS returns the file for everything else: locks, owners, attributes.
 	OS() *os.File
 }
@@ -59,6 +62,8 @@ const filePerm = 0o600
 type osFile struct{ *os.File }
 
 func (f osFile) OS() *os.File { return f.File }
+
+func (f osFile) CopyFrom(from *os.File) (int64, error) { return io.Copy(f.File, from) }
 
 // Open calls [filelock.OpenFile].
 func (OS) Open(path string, flag int) (File, error) {

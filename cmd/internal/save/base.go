@@ -3,7 +3,6 @@ package save
 import (
 	"errors"
 	"fmt"
-	"io"
 	iofs "io/fs"
 	"os"
 	"path/filepath"
@@ -70,19 +69,20 @@ func (e *ledger) makeBase(file, path string, id Identity) error {
 	if identifies(to, id) {
 		return nil // it was left by the process that made the edits
 	}
-	temp, err := os.CreateTemp(dir.Path(), tempBase)
+	part := filepath.Join(dir.Path(), tempBase+filepath.Base(to))
+	temp, err := e.disk.Open(part, os.O_CREATE|os.O_EXCL|os.O_RDWR)
 	if err != nil {
 		return err
 	}
 	err = copyTo(temp, path, id.Size)
 	if err = errors.Join(err, temp.Close()); err == nil { // Windows renames no open file
-		err = os.Rename(temp.Name(), to)
+		err = e.disk.Rename(part, to)
 	}
 	if err != nil {
-		return errors.Join(err, os.Remove(temp.Name()))
+		return errors.Join(err, e.disk.Remove(part))
 	}
 	e.bases.Go(func() {
-		if err := errors.Join(syncFile(to), disk.OS{}.SyncDir(filepath.Dir(to))); err != nil {
+		if err := errors.Join(e.syncFile(to), e.disk.SyncDir(filepath.Dir(to))); err != nil {
 			e.log.Warn("the copy of what is edited may not survive a power cut", "err", err)
 		}
 	})
@@ -90,8 +90,8 @@ func (e *ledger) makeBase(file, path string, id Identity) error {
 }
 
 // syncFile makes the content of a file durable.
-func syncFile(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+func (e *ledger) syncFile(path string) error {
+	f, err := e.disk.Open(path, os.O_RDWR)
 	if err != nil {
 		return err
 	}
@@ -99,13 +99,13 @@ func syncFile(path string) error {
 }
 
 // copyTo copies the file at a path.
-func copyTo(to *os.File, path string, size int64) error {
+func copyTo(to disk.File, path string, size int64) error {
 	from, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer from.Close() // It was only read.
-	n, err := io.Copy(to, from)
+	n, err := to.CopyFrom(from)
 	if err == nil && n != size {
 		err = fmt.Errorf("%s has %d bytes, want %d", path, n, size)
 	}

@@ -5,6 +5,7 @@ package disktest
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -241,6 +242,11 @@ func (f *opened) WriteAt(p []byte, off int64) (n int, err error) {
 		err = failed
 	}
 	return n, err
+}
+
+// CopyFrom writes by WriteAt, so that these writes are recorded and can fail.
+func (f *opened) CopyFrom(from *os.File) (int64, error) {
+	return io.Copy(io.NewOffsetWriter(f, 0), from)
 }
 
 func (f *opened) Truncate(size int64) error {

@@ -14,6 +14,10 @@ func fault(op disktest.Op) error {
 	return fmt.Errorf("%w: %s %s: %w", disktest.ErrFault, op.Name, op.Path, syscall.ENOSPC)
 }
 
+// OfBase reports whether an operation is one on the copy that is kept of what is edited. The copy is
+// synced in the background, so that may be at any moment of a save.
+func OfBase(op disktest.Op) bool { return strings.Contains(op.Path, ".base") }
+
 // Failing returns a disk on which one operation fails the given number of times: "create",
 // "resume", "sync" or "remove" of a journal, "append K" of a record of kind K, or "sync folder" of
 // the source.
