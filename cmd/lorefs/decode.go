@@ -51,11 +51,15 @@ such a packet with the error and the bytes in hex.`,
 				if _, err := os.Stat(args[0]); err != nil && !origin.IsRemote(args[0]) {
 					return kinds.Unreadable(args[0], err)
 				}
-				if err := session.await(c.Context(), args[0]); err != nil {
+				path, opened, err := f.sourceOf(args[0], c.ErrOrStderr())
+				if err != nil {
 					return err
 				}
-				if isSession(args[0]) {
-					return decodeSession(c, args[0], &session, &f, log)
+				if err := session.await(c.Context(), path); err != nil {
+					return err
+				}
+				if opened != nil || isSession(path) {
+					return decodeSession(c, path, &session, &f, log)
 				}
 			}
 			if name := session.given(c); name != "" {

@@ -20,11 +20,11 @@ import (
 )
 
 // sourceOf returns the source that a path means to a command that reads: what is mounted on it, if
-// it is a mount point, and else the path itself. f takes the options of the mount, so that the
+// it is a mount point, and else the path itself. s takes the options of the mount, so that the
 // command sees what the mount shows. opened is nil if there is no mount.
-func (f *sourceFlags) sourceOf(path string, tell io.Writer) (source string, opened *mounted.Opened, err error) {
-	f.mounted = nil
-	if origin.IsRemote(path) || f.given("kind") { // the files in the mount may be a source, too
+func (s *optionSet) sourceOf(path string, tell io.Writer) (source string, opened *mounted.Opened, err error) {
+	s.mounted = nil
+	if origin.IsRemote(path) || s.given("kind") { // the files in the mount may be a source, too
 		return path, nil, nil
 	}
 	m, err := mountIn(path)
@@ -42,9 +42,9 @@ func (f *sourceFlags) sourceOf(path string, tell io.Writer) (source string, open
 		return path, nil, fmt.Errorf("%s: %w", m.dir, err)
 	}
 	tellTexts(tell, m, &a)
-	f.mounted = settingsOf{}
+	s.mounted = settingsOf{}
 	for name, values := range a.Opened.Options {
-		f.mounted[name] = setting{values, "the mount on " + m.dir}
+		s.mounted[name] = setting{values, "the mount on " + m.dir}
 	}
 	return a.Opened.Source, a.Opened, nil
 }

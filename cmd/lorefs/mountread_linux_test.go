@@ -26,6 +26,7 @@ func TestCommandsTakeMounts(t *testing.T) { //nolint:paralleltest // it catches 
 		t.Fatal(err)
 	}
 	writeText(t, filepath.Join(dir, "patch"), "lorefs-patch 1\n")
+	runHere(t, "export", filepath.Join(dir, "s", sample.DataCenterName), filepath.Join(dir, "sheets"))
 	for kind, name := range map[string]string{
 		kinds.DataCenterName: sample.DataCenterName, kinds.WorldName: "world", kinds.CASCName: "game", kinds.PacketsName: "session.TeraLog",
 	} {
@@ -50,7 +51,7 @@ func TestCommandsTakeMounts(t *testing.T) { //nolint:paralleltest // it catches 
 		}
 		for _, c := range commandsOfSources {
 			switch c.args[0] {
-			case "mount", "pack", "journal": // to which a mount point is something else
+			case "mount", "journal": // to which a mount point is something else
 				continue
 			}
 			if c.kinds == nil || slices.Contains(c.kinds, kind) {
@@ -62,6 +63,11 @@ func TestCommandsTakeMounts(t *testing.T) { //nolint:paralleltest // it catches 
 			check([]string{"journal", "show", mnt})
 			if said := runHere(t, "query", mnt, "/ItemData/Item/@name"); !strings.Contains(said, "dagger") {
 				t.Errorf("what is edited is not found: %s", said)
+			}
+		}
+		if kind == kinds.PacketsName {
+			if said := runHere(t, "decode", mnt); !strings.Contains(said, `{"number":0,`) {
+				t.Errorf("the session is not decoded: %s", said)
 			}
 		}
 		for _, command := range [][]string{{"status"}, {"commit"}, {"unmount", "--discard"}} {

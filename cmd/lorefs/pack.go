@@ -166,6 +166,7 @@ func (f *packing) known() *sourceFlags {
 	k.addDataCenter(pflag.NewFlagSet("", pflag.ContinueOnError))
 	k.takeGiven(f.flags)
 	k.cacheSize = knownCache
+	k.asFile = true
 	return k.reading()
 }
 
@@ -187,7 +188,7 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 		if known.path == "" {
 			continue
 		}
-		t, err := openSource(ctx, known.path, f.known(), log, silence{}.set)
+		t, err := openToRead(c, known.path, f.known(), log)
 		if err != nil {
 			return err
 		}
