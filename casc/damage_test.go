@@ -13,6 +13,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/config"
 	"lorefs/casc/keys"
 	"lorefs/internal/testneeds"
 )
@@ -156,7 +157,7 @@ func TestNoBuild(t *testing.T) {
 	}
 	twoBuilds := maps.Clone(mirror)
 	other := []byte("encoding = 1 2\n")
-	twoBuilds[casc.ConfigPath("config", write.Key(other))] = other
+	twoBuilds[config.Path("config", write.Key(other))] = other
 	for name, c := range map[string]struct {
 		files write.Files
 		opts  casc.Options

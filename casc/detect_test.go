@@ -13,6 +13,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/config"
 )
 
 // writeDir writes a storage to a folder of the system.
@@ -85,7 +86,7 @@ func TestProducts(t *testing.T) {
 		}
 	}
 	_, err := casc.OpenPath(dir, casc.Options{Product: "four"})
-	e, ok := errors.AsType[*casc.ProductError](err)
+	e, ok := errors.AsType[*config.ProductError](err)
 	if !ok || e.Product != "four" || strings.Join(e.Installed, " ") != "one two three" {
 		t.Errorf("%v", err)
 	}
@@ -100,7 +101,7 @@ func TestModTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	name := filepath.Join(dir, "Data", casc.ConfigPath("config", st.Build.BuildKey))
+	name := filepath.Join(dir, "Data", config.Path("config", st.Build.BuildKey))
 	if err := os.Chtimes(name, when, when); err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +123,7 @@ func TestInactiveProduct(t *testing.T) {
 	}
 	files[".build.info"] = []byte(head + "\n" + row + "one\n" + strings.Join(gone, "|") + "two\n")
 	_, err := casc.OpenPath(writeDir(t, files), casc.Options{Product: "two"})
-	e, ok := errors.AsType[*casc.NoConfigError](err)
+	e, ok := errors.AsType[*config.NoConfigError](err)
 	if !ok || !e.Inactive || len(e.Builds) != 1 || !strings.Contains(err.Error(), `product "two", which is not active: `) {
 		t.Errorf("%v", err)
 	}

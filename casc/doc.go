@@ -9,8 +9,8 @@
 // silent, what CascLib and cascette-rs read. A file is found in steps, each of which has a
 // format of its own:
 //
-//	.build.info           names the configurations                 ParseBuildInfo
-//	config/ab/cd/abcd…    name the manifests                       ParseConfig
+//	.build.info           names the configurations                 config.ParseBuildInfo
+//	config/ab/cd/abcd…    name the manifests                       config.Parse
 //	root                  name or ID to content key                ParseRoot
 //	encoding              content key to encoding keys             NewEncoding
 //	data/*.idx            encoding key to a place in data.NNN      NewIdx

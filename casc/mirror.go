@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 
+	"lorefs/casc/config"
 	"lorefs/casc/keys"
 )
 
@@ -24,7 +25,7 @@ type mirrorArchives struct {
 	fsys iofs.FS
 	dir  string
 	// cdns are the CDN configurations, which list the archives of groups.
-	cdns []*Config
+	cdns []*config.Config
 	// group has the entries of all indexes. here says which of its archives are local.
 	group *group
 	here  []bool
@@ -49,7 +50,7 @@ const indexSuffix = ".index"
 const maxOpen = 256
 
 // openMirror looks for all files of a folder, and reads the indexes. store may be nil.
-func openMirror(fsys iofs.FS, dir string, cdns []*Config, store IndexStore, log *slog.Logger) *mirrorArchives {
+func openMirror(fsys iofs.FS, dir string, cdns []*config.Config, store IndexStore, log *slog.Logger) *mirrorArchives {
 	m := &mirrorArchives{
 		fsys: fsys, dir: dir, cdns: cdns,
 		files: map[keys.Short]keys.Key{}, indexed: map[keys.Key]bool{}, open: map[keys.Key]*file{},
@@ -84,7 +85,7 @@ func openMirror(fsys iofs.FS, dir string, cdns []*Config, store IndexStore, log 
 }
 
 func (m *mirrorArchives) path(key keys.Key) string {
-	return path.Join(path.Dir(m.dir), ConfigPath(path.Base(m.dir), key))
+	return path.Join(path.Dir(m.dir), config.Path(path.Base(m.dir), key))
 }
 
 // file looks for an archive or loose file by its key or the first bytes of it.

@@ -14,6 +14,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/config"
 	"lorefs/casc/keys"
 )
 
@@ -73,7 +74,7 @@ func TestTwoBuilds(t *testing.T) {
 			}
 		}
 		_, _, err := readX(t, both, casc.Options{})
-		e, ok := errors.AsType[*casc.BuildsError](err)
+		e, ok := errors.AsType[*config.BuildsError](err)
 		if !ok || len(e.Builds) != 2 {
 			t.Fatalf("group %v: %v", group, err)
 		}
@@ -87,7 +88,7 @@ func TestTwoBuilds(t *testing.T) {
 			t.Errorf("another product: %v", err)
 		}
 		_, _, err = readX(t, one, casc.Options{Product: "d3"})
-		if _, ok := errors.AsType[*casc.ProductError](err); !ok {
+		if _, ok := errors.AsType[*config.ProductError](err); !ok {
 			t.Errorf("one build, another product: %v", err)
 		}
 	}
@@ -98,7 +99,7 @@ func TestGroupOfNone(t *testing.T) {
 	files, _ := mirrorOf(t, true, "text")
 	for i := range 2 {
 		other := fmt.Appendf(nil, "archives = %v\n", keys.Key{byte(i + 1)})
-		files[casc.ConfigPath("config", write.Key(other))] = other
+		files[config.Path("config", write.Key(other))] = other
 	}
 	for name, data := range files {
 		if strings.HasPrefix(name, "config/") && strings.Contains(string(data), "archive-group") {
@@ -124,8 +125,8 @@ func TestMisnamedIndex(t *testing.T) {
 			continue
 		}
 		wrong := write.Key(other)
-		files[casc.ConfigPath("data", wrong)] = files[strings.TrimSuffix(name, ".index")][:20]
-		files[casc.ConfigPath("data", wrong)+".index"] = data
+		files[config.Path("data", wrong)] = files[strings.TrimSuffix(name, ".index")][:20]
+		files[config.Path("data", wrong)+".index"] = data
 	}
 	got, st, err := readX(t, files, casc.Options{})
 	if err != nil || got != "text" {
@@ -147,7 +148,7 @@ func manyArchives(files write.Files, archives, perArchive int) (keys []keys.Key)
 			keys = append(keys, key)
 		}
 		index := write.ArchiveIndex(own, 4)
-		name := casc.ConfigPath("data", write.Key(index[len(index)-28:]))
+		name := config.Path("data", write.Key(index[len(index)-28:]))
 		files[name], files[name+".index"] = nil, index
 	}
 	return keys
@@ -254,7 +255,7 @@ func TestKeptGroup(t *testing.T) {
 			}
 		}
 		kept = memoryStore{}
-		files[casc.ConfigPath("data", keys.Key{5})+".index"] = []byte("damaged")
+		files[config.Path("data", keys.Key{5})+".index"] = []byte("damaged")
 		look("damaged index", files)
 		if len(kept) > 0 {
 			t.Error("what is not whole is kept")
@@ -284,9 +285,9 @@ func TestMisfit(t *testing.T) {
 			all = append(all, e)
 		}
 		other := write.ArchiveIndex(all, 4)
-		name := casc.ConfigPath("data", write.Key(other[len(other)-28:]))
+		name := config.Path("data", write.Key(other[len(other)-28:]))
 		files[name], files[name+".index"] = nil, other
-		whole := casc.ConfigPath("data", names[0])
+		whole := config.Path("data", names[0])
 		if cut {
 			files[whole] = files[whole][:10]
 		}
@@ -345,7 +346,7 @@ func TestOtherPlace(t *testing.T) {
 			t.Fatal(err)
 		}
 		whole := files[f.Archive][f.Off:][:f.Size]
-		files[casc.ConfigPath("data", e.EKeys[0])] = bytes.Clone(whole)
+		files[config.Path("data", e.EKeys[0])] = bytes.Clone(whole)
 		if fromEnd {
 			whole[len(whole)-1] ^= 1
 		} else {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"lorefs/blte"
+	"lorefs/casc/config"
 	"lorefs/casc/internal/format"
 	"lorefs/casc/keys"
 )
@@ -25,14 +26,14 @@ type objects interface {
 
 	// config reads a configuration and also returns its text. Without it the error matches
 	// io/fs.ErrNotExist.
-	config(ctx context.Context, key keys.Key) (*Config, []byte, error)
+	config(ctx context.Context, key keys.Key) (*config.Config, []byte, error)
 	// configs visits all configurations. fault is called for those that can't be read.
-	configs(visit func(key keys.Key, c *Config), fault func(error))
+	configs(visit func(key keys.Key, c *config.Config), fault func(error))
 	// configTime returns when a configuration was put there.
 	configTime(key keys.Key) (time.Time, error)
 
 	// archives opens the archives. cdns are the configurations that list them.
-	archives(cdns []*Config, opts archiveOptions) (archives, error)
+	archives(cdns []*config.Config, opts archiveOptions) (archives, error)
 }
 
 // archiveOptions are what opening archives needs besides their objects.
@@ -47,10 +48,10 @@ type archiveOptions struct {
 type buildList struct {
 	// name is the name in the folder, kind the name without the dot.
 	name, kind string
-	parse      func([]byte) ([]Build, error)
+	parse      func([]byte) ([]config.Build, error)
 	stamp      stamp
 	data       []byte
-	all        []Build
+	all        []config.Build
 }
 
 // folder has the objects of a storage in a folder: of an installed game, or of a mirror.
@@ -68,12 +69,12 @@ func newFolder(fsys iofs.FS) (*folder, error) {
 // buildFiles are the files that say which build is installed.
 var buildFiles = []struct {
 	name  string
-	parse func([]byte) ([]Build, error)
-}{{".build.info", ParseBuildInfo}, {".build.db", ParseBuildDB}}
+	parse func([]byte) ([]config.Build, error)
+}{{".build.info", config.ParseBuildInfo}, {".build.db", config.ParseBuildDB}}
 
 func (d *folder) builds(file string) (*buildList, error) {
 	if file != "" {
-		return d.readBuilds(buildList{name: file, kind: "build.info", parse: ParseBuildInfo})
+		return d.readBuilds(buildList{name: file, kind: "build.info", parse: config.ParseBuildInfo})
 	}
 	for _, f := range buildFiles {
 		has, err := exists(d.fsys, f.name)
@@ -111,25 +112,27 @@ func (d *folder) newBuilds(before *buildList) (*buildList, error) {
 	return d.readBuilds(*before)
 }
 
-func (d *folder) configPath(key keys.Key) string { return path.Join(d.data, ConfigPath("config", key)) }
+func (d *folder) configPath(key keys.Key) string {
+	return path.Join(d.data, config.Path("config", key))
+}
 
-func (d *folder) config(_ context.Context, key keys.Key) (*Config, []byte, error) {
+func (d *folder) config(_ context.Context, key keys.Key) (*config.Config, []byte, error) {
 	return d.readConfig(d.configPath(key), key)
 }
 
-func (d *folder) readConfig(name string, key keys.Key) (*Config, []byte, error) {
+func (d *folder) readConfig(name string, key keys.Key) (*config.Config, []byte, error) {
 	data, err := readFile(d.fsys, name, format.MaxText)
 	if err != nil {
 		return nil, nil, err
 	}
-	c, err := ReadConfig(data, key)
+	c, err := config.Read(data, key)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return c, data, nil
 }
 
-func (d *folder) configs(visit func(key keys.Key, c *Config), fault func(error)) {
+func (d *folder) configs(visit func(key keys.Key, c *config.Config), fault func(error)) {
 	walkKeys(d.fsys, path.Join(d.data, "config"), func(name string) {
 		key, err := keys.Parse(path.Base(name))
 		if err != nil {
@@ -150,7 +153,7 @@ func (d *folder) configTime(key keys.Key) (time.Time, error) {
 }
 
 // archives opens the archives of an install or of a mirror.
-func (d *folder) archives(cdns []*Config, opts archiveOptions) (archives, error) {
+func (d *folder) archives(cdns []*config.Config, opts archiveOptions) (archives, error) {
 	dir, err := findArchives(d.fsys, d.data)
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 
+	"lorefs/casc/config"
 	"lorefs/casc/internal/format"
 	"lorefs/casc/keys"
 	"lorefs/internal/cursor"
@@ -19,7 +20,7 @@ type Patch struct {
 	Key keys.Key
 	// Encoding is the encoding file after the patches; its Name is the ESpec. It is zero if
 	// the manifest does not state it.
-	Encoding Ref
+	Encoding config.Ref
 	Files    []PatchFile
 }
 
@@ -78,8 +79,8 @@ func ParsePatch(data []byte) (*Patch, error) {
 	return p, p.parseBlocks(data, table, int64(c.Off()-len(table)), 1<<bits)
 }
 
-func patchEncoding(c *cursor.Cursor) Ref {
-	var r Ref
+func patchEncoding(c *cursor.Cursor) config.Ref {
+	var r config.Ref
 	copy(r.CKey[:], c.Bytes(16))
 	copy(r.EKey[:], c.Bytes(16))
 	r.Size, r.EncodedSize = int64(c.BE32()), int64(c.BE32())

@@ -11,6 +11,7 @@ import (
 	"lorefs/blte"
 	"lorefs/casc"
 	"lorefs/casc/casctest"
+	"lorefs/casc/config"
 	"lorefs/casc/keys"
 )
 
@@ -27,7 +28,7 @@ func openEncoding(t testing.TB, data []byte) *casc.Encoding {
 // table.
 func TestRealEncodings(t *testing.T) {
 	for file, specs := range map[string]int{"wow_classic_era_truncated.bin": 56, "wow_classic_truncated.bin": 1169} {
-		data := fixture(t, "cascette-rs/encoding/"+file)
+		data := casctest.Fixture(t, "cascette-rs/encoding/"+file)
 		e := openEncoding(t, data)
 		if e.Specs() != specs || e.OwnSpec != "" { // it is cut off
 			t.Errorf("%s: %d specs, own %q", file, e.Specs(), e.OwnSpec)
@@ -81,7 +82,7 @@ func TestRealArchiveIndexes(t *testing.T) {
 	for file, want := range map[string]int{
 		"0017a402f556fbece46c38dc431a2c9b.index": 7060, "00b79cc0eebdd26437c7e92e57ac7f5c.index": 2062, "s2_00872b40344ef1a3dac4aff09588603c.index": 1555,
 	} {
-		x, err := casc.ParseArchiveIndex(fixture(t, "cascette-rs/archive/"+file))
+		x, err := casc.ParseArchiveIndex(casctest.Fixture(t, "cascette-rs/archive/"+file))
 		if err != nil || x.Len() != want || x.OffsetBytes != 4 {
 			t.Errorf("%s: %v", file, err)
 			continue
@@ -110,7 +111,7 @@ func TestRealInstalls(t *testing.T) {
 		"cascette-rs/install/classic_era_1.15.7_v1.install":        {29, 240},
 		"cascette-py/314436cc1adeed58d203bf32402cc1bc.install.dec": {0, 0},
 	} {
-		m, err := casc.ParseInstall(fixture(t, file))
+		m, err := casc.ParseInstall(casctest.Fixture(t, file))
 		if err != nil || want.tags > 0 && (len(m.Tags) != want.tags || len(m.Entries) != want.entries) || len(m.Entries) == 0 {
 			t.Errorf("%s: %v", file, err)
 			continue
@@ -138,7 +139,7 @@ func TestRealInstalls(t *testing.T) {
 }
 
 func TestRealDownload(t *testing.T) {
-	m, err := casc.ParseDownload(fixture(t, "cascette-rs/download/classic_era_1.15.7_v1_100entries.download"))
+	m, err := casc.ParseDownload(casctest.Fixture(t, "cascette-rs/download/classic_era_1.15.7_v1_100entries.download"))
 	if err != nil || m.Version != 1 || m.Len() != 100 || len(m.Tags) != 29 {
 		t.Fatalf("%+v, %v", m, err)
 	}
@@ -153,7 +154,7 @@ func TestRealPatches(t *testing.T) {
 	for file, files := range map[string]int{
 		"e3fffe04f64007852408b86e44d91e5a": 50, "aaad2399821319140599c508abd54c9c": 112, "071290388e1f3b898157c372f03bc435": 19,
 	} {
-		m, err := casc.ParsePatch(fixture(t, "cascette-rs/patch_archive/"+file+".bin"))
+		m, err := casc.ParsePatch(casctest.Fixture(t, "cascette-rs/patch_archive/"+file+".bin"))
 		if err != nil || m.Version != 2 || len(m.Files) != files || m.Key.String() != file {
 			t.Errorf("%s: %v", file, err)
 			continue
@@ -178,7 +179,7 @@ func TestRealPatchIndexes(t *testing.T) {
 		"wow_classic_patch_index.bin":     {141, "fa24d500121e588b11dfbc34070e9825"},
 		"wow_retail_patch_index.bin":      {242, "c7d04f9b11cd0178a34ad4a457170d93"},
 	} {
-		m, err := casc.ParsePatchIndex(fixture(t, "cascette-rs/patch_index/"+file))
+		m, err := casc.ParsePatchIndex(casctest.Fixture(t, "cascette-rs/patch_index/"+file))
 		if err != nil || m.Len() != want.entries {
 			t.Errorf("%s: %v", file, err)
 			continue
@@ -195,7 +196,7 @@ func TestRealWoWRoots(t *testing.T) {
 	for file, want := range map[string]struct{ version, files int }{
 		"classic_era_v1_2blocks.root": {0, 1493}, "retail_11.2.7_v2_3blocks.root": {3, 0},
 	} {
-		r, err := casc.ParseWoWRoot(fixture(t, "cascette-rs/root/"+file))
+		r, err := casc.ParseWoWRoot(casctest.Fixture(t, "cascette-rs/root/"+file))
 		if err != nil || r.Version != want.version {
 			t.Errorf("%s: %+v, %v", file, r, err)
 			continue
@@ -217,7 +218,7 @@ func TestRealWoWRoots(t *testing.T) {
 // TestRealTVFS reads real manifests, without those nested in them.
 func TestRealTVFS(t *testing.T) {
 	for _, name := range []string{"wow_classic_era_04ca19154f0c48b1", "wow_classic_cbd15a9f67c4d28d", "wow_dbd6a1911a9dd025"} {
-		r, err := casc.ParseTVFS(fixture(t, "cascette-rs/tvfs/"+name+".bin"), nil)
+		r, err := casc.ParseTVFS(casctest.Fixture(t, "cascette-rs/tvfs/"+name+".bin"), nil)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -239,12 +240,12 @@ func TestRealTVFS(t *testing.T) {
 // TestRealTVFSNests finds the nested manifests of a build configuration in the manifest
 // that they are nested in.
 func TestRealTVFSNests(t *testing.T) {
-	cfg, err := casc.ParseConfig(fixture(t, "cascette-rs/config/wow_classic_era_build_config.txt"))
+	cfg, err := config.Parse(casctest.Fixture(t, "cascette-rs/config/wow_classic_era_build_config.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	loader := &refusing{}
-	r, err := casc.ParseTVFS(fixture(t, "cascette-rs/tvfs/wow_classic_era_04ca19154f0c48b1.bin"), loader)
+	r, err := casc.ParseTVFS(casctest.Fixture(t, "cascette-rs/tvfs/wow_classic_era_04ca19154f0c48b1.bin"), loader)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,7 +279,7 @@ func (l *refusing) Encoded([]byte) ([]byte, error)   { l.asked++; return nil, ca
 func vectors(t testing.TB) map[string][]byte {
 	t.Helper()
 	v := map[string][]byte{}
-	for line := range strings.Lines(string(fixture(t, "vectors/scr_real_bytes.txt"))) {
+	for line := range strings.Lines(string(casctest.Fixture(t, "vectors/scr_real_bytes.txt"))) {
 		name, text, ok := strings.Cut(strings.TrimSpace(line), " ")
 		if b, err := hex.DecodeString(text); ok && err == nil {
 			v[name] = b

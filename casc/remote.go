@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"lorefs/blte"
+	"lorefs/casc/config"
 	"lorefs/casc/keys"
 )
 
@@ -72,7 +73,7 @@ type RemoteOptions struct {
 // when it is needed: the pages of the encoding file one by one or, if many are needed at once,
 // all of them; the indexes when a file is first opened that is not found without them. Every
 // file is taken for local until it is opened.
-func OpenRemote(ctx context.Context, from Remote, build *Build, opts RemoteOptions) (*Storage, error) {
+func OpenRemote(ctx context.Context, from Remote, build *config.Build, opts RemoteOptions) (*Storage, error) {
 	s := newStorage(&remoteObjects{from: from, progress: opts.Progress, whole: opts.WholeFiles}, opts.Options)
 	s.Build = *build
 	err := s.inSteps(ctx, s.readRemoteConfigs, s.checkProduct, s.readKeys, s.openArchives, s.openRemoteEncoding)
@@ -91,7 +92,7 @@ func (s *Storage) readRemoteConfigs(ctx context.Context) (err error) {
 	if s.CDNConfig, err = s.readConfig(ctx, "cdn-config", s.Build.CDNKey); err != nil {
 		return fmt.Errorf("CDN configuration: %w", err)
 	}
-	s.cdns = []*Config{s.CDNConfig}
+	s.cdns = []*config.Config{s.CDNConfig}
 	return nil
 }
 
@@ -154,22 +155,22 @@ func (r *remoteObjects) builds(string) (*buildList, error) { return nil, nil }
 
 func (r *remoteObjects) newBuilds(*buildList) (*buildList, error) { return nil, nil }
 
-func (r *remoteObjects) config(ctx context.Context, key keys.Key) (*Config, []byte, error) {
+func (r *remoteObjects) config(ctx context.Context, key keys.Key) (*config.Config, []byte, error) {
 	data, err := r.from.Config(ctx, key)
 	if err != nil {
 		return nil, nil, err
 	}
-	c, err := ReadConfig(data, key)
+	c, err := config.Read(data, key)
 	return c, data, err
 }
 
-func (r *remoteObjects) configs(func(keys.Key, *Config), func(error)) {}
+func (r *remoteObjects) configs(func(keys.Key, *config.Config), func(error)) {}
 
 func (r *remoteObjects) configTime(keys.Key) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("casc: nothing tells when a remote build was made: %w", errors.ErrUnsupported)
 }
 
-func (r *remoteObjects) archives(cdns []*Config, opts archiveOptions) (archives, error) {
+func (r *remoteObjects) archives(cdns []*config.Config, opts archiveOptions) (archives, error) {
 	return newRemoteArchives(r, cdns[0], opts)
 }
 
@@ -184,7 +185,7 @@ func (s *Storage) openRemoteEncoding(ctx context.Context) error {
 		}
 		names = append(names, ref.Name)
 	}
-	refs := make([]Ref, len(names))
+	refs := make([]config.Ref, len(names))
 	for i, name := range names {
 		var err error
 		if refs[i], err = s.BuildConfig.Ref(name); err != nil {
@@ -195,7 +196,7 @@ func (s *Storage) openRemoteEncoding(ctx context.Context) error {
 		}
 	}
 	if refs[0].EKey.IsZero() {
-		return config.Bad(0, "the build configuration has no encoding key of the encoding file")
+		return config.Format.Bad(0, "the build configuration has no encoding key of the encoding file")
 	}
 	f := &remoteEncoding{}
 	var err error
@@ -214,7 +215,7 @@ func (s *Storage) openRemoteEncoding(ctx context.Context) error {
 
 // nameRoot finds the encoding keys of the root, of which the build configuration has only the
 // content key.
-func (s *Storage) nameRoot(ctx context.Context, a *remoteArchives, root Ref) error {
+func (s *Storage) nameRoot(ctx context.Context, a *remoteArchives, root config.Ref) error {
 	if root.CKey.IsZero() || !root.EKey.IsZero() {
 		return nil
 	}
@@ -229,7 +230,7 @@ func (s *Storage) nameRoot(ctx context.Context, a *remoteArchives, root Ref) err
 }
 
 // contentOf opens a file as Storage.open does, for the storage itself.
-func (s *Storage) contentOf(ctx context.Context, f *remoteFile, ref Ref) (*Content, error) {
+func (s *Storage) contentOf(ctx context.Context, f *remoteFile, ref config.Ref) (*Content, error) {
 	d, err := s.openAt(ctx, f.place(), encoded{key: ref.EKey[:], ckey: ref.CKey, access: access{blocks: s.opts.Blocks}})
 	if err != nil {
 		return nil, fmt.Errorf("casc: %w", err)

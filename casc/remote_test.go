@@ -16,6 +16,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/config"
 	"lorefs/casc/keys"
 	"lorefs/internal/testneeds"
 )
@@ -75,7 +76,7 @@ func checked(data []byte, err error, check func([]byte) error) ([]byte, error) {
 }
 
 func (m *memoryRemote) Config(ctx context.Context, key keys.Key) ([]byte, error) {
-	data, err := m.get(ctx, casc.ConfigPath("config", key), 0, 0)
+	data, err := m.get(ctx, config.Path("config", key), 0, 0)
 	return checked(data, err, func(b []byte) error {
 		if write.Key(b) != key {
 			return errors.New("wrong MD5")
@@ -85,12 +86,12 @@ func (m *memoryRemote) Config(ctx context.Context, key keys.Key) ([]byte, error)
 }
 
 func (m *memoryRemote) Index(ctx context.Context, archive keys.Key, check func([]byte) error) ([]byte, error) {
-	data, err := m.get(ctx, casc.ConfigPath("data", archive)+".index", 0, 0)
+	data, err := m.get(ctx, config.Path("data", archive)+".index", 0, 0)
 	return checked(data, err, check)
 }
 
 func (m *memoryRemote) Loose(ctx context.Context, f casc.RemoteFile, check func([]byte) error) ([]byte, error) {
-	data, err := m.get(ctx, casc.ConfigPath("data", f.Key), 0, 0)
+	data, err := m.get(ctx, config.Path("data", f.Key), 0, 0)
 	return checked(data, err, check)
 }
 
@@ -102,7 +103,7 @@ func (m *memoryRemote) Range(ctx context.Context, f casc.RemoteFile, off, size i
 
 func (m *memoryRemote) Together(ctx context.Context, archive keys.Key, files []casc.RemoteFile, check func(int, []byte) error) ([][]byte, error) {
 	first, last := files[0].Off, files[len(files)-1]
-	data, err := m.get(ctx, casc.ConfigPath("data", archive), first, last.Off+last.Size-first)
+	data, err := m.get(ctx, config.Path("data", archive), first, last.Off+last.Size-first)
 	if err != nil {
 		return nil, err
 	}
@@ -127,9 +128,9 @@ func (m *memoryRemote) Begin(ctx context.Context, f casc.RemoteFile, size int64,
 
 func placeIn(f casc.RemoteFile, off int64) (string, int64) {
 	if f.Archive.IsZero() {
-		return casc.ConfigPath("data", f.Key), off
+		return config.Path("data", f.Key), off
 	}
-	return casc.ConfigPath("data", f.Archive), f.Off + off
+	return config.Path("data", f.Archive), f.Off + off
 }
 
 func (m *memoryRemote) reset() {
@@ -147,7 +148,7 @@ func (m *memoryRemote) requests() []string {
 
 func openRemote(t *testing.T, m *memoryRemote, opts casc.RemoteOptions) *casc.Storage {
 	t.Helper()
-	st, err := casc.OpenRemote(t.Context(), m, &casc.Build{BuildKey: m.cdn.Build, CDNKey: m.cdn.Config}, opts)
+	st, err := casc.OpenRemote(t.Context(), m, &config.Build{BuildKey: m.cdn.Build, CDNKey: m.cdn.Config}, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -291,7 +292,7 @@ func TestRemoteSpoiled(t *testing.T) {
 			}
 			return data
 		}}
-		st, err := casc.OpenRemote(t.Context(), m, &casc.Build{BuildKey: cdn.Build, CDNKey: cdn.Config}, casc.RemoteOptions{})
+		st, err := casc.OpenRemote(t.Context(), m, &config.Build{BuildKey: cdn.Build, CDNKey: cdn.Config}, casc.RemoteOptions{})
 		if err != nil {
 			continue
 		}
@@ -445,7 +446,7 @@ func TestRemoteLostIndex(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		lost := casc.ConfigPath("data", cdn.Archives[1]) + ".index"
+		lost := config.Path("data", cdn.Archives[1]) + ".index"
 		m := &memoryRemote{cdn: cdn, refuse: func(path string) error {
 			if path == lost {
 				return refusal
@@ -487,10 +488,10 @@ func TestRemoteLostIndex(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		archive, loose := cdn.Files[casc.ConfigPath("data", cdn.Archives[1])], 0
+		archive, loose := cdn.Files[config.Path("data", cdn.Archives[1])], 0
 		for e := range index.Entries() {
 			if loose++; loose%2 == 0 {
-				cdn.Files[casc.ConfigPath("data", e.Key)] = archive[e.Off : e.Off+e.Size]
+				cdn.Files[config.Path("data", e.Key)] = archive[e.Off : e.Off+e.Size]
 			}
 		}
 		if got := names(m); got < named/3 || got > named*2/3 {

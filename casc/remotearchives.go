@@ -15,6 +15,7 @@ import (
 
 	"github.com/hashicorp/golang-lru/v2"
 
+	"lorefs/casc/config"
 	"lorefs/casc/keys"
 	"lorefs/internal/cache"
 	"lorefs/internal/flight"
@@ -41,7 +42,7 @@ type namedFile struct {
 	size int64
 }
 
-func newRemoteArchives(r *remoteObjects, cdn *Config, opts archiveOptions) (*remoteArchives, error) {
+func newRemoteArchives(r *remoteObjects, cdn *config.Config, opts archiveOptions) (*remoteArchives, error) {
 	x := &remoteIndexes{from: r.from, progress: r.progress, store: opts.index, log: opts.log}
 	var err error
 	if x.names, err = cdn.Keys("archives"); err != nil {

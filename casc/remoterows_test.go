@@ -10,6 +10,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/config"
 	"lorefs/casc/keys"
 )
 
@@ -94,7 +95,7 @@ func TestRemoteVerify(t *testing.T) {
 	if asked := m.requests(); len(found) > 0 || len(asked) > n/100 {
 		t.Errorf("%d requests for %d files; %v", len(asked), n, found)
 	}
-	archive := cdn.Files[casc.ConfigPath("data", cdn.Archives[1])]
+	archive := cdn.Files[config.Path("data", cdn.Archives[1])]
 	archive[len(archive)/2] ^= 1
 	found = check()
 	if asked := m.requests(); len(found) != 2 || found[1].File == "" || len(asked) > n/50 {

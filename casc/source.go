@@ -129,7 +129,7 @@ func openFolder(dir string) (fsys anyCase, err error) {
 // maxKeyFolders is how many folders deep files named by their keys lie: ab/cd/KEY.
 const maxKeyFolders = 2
 
-// walkKeys visits the files of a folder that have paths as of ConfigPath, also behind
+// walkKeys visits the files of a folder that have paths as of config.Path, also behind
 // links. It calls fault for folders and links that it can't follow.
 func walkKeys(fsys iofs.FS, dir string, visit func(name string), fault func(error)) {
 	walkBelow(fsys, dir, maxKeyFolders, visit, fault)

@@ -17,6 +17,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"lorefs/blte"
+	"lorefs/casc/config"
 	"lorefs/casc/keys"
 	"lorefs/internal/flight"
 )
@@ -60,9 +61,9 @@ type Options struct {
 type Storage struct {
 	// Build is the row of .build.info. In folders without one only BuildKey and CDNKey are
 	// set.
-	Build Build
+	Build config.Build
 	// BuildConfig is the build configuration, CDNConfig that of the CDN, or nil.
-	BuildConfig, CDNConfig *Config
+	BuildConfig, CDNConfig *config.Config
 
 	objects objects
 	opts    Options
@@ -74,7 +75,7 @@ type Storage struct {
 	encoding *Encoding
 	configs  []ConfigFile
 	// cdns are all configurations of the CDN that are local, or the one in use.
-	cdns []*Config
+	cdns []*config.Config
 
 	// faults are the faults that Open found.
 	faults []error
@@ -202,21 +203,21 @@ func (s *Storage) findBuild(context.Context) error {
 }
 
 // selectBuild takes the build of Options, or the active one.
-func (s *Storage) selectBuild(builds []Build) (err error) {
+func (s *Storage) selectBuild(builds []config.Build) (err error) {
 	if s.opts.BuildName != "" {
 		if err := s.nameBuild(builds); err != nil {
 			return err
 		}
 	}
 	if !s.opts.BuildKey.IsZero() {
-		i := slices.IndexFunc(builds, func(b Build) bool { return b.BuildKey == s.opts.BuildKey })
+		i := slices.IndexFunc(builds, func(b config.Build) bool { return b.BuildKey == s.opts.BuildKey })
 		if s.Build.BuildKey = s.opts.BuildKey; i >= 0 {
 			s.Build = builds[i]
 		}
 		s.update.list = nil // the active one need not be this one
-	} else if s.Build, err = SelectBuild(builds, s.opts.Product); err != nil {
+	} else if s.Build, err = config.SelectBuild(builds, s.opts.Product); err != nil {
 		return err
-	} else if all := activeProducts(builds); s.opts.Product == "" && len(all) > 1 {
+	} else if all := config.ActiveProducts(builds); s.opts.Product == "" && len(all) > 1 {
 		s.others = slices.DeleteFunc(slices.Clone(all), func(p string) bool { return p == s.Build.Product })
 		s.log.Warn("several products are installed, and one is open",
 			slog.String("open", s.Build.Product), slog.String("installed", strings.Join(all, ", ")))
@@ -272,7 +273,7 @@ func (s *Storage) openEncoding(ctx context.Context) error {
 		return err
 	}
 	if ref.EKey.IsZero() {
-		return config.Bad(0, "the build configuration has no encoding key of the encoding file")
+		return config.Format.Bad(0, "the build configuration has no encoding key of the encoding file")
 	}
 	f := &encodingFile{storage: s, ref: ref}
 	c, err := f.open(ctx)
@@ -289,7 +290,7 @@ func (s *Storage) openEncoding(ctx context.Context) error {
 // storage uses it as long as it is open.
 type encodingFile struct {
 	storage *Storage
-	ref     Ref
+	ref     config.Ref
 	now     atomic.Pointer[Content]
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	iofs "io/fs"
 
+	"lorefs/casc/config"
 	"lorefs/casc/keys"
 )
 
@@ -21,7 +22,7 @@ type ConfigFile struct {
 // Configs returns the files that Open read. Their data must not be changed.
 func (s *Storage) Configs() []ConfigFile { return s.configs }
 
-func (s *Storage) readConfig(ctx context.Context, what string, key keys.Key) (*Config, error) {
+func (s *Storage) readConfig(ctx context.Context, what string, key keys.Key) (*config.Config, error) {
 	c, data, err := s.objects.config(ctx, key)
 	if err != nil {
 		return nil, err
@@ -40,7 +41,7 @@ func (s *Storage) readConfigs(ctx context.Context) error {
 		if s.CDNConfig, err = s.readConfig(ctx, "cdn-config", s.Build.CDNKey); err != nil {
 			s.addFault(fmt.Errorf("CDN configuration: %w", err))
 		} else {
-			s.cdns = []*Config{s.CDNConfig}
+			s.cdns = []*config.Config{s.CDNConfig}
 		}
 	}
 	return s.readPatchConfig(ctx)
@@ -48,7 +49,7 @@ func (s *Storage) readConfigs(ctx context.Context) error {
 
 // noConfig adds to the error of a build configuration what could be opened instead.
 func (s *Storage) noConfig(err error) error {
-	e := &NoConfigError{Product: s.Build.Product, Inactive: s.update.list != nil && !s.Build.Active, Others: s.others, Err: err}
+	e := &config.NoConfigError{Product: s.Build.Product, Inactive: s.update.list != nil && !s.Build.Active, Others: s.others, Err: err}
 	if errors.Is(err, iofs.ErrNotExist) {
 		e.Builds, _ = s.walkConfigs()
 	}

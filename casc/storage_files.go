@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"lorefs/casc/config"
 	"lorefs/casc/internal/format"
 	"lorefs/casc/keys"
 )
@@ -33,7 +34,7 @@ func (s *Storage) Encoded(ctx context.Context, prefix []byte) ([]byte, error) {
 
 // referred reads what the build configuration refers to, in the form that it names or else
 // in another.
-func (s *Storage) referred(ctx context.Context, ref Ref) ([]byte, error) {
+func (s *Storage) referred(ctx context.Context, ref config.Ref) ([]byte, error) {
 	if ref.EKey.IsZero() {
 		return s.Content(ctx, ref.CKey)
 	}

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"slices"
 
+	"lorefs/casc/config"
 	"lorefs/casc/keys"
 )
 
@@ -150,7 +151,7 @@ func (s *Storage) contentRoot(ctx context.Context, ckey keys.Key) (Root, error) 
 }
 
 // vfsRoot reads the virtual file system, and says which manifests are nested in it.
-func (s *Storage) vfsRoot(ctx context.Context, ref Ref) (Root, error) {
+func (s *Storage) vfsRoot(ctx context.Context, ref config.Ref) (Root, error) {
 	data, err := s.referred(ctx, ref)
 	if err != nil {
 		return nil, err
@@ -174,7 +175,7 @@ func (s *Storage) installRoot(ctx context.Context) (Root, error) {
 		return nil, err
 	}
 	if ref.CKey.IsZero() {
-		return nil, config.Bad(0, "the build configuration has no root, vfs-root, or install")
+		return nil, config.Format.Bad(0, "the build configuration has no root, vfs-root, or install")
 	}
 	m, err := s.Install(ctx)
 	if err != nil {

@@ -2,146 +2,37 @@ package casc
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
 
+	"lorefs/casc/config"
 	"lorefs/casc/keys"
 )
 
-// BuildsError reports that a folder without .build.info has no build configuration, or that
-// it has several and none was asked for.
-type BuildsError struct {
-	Builds []FoundBuild
-}
-
-// FoundBuild is a build configuration that was found.
-type FoundBuild struct {
-	Key keys.Key
-	// Name is build-name, Product is build-uid; they may be empty.
-	Name, Product string
-}
-
-func (e *BuildsError) Error() string {
-	text := fmt.Sprintf("casc: no .build.info, and %d build configurations", len(e.Builds))
-	if len(e.Builds) == 0 {
-		return text
-	}
-	return text + "; give the key of one: " + listBuilds(e.Builds)
-}
-
-func listBuilds(builds []FoundBuild) string {
-	var list []string
-	for i := range builds {
-		b := &builds[i]
-		list = append(list, strings.Join(strings.Fields(b.Key.String()+" "+b.Product+" "+b.Name), " "))
-	}
-	return listed(list, "; ")
-}
-
-// listed joins words of a file for an error: not all of a long word, and not all of many.
-func listed(words []string, between string) string {
-	const most, long = 32, 128
-	var list []string
-	for _, w := range words[:min(len(words), most)] {
-		if len(w) > long {
-			w = strings.ToValidUTF8(w[:long], "") + "…"
-		}
-		list = append(list, w)
-	}
-	if more := len(words) - len(list); more > 0 {
-		list = append(list, fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(list, between)
-}
-
-// NameError reports that no build has a name, or that several have it.
-type NameError struct {
-	Name string
-	// Builds are those with the name or, if there are none, all.
-	Builds []FoundBuild
-	// Several says that they have the name.
-	Several bool
-}
-
-func (e *NameError) Error() string {
-	text, list := "no build is called", "there are"
-	if e.Several {
-		text, list = "several builds are called", "give the key of one"
-	}
-	text = fmt.Sprintf("casc: %s %q", text, e.Name)
-	if len(e.Builds) == 0 {
-		return text
-	}
-	return text + "; " + list + ": " + listBuilds(e.Builds)
-}
-
-// KeyOf returns the key of the build whose name, version or number is given. The error is a
-// [NameError] unless there is one.
-func KeyOf(builds []FoundBuild, name string) (keys.Key, error) {
-	var found []FoundBuild
-	for _, b := range builds {
-		same := func(f FoundBuild) bool { return f.Key == b.Key }
-		if b.isCalled(name) && !slices.ContainsFunc(found, same) {
-			found = append(found, b)
-		}
-	}
-	switch len(found) {
-	case 0:
-		return keys.Key{}, &NameError{Name: name, Builds: builds}
-	case 1:
-		return found[0].Key, nil
-	}
-	return keys.Key{}, &NameError{Name: name, Builds: found, Several: true}
-}
-
-// isCalled reports whether a build has a name, or a number. Its name is a version, whose last part
-// is the number, or is like WOW-12345patch1.2.3_Retail.
-func (b *FoundBuild) isCalled(name string) bool {
-	if name == "" || strings.EqualFold(name, b.Name) {
-		return name != ""
-	}
-	number := b.Name
-	if front, _, ok := strings.Cut(number, "patch"); ok {
-		number = front
-	}
-	return number[strings.LastIndexAny(number, "-.")+1:] == name && strings.Trim(name, "0123456789") == ""
-}
-
-// FoundBuilds returns the builds of a list as [KeyOf] takes them.
-func FoundBuilds(list []Build) (found []FoundBuild) {
-	for i := range list {
-		if b := &list[i]; !b.BuildKey.IsZero() {
-			found = append(found, FoundBuild{b.BuildKey, b.Version, b.Product})
-		}
-	}
-	return found
-}
-
 // nameBuild finds the key of the build that Options name: in the list of builds, or in the
 // configurations of those that the list does not have.
-func (s *Storage) nameBuild(list []Build) (err error) {
-	found := FoundBuilds(list)
-	if s.opts.BuildKey, err = KeyOf(found, s.opts.BuildName); err == nil {
+func (s *Storage) nameBuild(list []config.Build) (err error) {
+	found := config.FoundBuilds(list)
+	if s.opts.BuildKey, err = config.KeyOf(found, s.opts.BuildName); err == nil {
 		return nil
 	}
-	s.objects.configs(func(key keys.Key, c *Config) {
-		if c.Text("encoding") != "" && !slices.ContainsFunc(found, func(f FoundBuild) bool { return f.Key == key }) {
-			found = append(found, foundBuild(key, c))
+	s.objects.configs(func(key keys.Key, c *config.Config) {
+		if c.Text("encoding") != "" && !slices.ContainsFunc(found, func(f config.FoundBuild) bool { return f.Key == key }) {
+			found = append(found, config.Found(key, c))
 		}
 	}, func(error) {}) // one that can't be read has no name
-	s.opts.BuildKey, err = KeyOf(found, s.opts.BuildName)
+	s.opts.BuildKey, err = config.KeyOf(found, s.opts.BuildName)
 	return err
 }
 
 // searchConfigs looks for the configurations if no .build.info names them.
 func (s *Storage) searchConfigs() error {
-	s.Build = Build{BuildKey: s.opts.BuildKey, CDNKey: s.opts.CDNKey}
+	s.Build = config.Build{BuildKey: s.opts.BuildKey, CDNKey: s.opts.CDNKey}
 	found, cdns := s.walkConfigs()
 	var err error
 	if s.opts.BuildName != "" {
-		if s.Build.BuildKey, err = KeyOf(found, s.opts.BuildName); err != nil {
+		if s.Build.BuildKey, err = config.KeyOf(found, s.opts.BuildName); err != nil {
 			return err
 		}
 	}
@@ -157,18 +48,18 @@ func (s *Storage) searchConfigs() error {
 }
 
 // chooseBuild returns the only build, or the only one of the product that was asked for.
-func (s *Storage) chooseBuild(found []FoundBuild) (keys.Key, error) {
+func (s *Storage) chooseBuild(found []config.FoundBuild) (keys.Key, error) {
 	wanted := found
 	if s.opts.Product != "" && len(found) > 1 {
-		wanted = slices.DeleteFunc(slices.Clone(found), func(b FoundBuild) bool { return !strings.EqualFold(b.Product, s.opts.Product) })
+		wanted = slices.DeleteFunc(slices.Clone(found), func(b config.FoundBuild) bool { return !strings.EqualFold(b.Product, s.opts.Product) })
 	}
 	switch {
 	case len(wanted) == 1:
 		return wanted[0].Key, nil
 	case len(wanted) > 1 || len(found) == 0:
-		return keys.Key{}, &BuildsError{wanted}
+		return keys.Key{}, &config.BuildsError{Builds: wanted}
 	}
-	e := &ProductError{Product: s.opts.Product}
+	e := &config.ProductError{Product: s.opts.Product}
 	for i := range found {
 		if p := found[i].Product; p != "" && !slices.Contains(e.Installed, p) {
 			e.Installed = append(e.Installed, p)
@@ -179,21 +70,17 @@ func (s *Storage) chooseBuild(found []FoundBuild) (keys.Key, error) {
 
 // walkConfigs reads all configurations, and returns those of builds and of CDNs. Those that
 // can't be read are faults.
-func (s *Storage) walkConfigs() (builds []FoundBuild, cdns []keys.Key) {
-	s.objects.configs(func(key keys.Key, c *Config) {
+func (s *Storage) walkConfigs() (builds []config.FoundBuild, cdns []keys.Key) {
+	s.objects.configs(func(key keys.Key, c *config.Config) {
 		switch {
 		case c.Text("encoding") != "":
-			builds = append(builds, foundBuild(key, c))
+			builds = append(builds, config.Found(key, c))
 		case c.Text("archives") != "" || c.Text("archive-group") != "":
 			cdns = append(cdns, key)
 			s.cdns = append(s.cdns, c)
 		}
 	}, s.addFault)
 	return builds, cdns
-}
-
-func foundBuild(key keys.Key, c *Config) FoundBuild {
-	return FoundBuild{Key: key, Name: c.Text("build-name"), Product: c.Text("build-uid")}
 }
 
 // checkProduct checks that the build is of the product that was asked for, if only its
@@ -207,7 +94,7 @@ func (s *Storage) checkProduct(context.Context) error {
 	case uid == "":
 		s.log.Warn("nothing says which product the storage is of", slog.String("wanted", s.opts.Product))
 	case !strings.EqualFold(uid, s.opts.Product):
-		return &ProductError{Product: s.opts.Product, Installed: []string{uid}}
+		return &config.ProductError{Product: s.opts.Product, Installed: []string{uid}}
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"log/slog"
 	"sync/atomic"
+
+	"lorefs/casc/config"
 )
 
 // update is what Refresh found.
@@ -15,7 +17,7 @@ type update struct {
 	// times counts the changes of the archives or their index.
 	times atomic.Uint64
 	// build is the build that is installed now, or nil if it is the one that is open.
-	build atomic.Pointer[Build]
+	build atomic.Pointer[config.Build]
 }
 
 // Refresh looks whether a game or its updater has written to the storage, and takes over
@@ -36,11 +38,11 @@ func (s *Storage) Updates() uint64 { return s.update.times.Load() }
 
 // NewBuild returns the installed build if the last Refresh found that it is not the open
 // one.
-func (s *Storage) NewBuild() (Build, bool) {
+func (s *Storage) NewBuild() (config.Build, bool) {
 	if b := s.update.build.Load(); b != nil {
 		return *b, true
 	}
-	return Build{}, false
+	return config.Build{}, false
 }
 
 // refreshBuild looks whether another build was installed.
@@ -56,7 +58,7 @@ func (s *Storage) refreshBuild() error {
 		s.update.build.Store(nil) // the file is back
 		return nil
 	}
-	b, err := SelectBuild(list.all, cmp.Or(s.opts.Product, s.Build.Product))
+	b, err := config.SelectBuild(list.all, cmp.Or(s.opts.Product, s.Build.Product))
 	if err != nil {
 		return err
 	}

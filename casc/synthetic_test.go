@@ -164,10 +164,10 @@ func (s *synthetic) checkFile(t *testing.T, st *casc.Storage, f *casctest.Synthe
 	c, err := st.OpenName(t.Context(), name)
 	check("name", c, err)
 	if f.CKey != "" && len(file.Spans) < 2 {
-		c, err = st.OpenContent(t.Context(), key(t, f.CKey))
+		c, err = st.OpenContent(t.Context(), casctest.Key(t, f.CKey))
 		check("content key", c, err)
 		for _, text := range f.EKeys {
-			ekey := key(t, text)
+			ekey := casctest.Key(t, text)
 			c, err = st.OpenEncoded(t.Context(), ekey[:])
 			check("encoding key", c, err)
 			c, err = st.OpenEncoded(t.Context(), ekey[:keys.ShortSize])

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 
 	"lorefs/blte"
+	"lorefs/casc/config"
 	"lorefs/casc/keys"
 	"lorefs/internal/cores"
 	"lorefs/internal/shown"
@@ -168,7 +169,7 @@ type verifier struct {
 	yield func(Finding) bool
 	// keys are the content keys of encoded files. encoding is that of the encoding file.
 	keys     contentKeys
-	encoding Ref
+	encoding config.Ref
 	// bad are the encoded files that can't be read, with what was found.
 	bad map[keys.Short]Finding
 	// checked counts the files of the root that were looked at.

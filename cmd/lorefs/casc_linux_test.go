@@ -16,9 +16,9 @@ import (
 	"testing"
 
 	"lorefs/blte/bltetest"
-	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/config"
 	"lorefs/casc/keys"
 	"lorefs/internal/testneeds"
 )
@@ -210,7 +210,7 @@ func TestCASCUpdate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	builds, err := casc.ParseBuildInfo(data)
+	builds, err := config.ParseBuildInfo(data)
 	if err != nil {
 		t.Fatal(err)
 	}

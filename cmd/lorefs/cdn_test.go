@@ -7,8 +7,8 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"lorefs/casc"
 	"lorefs/casc/casctest"
+	"lorefs/casc/config"
 	"lorefs/cmd/internal/kinds/cdntest"
 	"lorefs/internal/remote/remotetest"
 )
@@ -75,7 +75,7 @@ func serveCDN(ts *testscript.TestScript, list string) {
 	ts.Setenv("HOST2", s.Hosts()[1])
 	ts.Setenv("VERSIONS", s.VersionHost())
 	ts.Setenv("BUILD", c.Build.String())
-	ts.Setenv("FILEINDEX", casc.ConfigPath("data", c.FileIndex)+".index")
+	ts.Setenv("FILEINDEX", config.Path("data", c.FileIndex)+".index")
 	ts.Setenv("FILE1", l.Find(0))
 	ts.Setenv("FILE2", l.Find(1000))
 }

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"lorefs/casc"
+	"lorefs/casc/config"
 	"lorefs/cmd/internal/kinds"
 	"lorefs/cmd/internal/mounted"
 	"lorefs/cmd/internal/output"
@@ -198,13 +199,13 @@ func explainSource(err error) *commandError {
 // explainChoice explains what to choose from a CASC storage with several products or builds.
 // It returns nil for other errors.
 func explainChoice(err error) *commandError {
-	if _, ok := errors.AsType[*casc.ProductError](err); ok {
+	if _, ok := errors.AsType[*config.ProductError](err); ok {
 		return &commandError{code: exitUsage, err: err, hint: "--product says which"}
 	}
 	if _, ok := errors.AsType[*versions.NoProductError](err); ok {
 		return &commandError{code: exitSource, err: err, hint: "lorefs help casc has the codes of products"}
 	}
-	if e, ok := errors.AsType[*casc.NoConfigError](err); ok {
+	if e, ok := errors.AsType[*config.NoConfigError](err); ok {
 		c := &commandError{code: exitSource, err: err}
 		if len(e.Others) > 0 {
 			c.hint = fmt.Sprintf("--product %s opens another", e.Others[0])
@@ -214,7 +215,7 @@ func explainChoice(err error) *commandError {
 		}
 		return c
 	}
-	if e, ok := errors.AsType[*casc.BuildsError](err); ok && len(e.Builds) > 1 {
+	if e, ok := errors.AsType[*config.BuildsError](err); ok && len(e.Builds) > 1 {
 		return &commandError{code: exitUsage, err: err, hint: "--build says which"}
 	}
 	return nil

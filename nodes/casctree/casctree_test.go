@@ -11,6 +11,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/config"
 	"lorefs/casc/keys"
 	"lorefs/nodes"
 	"lorefs/nodes/casctree"
@@ -172,7 +173,7 @@ func TestConfig(t *testing.T) {
 		}
 		at := ".build.info"
 		if name != "config/build.info" {
-			at = "Data/" + casc.ConfigPath("config", write.Key(got))
+			at = "Data/" + config.Path("config", write.Key(got))
 		}
 		if !bytes.Equal(got, files[at]) {
 			t.Errorf("%s: %q", name, got)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lorefs/casc"
+	"lorefs/casc/config"
 	"lorefs/casc/keys"
 )
 
@@ -47,7 +48,7 @@ func CDNOf(cfg []byte, stored []Stored, archives int, packNamed bool) *CDN {
 		switch {
 		case s.Absent || seen[s.EKey]:
 		case !packNamed && (named[s.EKey.String()] || named[s.CKey.String()]):
-			c.Files[casc.ConfigPath("data", s.EKey)] = s.Encoded
+			c.Files[config.Path("data", s.EKey)] = s.Encoded
 			loose = append(loose, casc.ArchiveEntry{Key: s.EKey, Size: int64(len(s.Encoded))})
 		default:
 			packed = append(packed, s)
@@ -72,7 +73,7 @@ func CDNOf(cfg []byte, stored []Stored, archives int, packNamed bool) *CDN {
 	if len(loose) > 0 {
 		index := ArchiveIndex(loose, 0)
 		c.FileIndex = indexName(index)
-		c.Files[casc.ConfigPath("data", c.FileIndex)+".index"] = index
+		c.Files[config.Path("data", c.FileIndex)+".index"] = index
 		text += line("file-index", c.FileIndex) + "\n" + line("file-index-size", len(index)) + "\n"
 	}
 	c.Config = c.Files.config("", []byte(text))
@@ -88,7 +89,7 @@ func (c *CDN) archive(part []Stored) (size int, entries []casc.ArchiveEntry) {
 	}
 	index := ArchiveIndex(entries, 4)
 	name := indexName(index)
-	at := casc.ConfigPath("data", name)
+	at := config.Path("data", name)
 	c.Files[at], c.Files[at+".index"] = data, index
 	c.Archives = append(c.Archives, name)
 	return len(index), entries

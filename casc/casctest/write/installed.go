@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"lorefs/casc"
+	"lorefs/casc/config"
 )
 
 // Installed reads an installed storage of any maker, whose span headers must be right: the build
@@ -25,7 +26,7 @@ func Installed(ctx context.Context, dir string) (cfg []byte, stored []Stored, er
 		root, err = st.Encoding().Find(ctx, ref.CKey)
 	}
 	if err == nil {
-		cfg, err = os.ReadFile(filepath.Join(dir, "Data", casc.ConfigPath("config", st.Build.BuildKey)))
+		cfg, err = os.ReadFile(filepath.Join(dir, "Data", config.Path("config", st.Build.BuildKey)))
 	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("write: %w", err)

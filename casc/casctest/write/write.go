@@ -14,6 +14,7 @@ import (
 
 	"lorefs/blte"
 	"lorefs/casc"
+	"lorefs/casc/config"
 	"lorefs/casc/keys"
 )
 
@@ -155,10 +156,10 @@ func (b *Builder) download() []byte {
 	return Download(1, entries, Tag{Name: "Windows", Type: casc.TagPlatform, Entries: all})
 }
 
-// config stores a configuration under its path.
+// Format stores a configuration under its path.
 func (f Files) config(dir string, data []byte) keys.Key {
 	key := Key(data)
-	f[path.Join(dir, casc.ConfigPath("config", key))] = data
+	f[path.Join(dir, config.Path("config", key))] = data
 	return key
 }
 
@@ -227,7 +228,7 @@ func (b *Builder) Mirror(group bool) (Files, error) {
 		switch {
 		case s.Absent:
 		case i%2 == 0:
-			f[casc.ConfigPath("data", s.EKey)] = s.Encoded
+			f[config.Path("data", s.EKey)] = s.Encoded
 		default:
 			entries = append(entries, casc.ArchiveEntry{Key: s.EKey, Size: int64(len(s.Encoded)), Archive: 1, Off: int64(len(archive))})
 			archive = append(archive, s.Encoded...)
@@ -237,12 +238,12 @@ func (b *Builder) Mirror(group bool) (Files, error) {
 	index := ArchiveIndex(entries, 4)
 	key := Key(index[len(index)-28:])
 	name := key
-	f[casc.ConfigPath("data", key)] = archive
+	f[config.Path("data", key)] = archive
 	if group {
 		index = ArchiveIndex(entries, 6)
 		name = Key(index[len(index)-28:])
 	}
-	f[casc.ConfigPath("data", name)+".index"] = index
+	f[config.Path("data", name)+".index"] = index
 	text := fmt.Sprintf("archives = %v %v\n", keys.Key{1}, key)
 	if group {
 		text += "archive-group = " + name.String() + "\n"

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"lorefs/casc"
+	"lorefs/casc/config"
 	"lorefs/internal/origin"
 	"lorefs/internal/shown"
 	"lorefs/nodes"
@@ -119,7 +120,7 @@ func (c *cascStorage) openFolder(opts casc.Options) (err error) {
 	}
 	opts.BuildFile = casc.BuildFileOf(c.path, given)
 	err = c.openStorage(opts)
-	if _, several := errors.AsType[*casc.BuildsError](err); several {
+	if _, several := errors.AsType[*config.BuildsError](err); several {
 		// The folder is a game's data folder: the install that it is in says which build.
 		if install, _ := casc.Enclosing(c.path); install != "" {
 			c.path = install

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 
 	"lorefs/casc"
+	"lorefs/casc/config"
 	"lorefs/internal/jsonout"
 	"lorefs/internal/origin"
 	"lorefs/nodes/casctree"
@@ -80,8 +81,8 @@ func cascFound(f casc.Finding) Finding {
 // brokenCASC returns damage that keeps the storage from being read, as the last finding. It
 // returns an error if the cause is not damage.
 func brokenCASC(path string, err error) (Finding, error) {
-	_, product := errors.AsType[*casc.ProductError](err)
-	_, builds := errors.AsType[*casc.BuildsError](err)
+	_, product := errors.AsType[*config.ProductError](err)
+	_, builds := errors.AsType[*config.BuildsError](err)
 	_, static := errors.AsType[*casc.StaticError](err)
 	if product || builds || static || errors.Is(err, context.Canceled) || errors.Is(err, iofs.ErrNotExist) || errors.Is(err, iofs.ErrPermission) {
 		return Finding{}, noCASC(path, err)

@@ -13,6 +13,7 @@ import (
 
 	"lorefs/blte"
 	"lorefs/casc"
+	"lorefs/casc/config"
 	"lorefs/casc/keys"
 	"lorefs/internal/origin"
 	"lorefs/internal/remote"
@@ -163,7 +164,7 @@ func (c *cdn) encryptedBy(ctx context.Context) (string, error) {
 // storage opens the storage.
 func (c *cdn) storage(ctx context.Context, opts casc.Options) (*casc.Storage, error) {
 	b := &c.build
-	row := casc.Build{
+	row := config.Build{
 		Product: b.Product, Branch: b.Region, Version: b.Version,
 		BuildKey: keys.Key(b.BuildConfig), CDNKey: keys.Key(b.CDNConfig), KeyRing: keys.Key(b.KeyRing),
 	}

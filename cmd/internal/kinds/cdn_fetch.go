@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"lorefs/casc"
+	"lorefs/casc/config"
 	"lorefs/casc/keys"
 	"lorefs/internal/filelock"
 	"lorefs/internal/readat"
@@ -112,7 +113,7 @@ type fetchJob struct {
 func (f *fetching) plan(ctx context.Context) (jobs []fetchJob, err error) {
 	for _, cfg := range f.storage.Configs() {
 		if !cfg.Key.IsZero() {
-			jobs = append(jobs, fetchJob{of: cfg.Name, fetch: func(context.Context) error { return f.put(casc.ConfigPath("config", cfg.Key), cfg.Data) }})
+			jobs = append(jobs, fetchJob{of: cfg.Name, fetch: func(context.Context) error { return f.put(config.Path("config", cfg.Key), cfg.Data) }})
 		}
 	}
 	named, err := f.storage.Named()
@@ -230,7 +231,7 @@ func (f *fetching) missing(ctx context.Context, jobs []fetchJob) (left []fetchJo
 		j := &jobs[i]
 		if len(j.key) > 0 {
 			// What can't be found is missing, and fetching it says why.
-			if at, err := f.storage.Locate(ctx, j.key); err == nil && f.has(casc.ConfigPath("data", at.Key), at.Size) {
+			if at, err := f.storage.Locate(ctx, j.key); err == nil && f.has(config.Path("data", at.Key), at.Size) {
 				continue
 			}
 		}
@@ -293,14 +294,14 @@ func (f *fetching) fail(ctx context.Context, of string, err error) {
 
 // file fetches an encoded file by itself.
 func (f *fetching) file(ctx context.Context, key []byte) error {
-	if full := keys.Key(slices.Concat(key, make([]byte, len(keys.Key{})-len(key)))); len(key) == len(full) && f.has(casc.ConfigPath("data", full), 0) {
+	if full := keys.Key(slices.Concat(key, make([]byte, len(keys.Key{})-len(key)))); len(key) == len(full) && f.has(config.Path("data", full), 0) {
 		return nil
 	}
 	stored, err := f.storage.Stored(ctx, key)
 	if err != nil {
 		return err
 	}
-	name := casc.ConfigPath("data", stored.Key)
+	name := config.Path("data", stored.Key)
 	if f.has(name, stored.Size) {
 		return nil
 	}
@@ -328,7 +329,7 @@ func (f *fetching) archive(ctx context.Context, name keys.Key) error {
 	if err := f.index(ctx, name); err != nil {
 		return err
 	}
-	to := casc.ConfigPath("data", name)
+	to := config.Path("data", name)
 	entries := slices.SortedFunc(index.Entries(), func(a, b casc.ArchiveEntry) int { return cmp.Compare(a.Off, b.Off) })
 	if len(entries) == 0 || f.has(to, entries[len(entries)-1].Off+entries[len(entries)-1].Size) {
 		return nil
@@ -352,7 +353,7 @@ func (f *fetching) index(ctx context.Context, name keys.Key) error {
 	if err != nil {
 		return err
 	}
-	return f.put(casc.ConfigPath("data", name)+".index", data)
+	return f.put(config.Path("data", name)+".index", data)
 }
 
 // fill writes entries of an archive to their places, several at once.

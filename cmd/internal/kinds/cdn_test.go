@@ -14,9 +14,9 @@ import (
 	"testing"
 
 	"lorefs/blte"
-	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/config"
 	"lorefs/casc/keys"
 	"lorefs/cmd/internal/kinds"
 	"lorefs/cmd/internal/kinds/cdntest"
@@ -258,16 +258,16 @@ func TestCDNStrangeIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	was := c.Archives[1]
-	index := bytes.Clone(c.Files[casc.ConfigPath("data", was)+".index"])
+	index := bytes.Clone(c.Files[config.Path("data", was)+".index"])
 	foot := index[len(index)-28:]
 	foot[14] = 9 // bytes of a key
 	sum := md5.Sum(append(bytes.Clone(foot[8:20]), make([]byte, 8)...))
 	copy(foot[20:], sum[:8])
 	name := write.Key(foot)
-	text := bytes.ReplaceAll(c.Files[casc.ConfigPath("config", c.Config)], []byte(was.String()), []byte(name.String()))
+	text := bytes.ReplaceAll(c.Files[config.Path("config", c.Config)], []byte(was.String()), []byte(name.String()))
 	c.Config = write.Key(text)
-	c.Files[casc.ConfigPath("config", c.Config)] = text
-	strange := casc.ConfigPath("data", name) + ".index"
+	c.Files[config.Path("config", c.Config)] = text
+	strange := config.Path("data", name) + ".index"
 	c.Files[strange] = index
 	s := cdntest.Start(2, c, "1.0.0.1")
 	t.Cleanup(s.Close)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"lorefs/casc"
+	"lorefs/casc/config"
 	"lorefs/casc/keys"
 	"lorefs/internal/origin"
 	"lorefs/internal/remote"
@@ -59,9 +60,9 @@ func openDistantMirror(ctx context.Context, name string, o opening) (_ *cdn, err
 }
 
 // mirrored returns the build that options name, or the one of the mirror.
-func (c *cdn) mirrored(ctx context.Context, s *server, o opening) (b casc.Build, err error) {
+func (c *cdn) mirrored(ctx context.Context, s *server, o opening) (b config.Build, err error) {
 	opts := &o.CASC.Storage
-	b = casc.Build{Product: opts.Product, BuildKey: opts.BuildKey, CDNKey: opts.CDNKey}
+	b = config.Build{Product: opts.Product, BuildKey: opts.BuildKey, CDNKey: opts.CDNKey}
 	if !b.BuildKey.IsZero() && !b.CDNKey.IsZero() {
 		return b, nil
 	}
@@ -91,7 +92,7 @@ func namesFile(o origin.Origin) bool {
 }
 
 // buildInfo reads the list of builds of a mirror.
-func (s *server) buildInfo(ctx context.Context) ([]casc.Build, error) {
+func (s *server) buildInfo(ctx context.Context) ([]config.Build, error) {
 	f, err := s.Open(ctx, ".build.info")
 	if err != nil {
 		return nil, err
@@ -104,7 +105,7 @@ func (s *server) buildInfo(ctx context.Context) ([]casc.Build, error) {
 	if err != nil {
 		return nil, err
 	}
-	all, err := casc.ParseBuildInfo(text)
+	all, err := config.ParseBuildInfo(text)
 	if err != nil {
 		err = fmt.Errorf("%s: %w", f.Path(), err)
 	}
@@ -112,16 +113,16 @@ func (s *server) buildInfo(ctx context.Context) ([]casc.Build, error) {
 }
 
 // pickBuild returns the build of a list that options name, or the active one.
-func pickBuild(all []casc.Build, opts *casc.Options) (b casc.Build, err error) {
+func pickBuild(all []config.Build, opts *casc.Options) (b config.Build, err error) {
 	b.BuildKey = opts.BuildKey
 	if opts.BuildName != "" {
-		if b.BuildKey, err = casc.KeyOf(casc.FoundBuilds(all), opts.BuildName); err != nil {
+		if b.BuildKey, err = config.KeyOf(config.FoundBuilds(all), opts.BuildName); err != nil {
 			return b, err
 		}
 	}
 	if b.BuildKey.IsZero() {
-		b, err = casc.SelectBuild(all, opts.Product)
-	} else if i := slices.IndexFunc(all, func(one casc.Build) bool { return one.BuildKey == b.BuildKey }); i >= 0 {
+		b, err = config.SelectBuild(all, opts.Product)
+	} else if i := slices.IndexFunc(all, func(one config.Build) bool { return one.BuildKey == b.BuildKey }); i >= 0 {
 		b = all[i]
 	}
 	if !opts.CDNKey.IsZero() {
@@ -135,8 +136,8 @@ func pickBuild(all []casc.Build, opts *casc.Options) (b casc.Build, err error) {
 
 // onlyBuild looks for the only configurations of a mirror that an object store lists. Those
 // that b has already are not looked for.
-func (c *cdn) onlyBuild(ctx context.Context, s *server, o opening, b casc.Build) (casc.Build, error) {
-	var named []casc.FoundBuild
+func (c *cdn) onlyBuild(ctx context.Context, s *server, o opening, b config.Build) (config.Build, error) {
+	var named []config.FoundBuild
 	builds, cdns, count := []keys.Key{}, []keys.Key{}, 0
 	for name, err := range s.Below(ctx, "config/") {
 		if err != nil {
@@ -153,19 +154,19 @@ func (c *cdn) onlyBuild(ctx context.Context, s *server, o opening, b casc.Build)
 		if err != nil {
 			return b, err
 		}
-		config, err := casc.ReadConfig(text, key)
+		found, err := config.Read(text, key)
 		switch {
 		case err != nil: // it is none of these two
-		case len(config.Words("encoding")) > 0:
+		case len(found.Words("encoding")) > 0:
 			builds = append(builds, key)
-			named = append(named, casc.FoundBuild{Key: key, Name: config.Text("build-name"), Product: config.Text("build-uid")})
-		case len(config.Words("archives")) > 0:
+			named = append(named, config.FoundBuild{Key: key, Name: found.Text("build-name"), Product: found.Text("build-uid")})
+		case len(found.Words("archives")) > 0:
 			cdns = append(cdns, key)
 		}
 	}
 	if opts := &o.CASC.Storage; opts.BuildName != "" {
 		var err error
-		if b.BuildKey, err = casc.KeyOf(named, opts.BuildName); err != nil {
+		if b.BuildKey, err = config.KeyOf(named, opts.BuildName); err != nil {
 			return b, errorf("%s: %w", s.Origin().Shown(), err)
 		}
 	}
@@ -192,9 +193,9 @@ func (c *cdn) buildTime(ctx context.Context, s *server, o opening, key keys.Key)
 	if o.CASC.CDN.Offline {
 		return time.Time{}, nil
 	}
-	when, err := s.ModTime(ctx, casc.ConfigPath("config", key))
+	when, err := s.ModTime(ctx, config.Path("config", key))
 	if errors.Is(err, iofs.ErrNotExist) {
-		if _, installed := s.ModTime(ctx, "Data/"+casc.ConfigPath("config", key)); installed == nil {
+		if _, installed := s.ModTime(ctx, "Data/"+config.Path("config", key)); installed == nil {
 			return when, errorf("%s: an installed game: only mirrors are read from a server, and lorefs reads it where it lies", s.Origin().Shown())
 		}
 		err = errorf("%s: it has no configuration %v, so it is no mirror with that build: %w", s.Origin().Shown(), key, err)

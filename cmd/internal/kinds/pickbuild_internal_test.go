@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"lorefs/casc"
+	"lorefs/casc/config"
 	"lorefs/casc/keys"
 )
 
@@ -12,7 +13,7 @@ import (
 func TestPickBuild(t *testing.T) {
 	t.Parallel()
 	old, now, twin, other := keys.Key{1}, keys.Key{2}, keys.Key{3}, keys.Key{9}
-	list := []casc.Build{
+	list := []config.Build{
 		{Product: "p", Version: "1.0.0.41", BuildKey: old, CDNKey: keys.Key{11}},
 		{Product: "p", Version: "1.0.0.42", BuildKey: now, CDNKey: keys.Key{12}, Active: true},
 		{Product: "q", Version: "1.0.0.42", BuildKey: twin, CDNKey: keys.Key{13}},
@@ -33,7 +34,7 @@ func TestPickBuild(t *testing.T) {
 	} {
 		b, err := pickBuild(list, &c.opts)
 		if c.build.IsZero() {
-			if named, is := errors.AsType[*casc.NameError](err); err == nil || is && (named.Several != (name == "of two")) {
+			if named, is := errors.AsType[*config.NameError](err); err == nil || is && (named.Several != (name == "of two")) {
 				t.Errorf("%s: %v, %v", name, b, err)
 			}
 			continue

@@ -1,37 +1,18 @@
-package casc_test
+package config_test
 
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"lorefs/casc"
+	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
-	"lorefs/casc/keys"
-	"lorefs/internal/testneeds"
+	"lorefs/casc/config"
 )
-
-func fixture(t testing.TB, name string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(testneeds.Fixture(t, "casc/"+name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
-func key(t testing.TB, text string) keys.Key {
-	t.Helper()
-	k, err := keys.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k
-}
 
 func TestRealBuildInfo(t *testing.T) {
 	for name, want := range map[string]struct {
@@ -47,11 +28,11 @@ func TestRealBuildInfo(t *testing.T) {
 		"wow-8.0.1.28153_two_rows_same_build": {2, 2, "", "us", "8.0.1.28153", "c19c4111371a31321f0161466c32094f", "a8313217b93926f5ae4222d4dd037692"},
 		"wow-8.3.7.35662_product":             {1, 2, "wow", "us", "8.3.7.35662", "01d99c975c422649fc50589978c9f90f", "245f00b65d6d6c7cc7c52bab5c9e600c"},
 	} {
-		builds, err := casc.ParseBuildInfo(fixture(t, filepath.Join("build-info", name+".build.info")))
+		builds, err := config.ParseBuildInfo(casctest.Fixture(t, filepath.Join("build-info", name+".build.info")))
 		if err != nil || len(builds) != want.rows {
 			t.Fatalf("%s: %d rows, %v", name, len(builds), err)
 		}
-		b, err := casc.SelectBuild(builds, want.product)
+		b, err := config.SelectBuild(builds, want.product)
 		if err != nil || !b.Active || b.Product != want.product || b.Branch != want.branch || b.Version != want.version ||
 			b.BuildKey.String() != want.b || b.CDNKey.String() != want.cdn || len(b.Tags) != want.tags {
 			t.Errorf("%s: %+v, %v", name, b, err)
@@ -66,12 +47,12 @@ const twoProducts = "Branch!STRING:0|Active!DEC:1|Build Key!HEX:16|Product!STRIN
 	"us|0|00000000000000000000000000000004|d3\n"
 
 func TestSelectBuild(t *testing.T) {
-	builds, err := casc.ParseBuildInfo([]byte(twoProducts))
+	builds, err := config.ParseBuildInfo([]byte(twoProducts))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for product, want := range map[string]byte{"": 2, "wow": 2, "WOW_Classic": 3, "d3": 4, "pro": 0} {
-		b, err := casc.SelectBuild(builds, product)
+		b, err := config.SelectBuild(builds, product)
 		if b.BuildKey[15] != want || (err == nil) != (want > 0) {
 			t.Errorf("%q: %v, %v", product, b.BuildKey, err)
 		}
@@ -95,11 +76,11 @@ func TestOddRows(t *testing.T) {
 		{wow + "1|2|3|4|5\n", "wow", 2, ""},
 		{d3 + "0|00000000000000000000000000000003|d3\n", "d3", 0, "casc: .build.info: offset 0x2f: a row without build key"},
 	} {
-		builds, err := casc.ParseBuildInfo([]byte(head + c.text))
+		builds, err := config.ParseBuildInfo([]byte(head + c.text))
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := casc.SelectBuild(builds, c.product)
+		b, err := config.SelectBuild(builds, c.product)
 		if err == nil && (c.err != "" || b.BuildKey[15] != c.want) || err != nil && err.Error() != c.err {
 			t.Errorf("%q of %q: %v, %v", c.product, c.text, b.BuildKey, err)
 		}
@@ -117,9 +98,9 @@ func TestBuildInfoErrors(t *testing.T) {
 		head + "1|2|3\n":    "casc: .build.info: offset 0x1e: 3 cells in 2 columns",
 		head + "1|xyz\n":    `casc: .build.info: offset 0x1e: column Build Key: casc: key "xyz": 3 digits, a key has 32`,
 	} {
-		builds, err := casc.ParseBuildInfo([]byte(text))
+		builds, err := config.ParseBuildInfo([]byte(text))
 		if err == nil {
-			_, err = casc.SelectBuild(builds, "")
+			_, err = config.SelectBuild(builds, "")
 		}
 		if err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", text, err, want)
@@ -129,15 +110,15 @@ func TestBuildInfoErrors(t *testing.T) {
 
 func TestBuildDB(t *testing.T) {
 	text := "0123456789abcdef0123456789abcdef|fedcba9876543210fedcba9876543210|Windows enUS?:Windows deDE?\n"
-	builds, err := casc.ParseBuildDB([]byte(text))
+	builds, err := config.ParseBuildDB([]byte(text))
 	if err != nil || len(builds) != 1 || !builds[0].Active || len(builds[0].Tags) != 2 ||
-		builds[0].BuildKey != key(t, text[:32]) || builds[0].CDNKey != key(t, text[33:65]) {
+		builds[0].BuildKey != casctest.Key(t, text[:32]) || builds[0].CDNKey != casctest.Key(t, text[33:65]) {
 		t.Errorf("%+v, %v", builds, err)
 	}
 	for _, bad := range []string{"", "\n", "x", text[:32] + "|x"} {
-		builds, err := casc.ParseBuildDB([]byte(bad))
+		builds, err := config.ParseBuildDB([]byte(bad))
 		if err == nil {
-			_, err = casc.SelectBuild(builds, "")
+			_, err = config.SelectBuild(builds, "")
 		}
 		if err == nil {
 			t.Errorf("%q: no error", bad)
@@ -148,7 +129,7 @@ func TestBuildDB(t *testing.T) {
 func FuzzBuildInfo(f *testing.F) {
 	f.Add([]byte(twoProducts))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		builds, err := casc.ParseBuildInfo(data)
+		builds, err := config.ParseBuildInfo(data)
 		if err == nil && len(builds) == 0 {
 			t.Fatal("neither a build nor an error")
 		}
@@ -157,8 +138,8 @@ func FuzzBuildInfo(f *testing.F) {
 				t.Fatal("a build without key")
 			}
 		}
-		_, _ = casc.ParseBuildDB(data)
-		_, _ = casc.ParseConfig(data)
+		_, _ = config.ParseBuildDB(data)
+		_, _ = config.Parse(data)
 	})
 }
 
@@ -191,7 +172,7 @@ func TestWordyFiles(t *testing.T) {
 		}
 	}
 	for name, text := range map[string]string{"line": long, "size": "encoding-size = " + long, "keys": "archives = " + long, "name": long + " = 1 2 3"} {
-		c, err := casc.ReadConfig([]byte(text), write.Key([]byte(text)))
+		c, err := config.Read([]byte(text), write.Key([]byte(text)))
 		if err == nil {
 			_, keys := c.Keys("archives")
 			_, ref := c.Ref("encoding")

@@ -1,10 +1,11 @@
-package casc_test
+package config_test
 
 import (
 	"slices"
 	"testing"
 
-	"lorefs/casc"
+	"lorefs/casc/casctest"
+	"lorefs/casc/config"
 	"lorefs/casc/keys"
 )
 
@@ -19,7 +20,7 @@ func TestRealConfigs(t *testing.T) {
 		{"cascette-rs/config/wow_classic_era_build_config.txt", "903cc3552ca1075d5bdc264eab8e2480", "WOW-65989patch1.15.8_ClassicRetail", "9fe5e665742d1ac017e14ec5280521dc", "25c87b6ce82551dc8d62c2800aad6e8f", 239},
 		{"cascette-py/596c212114208f0f849c6b6e596e6680.build", "596c212114208f0f849c6b6e596e6680", "WOW-32600patch1.13.2_Retail", "c612733163a88fae96bc82e9d546a76c", "34e57cbbcb58f4da834ae3db5b3fa9e7", 0},
 	} {
-		cfg, err := casc.ReadConfig(fixture(t, c.file), key(t, c.sum))
+		cfg, err := config.Read(casctest.Fixture(t, c.file), casctest.Key(t, c.sum))
 		if err != nil {
 			t.Errorf("%s: %v", c.file, err)
 			continue
@@ -47,7 +48,7 @@ func TestRealConfigs(t *testing.T) {
 func TestConfig(t *testing.T) {
 	text := "# Patch Configuration\n\npatch-entry = a b\r\npatch-entry = c\nroot = 0123456789abcdef0123456789abcdef\nroot-size = 12\nempty =\nbad = xyz\nbad-size = -1\n" +
 		"three = 0123456789abcdef0123456789abcdef 0123456789abcdef0123456789abcdef 0123456789abcdef0123456789abcdef\n"
-	cfg, err := casc.ParseConfig([]byte(text))
+	cfg, err := config.Parse([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +61,7 @@ func TestConfig(t *testing.T) {
 	if got := cfg.Names(); len(got) != 7 || got[0] != "patch-entry" {
 		t.Errorf("names %q", got)
 	}
-	if r, err := cfg.Ref("root"); err != nil || r.Size != 12 || r.EncodedSize != 0 || r.CKey != key(t, "0123456789abcdef0123456789abcdef") {
+	if r, err := cfg.Ref("root"); err != nil || r.Size != 12 || r.EncodedSize != 0 || r.CKey != casctest.Key(t, "0123456789abcdef0123456789abcdef") {
 		t.Errorf("root %+v, %v", r, err)
 	}
 	if r, err := cfg.Ref("nothing"); err != nil || !r.CKey.IsZero() {
@@ -71,10 +72,10 @@ func TestConfig(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	if _, err := casc.ParseConfig([]byte("ok = 1\nno equals sign\n")); err == nil || err.Error() != `casc: configuration: offset 0x7: "no equals sign" is no NAME = VALUE` {
+	if _, err := config.Parse([]byte("ok = 1\nno equals sign\n")); err == nil || err.Error() != `casc: configuration: offset 0x7: "no equals sign" is no NAME = VALUE` {
 		t.Errorf("%v", err)
 	}
-	if _, err := casc.ReadConfig([]byte(text), keys.Key{}); err == nil {
+	if _, err := config.Read([]byte(text), keys.Key{}); err == nil {
 		t.Error("no error for a wrong MD5")
 	}
 }

@@ -1,4 +1,4 @@
-package casc
+package config
 
 import (
 	"cmp"
@@ -100,7 +100,7 @@ func (b *Build) parseKeys(off int64) (err error) {
 			continue
 		}
 		if *column.key, err = keys.Parse(text); err != nil {
-			return &FormatError{Format: string(buildInfo), Off: off, What: "column " + column.name, Err: err}
+			return &format.Error{Format: string(buildInfo), Off: off, What: "column " + column.name, Err: err}
 		}
 	}
 	if b.BuildKey.IsZero() {
@@ -133,11 +133,11 @@ func ParseBuildDB(data []byte) ([]Build, error) {
 		var err error
 		if len(cells) > 1 && cells[1] != "" {
 			if b.CDNKey, err = keys.Parse(cells[1]); err != nil {
-				b.Err = &FormatError{Format: string(buildDB), Off: off, What: "CDN key", Err: err}
+				b.Err = &format.Error{Format: string(buildDB), Off: off, What: "CDN key", Err: err}
 			}
 		}
 		if b.BuildKey, err = keys.Parse(cells[0]); err != nil {
-			b.Err = &FormatError{Format: string(buildDB), Off: off, What: "build key", Err: err}
+			b.Err = &format.Error{Format: string(buildDB), Off: off, What: "build key", Err: err}
 		}
 		if len(cells) > 2 {
 			b.Tags = splitTags(cells[2])
@@ -230,8 +230,8 @@ func (b *Build) place() int {
 	return 2
 }
 
-// activeProducts returns the products with an active build.
-func activeProducts(builds []Build) []string {
+// ActiveProducts returns the products with an active build.
+func ActiveProducts(builds []Build) []string {
 	return products(builds, func(b *Build) bool { return b.Active && b.Err == nil })
 }
 

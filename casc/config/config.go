@@ -1,4 +1,6 @@
-package casc
+// Package config reads what says which builds there are and of what each consists: the table
+// .build.info, and the configurations that it names.
+package config
 
 import (
 	"fmt"
@@ -11,7 +13,8 @@ import (
 	"lorefs/casc/keys"
 )
 
-const config format.Name = "configuration"
+// Format names configurations in errors.
+const Format format.Name = "configuration"
 
 // Config is a configuration: names with values, which are lists of words. The file is named
 // by the MD5 of its text.
@@ -20,10 +23,10 @@ type Config struct {
 	values map[string][][]string
 }
 
-// ParseConfig reads a configuration of any kind: lines NAME = WORD WORD …. Empty lines and
+// Parse reads a configuration of any kind: lines NAME = WORD WORD …. Empty lines and
 // lines that begin with # are skipped. If a name has several lines, as in patch
 // configurations, their values are joined.
-func ParseConfig(data []byte) (*Config, error) {
+func Parse(data []byte) (*Config, error) {
 	c := &Config{values: map[string][][]string{}}
 	for off, line := range format.Lines(data) {
 		line = strings.TrimSpace(line)
@@ -33,7 +36,7 @@ func ParseConfig(data []byte) (*Config, error) {
 		name, value, ok := strings.Cut(line, "=")
 		name = strings.TrimSpace(name)
 		if !ok || name == "" {
-			return nil, config.Bad(off, "%.80q is no NAME = VALUE", line)
+			return nil, Format.Bad(off, "%.80q is no NAME = VALUE", line)
 		}
 		if _, known := c.values[name]; !known {
 			c.names = append(c.names, name)
@@ -43,12 +46,12 @@ func ParseConfig(data []byte) (*Config, error) {
 	return c, nil
 }
 
-// ReadConfig reads a configuration whose MD5 must be key.
-func ReadConfig(data []byte, key keys.Key) (*Config, error) {
+// Read reads a configuration whose MD5 must be key.
+func Read(data []byte, key keys.Key) (*Config, error) {
 	if sum := keys.Of(data); sum != key {
-		return nil, config.Bad(0, "the MD5 is %v, the name says %v", sum, key)
+		return nil, Format.Bad(0, "the MD5 is %v, the name says %v", sum, key)
 	}
-	return ParseConfig(data)
+	return Parse(data)
 }
 
 // Names returns the names in the order of the file.
@@ -71,7 +74,7 @@ func (c *Config) Keys(name string) ([]keys.Key, error) {
 	for i, w := range words {
 		var err error
 		if all[i], err = keys.Parse(w); err != nil {
-			return nil, &FormatError{Format: string(config), What: name, Err: err}
+			return nil, &format.Error{Format: string(Format), What: name, Err: err}
 		}
 	}
 	return all, nil
@@ -97,7 +100,7 @@ func (c *Config) Ref(name string) (Ref, error) {
 		return r, err
 	}
 	if len(keys) > 2 {
-		return r, config.Bad(0, "%s has %d keys, expected a content and an encoding key", name, len(keys))
+		return r, Format.Bad(0, "%s has %d keys, expected a content and an encoding key", name, len(keys))
 	}
 	if len(keys) > 0 {
 		r.CKey = keys[0]
@@ -119,7 +122,7 @@ func (c *Config) Ref(name string) (Ref, error) {
 func parseSize(name, text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 63)
 	if err != nil || n < 0 {
-		return 0, config.Bad(0, "%s: %.40q is no size", name, text)
+		return 0, Format.Bad(0, "%s: %.40q is no size", name, text)
 	}
 	return n, nil
 }
@@ -148,9 +151,9 @@ func isNumbered(name, prefix string) bool {
 	return strings.Trim(digits, "0123456789") == ""
 }
 
-// ConfigPath returns the path KIND/ab/cd/abcd… of a configuration below the data folder, or
+// Path returns the path KIND/ab/cd/abcd… of a configuration below the data folder, or
 // of a file below another folder of a CDN.
-func ConfigPath(kind string, key keys.Key) string {
+func Path(kind string, key keys.Key) string {
 	s := key.String()
 	return fmt.Sprintf("%s/%s/%s/%s", kind, s[:2], s[2:4], s)
 }
