@@ -58,7 +58,9 @@ func DefaultKeys() []Key {
 const (
 	// compressionHeaderSize is uncompressed_size and zlib_header.
 	compressionHeaderSize = 6
-	adlerSize             = 4
+	// LeastSize is what a file has to have at least to be a data center.
+	LeastSize = compressionHeaderSize
+	adlerSize = 4
 
 	// A stated size above maxFree bytes plus maxRatio times the file's size is refused
 	// before anything is inflated, since the memory and time for inflating grow with it.
@@ -83,7 +85,7 @@ type container struct {
 // openContainer finds the key that opens r. It inflates only the start of the first deflate
 // block, so a wrong key fails at once.
 func openContainer(r io.ReaderAt, size int64, keys []Key) (*container, error) {
-	if size < compressionHeaderSize {
+	if size < LeastSize {
 		return nil, badFile(0, "%d bytes are too few for a data center", size)
 	}
 	var failed error

@@ -55,10 +55,15 @@ func dataCenterKind() *Kind {
 		Links:    keysDir,
 		Editable: true,
 		Strict:   true,
-		is:       func(_ string, info iofs.FileInfo) (bool, error) { return !info.IsDir(), nil },
+		is:       mayBeDataCenter,
 		open:     openDataCenter,
 		verify:   verifyDataCenter,
 	}
+}
+
+// mayBeDataCenter takes any file for a data center that is long enough: a key may open it.
+func mayBeDataCenter(_ string, info iofs.FileInfo) (bool, error) {
+	return !info.IsDir() && (!info.Mode().IsRegular() || info.Size() >= datacenter.LeastSize), nil
 }
 
 func openDataCenter(ctx context.Context, path string, o opening) (archive, error) {
