@@ -21,10 +21,8 @@ type group[N any] struct {
 	choices
 	// given are the choices of keys and an id alone.
 	given choices
-	// same has by choice which rows a set matches, and hashes the hash of all rows in such a
-	// list.
-	same   map[uint16]*likeness
-	hashes map[*int32]uint64
+	// same has by choice which rows a set matches.
+	same map[uint16]*likeness
 }
 
 // choices say what distinguishes each row.

@@ -151,19 +151,11 @@ func NewFilePaths(ctx context.Context, f *datacenter.File, changing func(number 
 
 // Path returns the path of the node that a way of the Locator leads to, as [Paths.Find]
 // does. It is "/" for the root.
-func (p *FilePaths) Path(way []Located) (expr string, places []Place, err error) {
-	if len(way) == 1 {
-		return "/", nil, nil
-	}
-	return p.paths.Find(p.along(way))
-}
-
-// Expr is Path without the places, which take long.
-func (p *FilePaths) Expr(way []Located) (expr string, err error) {
+func (p *FilePaths) Path(way []Located) (expr string, err error) {
 	if len(way) == 1 {
 		return "/", nil
 	}
-	return p.paths.Expr(p.along(way))
+	return p.paths.Find(p.along(way))
 }
 
 // along returns the steps of a way.
@@ -176,6 +168,3 @@ func (p *FilePaths) along(way []Located) []Step {
 	}
 	return p.steps
 }
-
-// Hash returns the hash of all that a node holds, as Place.Self is.
-func (p *FilePaths) Hash(n datacenter.Node) (uint64, error) { return p.paths.Hash(n) }

@@ -28,17 +28,6 @@ type Step struct {
 	Changing []string
 }
 
-// Place describes a step that finds a node by its place, since nothing else distinguishes it
-// from its siblings.
-type Place struct {
-	// Step is the index of the step, N the place, counted from 1, and Of the number of
-	// siblings.
-	Step, N, Of int
-	// Group, Self, Before and After are hashes: of all the siblings, of the node, and of its
-	// neighbours, 0 if there is none. They show whether the node is still at its place.
-	Group, Self, Before, After uint64
-}
-
 var (
 	// ErrNoNode means that steps lead to no node.
 	ErrNoNode = errors.New("no such node")
@@ -58,7 +47,6 @@ type Paths[N any] struct {
 	root   N
 	groups map[groupKey]*group[N]
 	rows   int // in all groups
-	exact  *Contents[N]
 	room   room
 	list   []N // room for the children of some nodes
 	// walked are the steps of the last path.
@@ -70,7 +58,7 @@ const maxRows = 1 << 20
 
 // NewPaths returns a Paths for a tree below a root, whose children are the sheets.
 func NewPaths[N any](tree PathTree[N], root N) *Paths[N] {
-	return &Paths[N]{tree: tree, root: root, groups: map[groupKey]*group[N]{}, exact: NewExactContents(tree)}
+	return &Paths[N]{tree: tree, root: root, groups: map[groupKey]*group[N]{}}
 }
 
 // groupKey identifies a group: the children with a name of a stored run, or of all nodes
@@ -80,47 +68,20 @@ type groupKey struct {
 	expr, name, without string
 }
 
-// Find returns the path of the node that steps lead to from the root.
-func (p *Paths[N]) Find(steps []Step) (expr string, places []Place, err error) {
-	expr, err = p.follow(steps, func(i int, w *walked[N]) error {
-		if w.described == nil {
-			place, err := p.place(w.group, w.row, w.same)
-			if err != nil {
-				return err
-			}
-			place.Step = i
-			w.described = &place
-		}
-		places = append(places, *w.described)
-		return nil
-	})
-	return expr, places, err
-}
-
-// Expr is Find without the places, whose hashes take long.
-func (p *Paths[N]) Expr(steps []Step) (expr string, err error) {
-	return p.follow(steps, func(int, *walked[N]) error { return nil })
-}
-
-// follow returns the path of the node that steps lead to. It calls placed for each step i that
-// finds its row by the place among the same rows of a group. It goes on from where the last path
-// and this one part.
-func (p *Paths[N]) follow(steps []Step, placed func(i int, w *walked[N]) error) (expr string, err error) {
+// Find returns the path of the node that steps lead to from the root. It goes on from where the last
+// path and this one part.
+func (p *Paths[N]) Find(steps []Step) (expr string, err error) {
 	if len(steps) == 0 {
 		return "", errors.New("the root has no path")
 	}
 	for i := range steps {
 		merged := i == 0 && len(steps) > 1
-		if i >= len(p.walked) || !p.walked[i].by(&steps[i], merged) {
-			p.walked = p.walked[:min(i, len(p.walked))]
-			if err := p.walk(&steps[i], merged); err != nil {
-				return "", err
-			}
+		if i < len(p.walked) && p.walked[i].by(&steps[i], merged) {
+			continue
 		}
-		if w := &p.walked[i]; len(w.same) > 1 && !merged {
-			if err := placed(i, w); err != nil {
-				return "", err
-			}
+		p.walked = p.walked[:min(i, len(p.walked))]
+		if err := p.walk(&steps[i], merged); err != nil {
+			return "", err
 		}
 	}
 	return string(p.walked[len(steps)-1].path), nil
@@ -137,13 +98,10 @@ type walked[N any] struct {
 	// path the path up to here.
 	group *group[N]
 	row   int
-	same  []int32
 	path  []byte
 	// rows are those of the next step's parents, of which one at a place is the node.
 	rows []int32
 	at   int
-	// described is the place of the node, if it was asked for.
-	described *Place
 }
 
 // by reports whether a step was followed.
@@ -175,7 +133,7 @@ func (p *Paths[N]) walk(step *Step, merged bool) error {
 	w.path = query.AppendName(w.path, step.Name)
 	w.path = append(w.path, predicate...)
 	w.at, _ = slices.BinarySearch(same, int32(w.row))
-	w.same, w.rows = same, same
+	w.rows = same
 	if len(same) > 1 && !merged {
 		w.path = appendPlace(w.path, w.at+1, len(above.rows) > 1)
 		w.rows, w.at = same[w.at:w.at+1], 0
@@ -183,9 +141,6 @@ func (p *Paths[N]) walk(step *Step, merged bool) error {
 	p.walked = append(p.walked, w)
 	return nil
 }
-
-// Hash returns the hash of all that a node holds, as Place.Self is.
-func (p *Paths[N]) Hash(n N) (uint64, error) { return p.exact.Hash(n) }
 
 // appendPlace appends a place to a path: among the children of one node or, for sheets that
 // count as one, among the children of all.
@@ -196,46 +151,6 @@ func appendPlace(path []byte, n int, ofAll bool) []byte {
 	path = append(path, '[')
 	path = strconv.AppendInt(path, int64(n), 10)
 	return append(path, ']')
-}
-
-// place describes the place of a row among the rows that nothing distinguishes it from.
-func (p *Paths[N]) place(g *group[N], row int, same []int32) (Place, error) {
-	n, _ := slices.BinarySearch(same, int32(row))
-	place := Place{N: n + 1, Of: len(same)}
-	hash := func(at int) (h uint64, err error) {
-		if at >= 0 && at < len(same) {
-			h, err = p.exact.Hash(g.nodes[same[at]])
-		}
-		return h, err
-	}
-	var err [4]error
-	place.Self, err[0] = hash(n)
-	place.Before, err[1] = hash(n - 1)
-	place.After, err[2] = hash(n + 1)
-	place.Group, err[3] = p.groupHash(g, same)
-	return place, errors.Join(err[:]...)
-}
-
-// groupHash is the hash of rows in their order. It is remembered by where the list of the
-// rows is, which a group keeps.
-func (p *Paths[N]) groupHash(g *group[N], same []int32) (sum uint64, err error) {
-	if h, ok := g.hashes[&same[0]]; ok {
-		return h, nil
-	}
-	sum, err = p.exact.Group(func(yield func(N) bool) {
-		for _, row := range same {
-			if !yield(g.nodes[row]) {
-				return
-			}
-		}
-	})
-	if g.hashes == nil {
-		g.hashes = map[*int32]uint64{}
-	}
-	if err == nil {
-		g.hashes[&same[0]] = sum
-	}
-	return sum, err
 }
 
 // parents are some rows of nodes.

@@ -251,7 +251,7 @@ func BenchmarkPaths(b *testing.B) {
 				for _, n := range numbers {
 					way, err := p.Find(n)
 					if err == nil {
-						_, err = p.Expr(way)
+						_, err = p.Path(way)
 					}
 					if err != nil {
 						b.Fatal(err)

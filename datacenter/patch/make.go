@@ -428,7 +428,7 @@ func (m *maker) find(w way) ([]query.PlainStep, error) {
 	for i, s := range w {
 		steps[i] = identity.Step{Name: s.name, Place: s.place, Changing: m.changing[s.node.number]}
 	}
-	expr, err := m.paths.Expr(steps)
+	expr, err := m.paths.Find(steps)
 	if err != nil {
 		return nil, err
 	}

@@ -73,7 +73,7 @@ func (l *dataCenterEdits) find(by *identity.FilePaths, n edit.Number) (string, e
 	if err != nil {
 		return "", err
 	}
-	expr, err := by.Expr(way)
+	expr, err := by.Path(way)
 	if errors.Is(err, identity.ErrTooMany) {
 		return byPlaces(way), nil
 	}
