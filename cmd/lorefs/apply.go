@@ -14,10 +14,13 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/daemon"
 	"lorefs/cmd/internal/kinds"
 	"lorefs/cmd/internal/mounted"
+	"lorefs/cmd/internal/options"
 	"lorefs/cmd/internal/output"
+	"lorefs/cmd/internal/reach"
 	"lorefs/cmd/internal/save"
 	"lorefs/datacenter"
 	"lorefs/datacenter/patch"
@@ -27,8 +30,8 @@ import (
 
 // applying are the flags of apply.
 type applying struct {
-	source    sourceFlags
-	write     writing
+	source    options.SourceFlags
+	write     options.Writing
 	how       save.How
 	out       string
 	rejects   string
@@ -68,31 +71,31 @@ sees what those before it have left.`,
 			if len(args) >= 2 { //nolint:mnd // a source and a patch
 				return nil
 			}
-			return exactArgs("SOURCE", "PATCH")(c, args)
+			return cli.ExactArgs("SOURCE", "PATCH")(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0], args[1:]) },
 	}
 	flags := c.Flags()
-	f.source.addDataCenter(flags)
+	f.source.AddDataCenter(flags)
 	flags.StringVar(&f.out, "out", "", "write a new `file`, and leave SOURCE as it is")
 	flags.StringVar(&f.rejects, "rejects", "", "write what conflicts to a `file`: a patch with the reasons")
 	flags.BoolVar(&f.overwrite, "overwrite", false, "replace the file of --rejects")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "change nothing, and print what would become of each part")
 	flags.BoolVarP(&f.reverse, "reverse", "R", false, "take back what the patches do")
 	flags.BoolVar(&f.stat, "stat", false, "print counts for each sheet")
-	addJSON(c, &f.asJSON, objectALine+" for each part of the patches")
+	cli.AddJSON(c, &f.asJSON, cli.ObjectALine+" for each part of the patches")
 	flags.BoolVar(&f.write.NoBackup, "no-backup", false, "do not keep a replaced file as NAME.bak")
-	addHow(flags, &f.how.Repack, &f.how.VerifyAll)
-	f.how.Last, f.write.level = true, defaultLevel
+	options.AddHow(flags, &f.how.Repack, &f.how.VerifyAll)
+	f.how.Last, f.write.Level = true, options.DefaultLevel
 	return c
 }
 
 func (f *applying) run(c *cobra.Command, path string, names []string) error {
 	if f.asJSON && f.stat {
-		return usageErrorf("--json and --stat exclude each other")
+		return cli.UsageErrorf("--json and --stat exclude each other")
 	}
 	if f.dryRun && (f.out != "" || f.rejects != "") {
-		return usageErrorf("--dry-run writes nothing: --out and --rejects do not go with it")
+		return cli.UsageErrorf("--dry-run writes nothing: --out and --rejects do not go with it")
 	}
 	f.stdout = bufio.NewWriter(c.OutOrStdout())
 	f.lines = jsonout.NewLines(f.stdout)
@@ -118,7 +121,7 @@ func (f *applying) run(c *cobra.Command, path string, names []string) error {
 		return f.onFile(c, path, patches)
 	}
 	if f.out != "" || f.write.NoBackup || f.how.Repack || f.how.VerifyAll {
-		return usageErrorf("--out, --no-backup, --repack and --verify-all go with a file: %s is a folder", path)
+		return cli.UsageErrorf("--out, --no-backup, --repack and --verify-all go with a file: %s is a folder", path)
 	}
 	return f.onMount(c, path, patches)
 }
@@ -129,7 +132,7 @@ const stdinName = "-"
 // readPatches reads patches, of which one may be standard input.
 func readPatches(stdin io.Reader, names []string) (patches []*patch.Patch, err error) {
 	if i := slices.Index(names, stdinName); i >= 0 && slices.Contains(names[i+1:], stdinName) {
-		return nil, usageErrorf("standard input can be one PATCH only")
+		return nil, cli.UsageErrorf("standard input can be one PATCH only")
 	}
 	for _, name := range names {
 		text, err := readPatch(stdin, name)
@@ -141,7 +144,7 @@ func readPatches(stdin io.Reader, names []string) (patches []*patch.Patch, err e
 		}
 		p, err := patch.Parse(name, text)
 		if e, ok := errors.AsType[*patch.SyntaxError](err); ok {
-			return nil, usageErrorf("%s:%d: %s", e.File, e.Line, e.What)
+			return nil, cli.UsageErrorf("%s:%d: %s", e.File, e.Line, e.What)
 		}
 		if err != nil {
 			return nil, err
@@ -174,15 +177,15 @@ func (f *applying) checkRejects(c *cobra.Command, path string) error {
 		return nil
 	}
 	if sameFile(f.rejects, path) || f.out != "" && filepath.Clean(f.rejects) == filepath.Clean(f.out) {
-		return usageErrorf("--rejects %s: want a file of its own", f.rejects)
+		return cli.UsageErrorf("--rejects %s: want a file of its own", f.rejects)
 	}
 	if _, err := os.Lstat(f.rejects); err == nil && !f.overwrite {
-		return &commandError{
-			code: exitFailure, err: fmt.Errorf("%s exists already; nothing was changed", f.rejects),
-			hint: "--overwrite replaces it",
+		return &cli.Error{
+			Code: cli.ExitFailure, Err: fmt.Errorf("%s exists already; nothing was changed", f.rejects),
+			Hint: "--overwrite replaces it",
 		}
 	}
-	claimed, err := output.Claim(f.rejects, tellKept(c))
+	claimed, err := output.Claim(f.rejects, cli.TellKept(c))
 	if err != nil {
 		return err
 	}
@@ -194,20 +197,20 @@ func (f *applying) onCopy(c *cobra.Command, path string, patches []*patch.Patch)
 	ctx := c.Context()
 	if f.out != "" {
 		if sameFile(path, f.out) {
-			return usageErrorf("--out %s is the source: leave --out away to replace it", f.out)
+			return cli.UsageErrorf("--out %s is the source: leave --out away to replace it", f.out)
 		}
-		claimed, err := output.Claim(f.out, tellKept(c))
+		claimed, err := output.Claim(f.out, cli.TellKept(c))
 		if err != nil {
 			return err
 		}
 		defer claimed.Close() // nothing was written to it
 	}
-	s, err := openShown(ctx, path, &f.source, f.log)
+	s, err := reach.OpenShown(ctx, path, &f.source, f.log)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	d, err := dataCenterOf(s)
+	d, err := reach.DataCenterOf(s)
 	if err == nil && f.out == "" {
 		err = f.explain(path, d.CheckUnedited())
 	}
@@ -222,7 +225,7 @@ func (f *applying) onCopy(c *cobra.Command, path string, patches []*patch.Patch)
 		return err
 	}
 	if f.out != "" {
-		opts, err := f.write.options(datacenter.LayoutAuto.String(), d.File().Layout())
+		opts, err := f.write.WriteOptions(datacenter.LayoutAuto.String(), d.File().Layout())
 		if err != nil {
 			return err
 		}
@@ -235,7 +238,7 @@ func (f *applying) onCopy(c *cobra.Command, path string, patches []*patch.Patch)
 	rejectsErr := f.writeRejects(ctx, results)
 	err = f.print(c, results)
 	if err == nil && f.out != "" && !f.asJSON {
-		err = sayWritten(c, f.out, false)
+		err = cli.SayWritten(c, f.out, false)
 	}
 	return errors.Join(err, rejectsErr, f.outcome(results))
 }
@@ -243,18 +246,18 @@ func (f *applying) onCopy(c *cobra.Command, path string, patches []*patch.Patch)
 // onFile applies patches to a file, which is replaced as by a save.
 func (f *applying) onFile(c *cobra.Command, path string, patches []*patch.Patch) error {
 	ctx := c.Context()
-	s, err := openShown(ctx, path, &f.source, f.log)
+	s, err := reach.OpenShown(ctx, path, &f.source, f.log)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	if _, err := dataCenterOf(s); err != nil {
+	if _, err := reach.DataCenterOf(s); err != nil {
 		return err
 	}
 	d, _ := s.DataCenter()
 	err = d.CheckUnedited()
 	if e, ok := errors.AsType[*kinds.UnsavedEditsError](err); err == nil || ok && e.Problem != "" { // which is told there
-		err = makeEditable(ctx, s, kinds.EditOptions{NoBackup: f.write.NoBackup, Logger: f.log})
+		err = reach.MakeEditable(ctx, s, kinds.EditOptions{NoBackup: f.write.NoBackup, Logger: f.log})
 	}
 	if err != nil {
 		return f.explain(path, err)
@@ -269,9 +272,9 @@ func (f *applying) onFile(c *cobra.Command, path string, patches []*patch.Patch)
 	if err := f.print(c, results); err != nil {
 		return errors.Join(err, s.Discard())
 	}
-	p := newSaving()
-	reports, failed := s.Save(ctx, f.how, p.show)
-	p.finish()
+	p := cli.NewSaving()
+	reports, failed := s.Save(ctx, f.how, p.Show)
+	p.Finish()
 	switch {
 	case failed != nil && ctx.Err() != nil:
 		return errors.Join(ctx.Err(), s.Discard())
@@ -279,25 +282,25 @@ func (f *applying) onFile(c *cobra.Command, path string, patches []*patch.Patch)
 		return f.unsaved(&mounted.SaveError{Failed: failed, Ended: true})
 	}
 	if !f.asJSON {
-		err = newTelling(c.OutOrStdout(), false).printSaved(&mounted.Answer{Saved: reports})
+		err = cli.NewTelling(c.OutOrStdout(), false).PrintSaved(&mounted.Answer{Saved: reports})
 	}
 	return errors.Join(err, f.outcome(results))
 }
 
 // onMount applies patches to what is mounted.
 func (f *applying) onMount(c *cobra.Command, dir string, patches []*patch.Patch) error {
-	m, err := mountAt(dir)
+	m, err := reach.MountAt(dir)
 	if err != nil {
 		return err
 	}
-	results, a, err := mounted.Apply(c.Context(), m.name, &mounted.Patching{Patches: patches, DryRun: f.dryRun})
+	results, a, err := mounted.Apply(c.Context(), m.Name, &mounted.Patching{Patches: patches, DryRun: f.dryRun})
 	switch {
 	case c.Context().Err() != nil:
-		return &commandError{code: exitInterrupted, err: errInterrupted, hint: "lorefs edits " + shown.Shell(dir) + " shows what was applied: of each patch all or nothing"}
+		return &cli.Error{Code: cli.ExitInterrupted, Err: cli.ErrInterrupted, Hint: "lorefs edits " + shown.Shell(dir) + " shows what was applied: of each patch all or nothing"}
 	case errors.Is(err, daemon.ErrNone):
-		return absent(m)
+		return reach.Absent(m)
 	case err == nil:
-		err = failureOf(&a)
+		err = cli.FailureOf(&a)
 	}
 	err = errors.Join(err, f.print(c, results), f.writeRejects(c.Context(), results))
 	if err == nil && !f.dryRun && !f.asJSON && anyApplied(results) {
@@ -311,16 +314,16 @@ func (f *applying) explain(path string, err error) error {
 	if e, ok := errors.AsType[*kinds.UnsavedEditsError](err); ok {
 		err = fmt.Errorf("%w; nothing was changed", err)
 		if e.Problem != "" {
-			return &commandError{code: exitUnsaved, err: err, hint: "lorefs journal list shows what is left"}
+			return &cli.Error{Code: cli.ExitUnsaved, Err: err, Hint: "lorefs journal list shows what is left"}
 		}
-		return &commandError{
-			code: exitUnsaved, err: err,
-			hint: fmt.Sprintf("lorefs edits %[1]s lists them; lorefs journal replay %[1]s saves them, lorefs journal drop %[1]s gives them up", shown.Shell(path)),
+		return &cli.Error{
+			Code: cli.ExitUnsaved, Err: err,
+			Hint: fmt.Sprintf("lorefs edits %[1]s lists them; lorefs journal replay %[1]s saves them, lorefs journal drop %[1]s gives them up", shown.Shell(path)),
 		}
 	}
-	if e := asCommandError(err); err != nil && e.code == exitBusy {
-		if m, mountErr := mountFor(path); mountErr == nil && m != nil {
-			return &commandError{code: exitBusy, err: fmt.Errorf("%s is mounted on %s", path, m.dir), hint: "lorefs apply " + shown.Shell(m.dir) + " applies patches there"}
+	if e := cli.AsError(err); err != nil && e.Code == cli.ExitBusy {
+		if m, mountErr := reach.MountFor(path); mountErr == nil && m != nil {
+			return &cli.Error{Code: cli.ExitBusy, Err: fmt.Errorf("%s is mounted on %s", path, m.Dir), Hint: "lorefs apply " + shown.Shell(m.Dir) + " applies patches there"}
 		}
 	}
 	return err
@@ -457,5 +460,5 @@ func (f *applying) outcome(results []*patch.Result) error {
 	case f.dryRun:
 		hint = "without --dry-run, all else is applied, and --rejects FILE writes them as a patch"
 	}
-	return &commandError{code: exitFailure, err: errors.New(shown.Plural(n, "conflict")), hint: hint}
+	return &cli.Error{Code: cli.ExitFailure, Err: errors.New(shown.Plural(n, "conflict")), Hint: hint}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/sample"
 	"lorefs/internal/testneeds"
 )
@@ -47,7 +48,7 @@ func TestKilledApply(t *testing.T) {
 	k.put(k.before)
 	k.makePatch(filepath.Join(dir, "sheets"))
 	began := time.Now()
-	k.runs(exitOK, "apply", "--out", k.after, k.before, k.patch)
+	k.runs(cli.ExitOK, "apply", "--out", k.after, k.before, k.patch)
 	longest := 2 * time.Since(began)
 	for kill := range int(fromEnvironment(t, applyKillsVar, int64(testneeds.Cases(5, 50, 300)))) {
 		k.round(kill%4 == 0, longest)
@@ -67,7 +68,7 @@ func (k *killedApply) makePatch(sheets string) {
 	k.t.Helper()
 	runTool(k.t, "", "sh", "-c", "lorefs export "+k.before+" "+sheets+" 2>/dev/null")
 	runTool(k.t, "", "sh", "-c", "sed -i -e 's/rareGrade=\"common\"/rareGrade=\"odd\"/' -e '/id=\"1105\"/d' "+sheets+"/ItemData/*.xml")
-	text := k.runs(exitFailure, "diff", "--patch", k.before, sheets)
+	text := k.runs(cli.ExitFailure, "diff", "--patch", k.before, sheets)
 	if err := os.WriteFile(k.patch, []byte(text), 0o600); err != nil {
 		k.t.Fatal(err)
 	}
@@ -114,24 +115,24 @@ func (k *killedApply) round(interrupt bool, longest time.Duration) {
 	} else if !k.equals(k.before) {
 		k.t.Fatalf("the file is neither the old one nor the new one: %s", p.output.String())
 	}
-	unsaved := strings.Contains(k.runs(exitOK, "journal", "list"), "not saved yet")
+	unsaved := strings.Contains(k.runs(cli.ExitOK, "journal", "list"), "not saved yet")
 	switch {
 	case unsaved && interrupt:
 		k.t.Errorf("an interrupt leaves a journal: %s", p.output.String())
 	case unsaved:
 		k.left++
-		if said := k.runs(exitUnsaved, "apply", k.path, k.patch); !strings.Contains(said, "lorefs journal replay "+k.path) {
+		if said := k.runs(cli.ExitUnsaved, "apply", k.path, k.patch); !strings.Contains(said, "lorefs journal replay "+k.path) {
 			k.t.Errorf("it says %s", said)
 		}
-		k.runs(exitOK, "journal", "replay", k.path)
+		k.runs(cli.ExitOK, "journal", "replay", k.path)
 	default:
-		k.runs(exitOK, "apply", k.path, k.patch)
+		k.runs(cli.ExitOK, "apply", k.path, k.patch)
 	}
 	if !k.equals(k.after) {
 		k.t.Errorf("the patch is lost: %s", p.output.String())
 	}
-	k.runs(exitOK, "apply", k.path, k.patch)
-	if list := k.runs(exitOK, "journal", "list"); list != "" {
+	k.runs(cli.ExitOK, "apply", k.path, k.patch)
+	if list := k.runs(cli.ExitOK, "journal", "list"); list != "" {
 		k.t.Errorf("what is left is %s", list)
 	}
 }

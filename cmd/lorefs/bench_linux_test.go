@@ -22,6 +22,7 @@ import (
 	"unicode/utf8"
 
 	"lorefs/casc/casctest"
+	"lorefs/cmd/internal/cli"
 	"lorefs/datacenter"
 	"lorefs/internal/cfb"
 	"lorefs/internal/testneeds"
@@ -299,7 +300,7 @@ func (r *wholeRun) alone(args ...string) float64 {
 	var messages strings.Builder
 	c.Stderr = &messages
 	seconds := r.seconds(func() {
-		if err := c.Run(); err != nil && (args[0] != "diff" || c.ProcessState.ExitCode() != exitFailure) {
+		if err := c.Run(); err != nil && (args[0] != "diff" || c.ProcessState.ExitCode() != cli.ExitFailure) {
 			r.Fatalf("%s: %v: %.500s", strings.Join(args, " "), err, messages.String())
 		}
 	})

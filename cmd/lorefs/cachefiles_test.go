@@ -18,6 +18,9 @@ import (
 
 	"lorefs/blte/bltetest"
 	"lorefs/casc/casctest/write"
+	"lorefs/cmd/internal/cli"
+	"lorefs/cmd/internal/options"
+	"lorefs/cmd/internal/reach"
 	"lorefs/cmd/internal/sample"
 	"lorefs/geometry"
 	"lorefs/geometry/geomtest"
@@ -40,8 +43,8 @@ type cacheSource struct {
 // shownBy reads all of a source with a cache folder, or without one. It returns the kind,
 // size and content of each name, and the output of info.
 func shownBy(ctx context.Context, path, cache string) (map[string]string, error) {
-	f := &sourceFlags{kind: kindAuto, layout: "auto", cacheSize: defaultCacheSize, noCache: cache == "", cacheBase: cache}
-	s, err := openSource(ctx, path, f, slog.New(slog.DiscardHandler), silence{}.set)
+	f := &options.SourceFlags{Kind: options.KindAuto, Layout: "auto", CacheSize: options.DefaultCacheSize, NoCache: cache == "", CacheBase: cache}
+	s, err := reach.OpenSource(ctx, path, f, slog.New(slog.DiscardHandler), cli.Silence{}.Set)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/cmd/internal/cli"
 )
 
 // tool runs the program, and returns its output and exit code.
@@ -52,14 +53,14 @@ func TestCASCDamagedRoot(t *testing.T) {
 		code int
 		out  string
 	}{
-		{[]string{"info", game}, exitOK, missing},
-		{[]string{"info", "--json", game}, exitOK, missing},
-		{[]string{"ls", game}, exitFailure, "files\n"},
-		{[]string{"ls", game, "/Files"}, exitFailure, "Read Me.txt\n"},
-		{[]string{"ls", game, "config"}, exitOK, "build-config\n"},
-		{[]string{"export", game, filepath.Join(dir, "all"), "files"}, exitFailure, ""},
-		{[]string{"export", game, filepath.Join(dir, "config"), "config"}, exitOK, ""},
-		{[]string{"verify", game}, exitFailure, "damaged: " + missing},
+		{[]string{"info", game}, cli.ExitOK, missing},
+		{[]string{"info", "--json", game}, cli.ExitOK, missing},
+		{[]string{"ls", game}, cli.ExitFailure, "files\n"},
+		{[]string{"ls", game, "/Files"}, cli.ExitFailure, "Read Me.txt\n"},
+		{[]string{"ls", game, "config"}, cli.ExitOK, "build-config\n"},
+		{[]string{"export", game, filepath.Join(dir, "all"), "files"}, cli.ExitFailure, ""},
+		{[]string{"export", game, filepath.Join(dir, "config"), "config"}, cli.ExitOK, ""},
+		{[]string{"verify", game}, cli.ExitFailure, "damaged: " + missing},
 	} {
 		out, talk, code := tool(t, c.args...)
 		if code != c.code || !strings.Contains(out, c.out) || c.args[0] != "verify" && !strings.Contains(talk, missing) {
@@ -93,18 +94,18 @@ func TestCASCBuilds(t *testing.T) {
 		}
 	}
 	_, talk, code := tool(t, "ls", game, "files")
-	if code != exitUsage || !strings.Contains(talk, keys[0]+" first 1.0.0.1") || !strings.Contains(talk, keys[1]+" second 1.0.0.1") || !strings.Contains(talk, "--build") {
+	if code != cli.ExitUsage || !strings.Contains(talk, keys[0]+" first 1.0.0.1") || !strings.Contains(talk, keys[1]+" second 1.0.0.1") || !strings.Contains(talk, "--build") {
 		t.Errorf("without a key: %d, %s", code, talk)
 	}
-	if out, talk, code := tool(t, "verify", game); code != exitUsage {
+	if out, talk, code := tool(t, "verify", game); code != cli.ExitUsage {
 		t.Errorf("verify: %d, %s%s", code, out, talk)
 	}
 	for _, flags := range [][]string{{"--build", keys[1]}, {"--product", "second"}} {
-		if out, talk, code := tool(t, append([]string{"ls", game, "files"}, flags...)...); code != exitOK || out != "second\n" || talk != "" {
+		if out, talk, code := tool(t, append([]string{"ls", game, "files"}, flags...)...); code != cli.ExitOK || out != "second\n" || talk != "" {
 			t.Errorf("%s: %d, %s%s", flags, code, out, talk)
 		}
 	}
-	if _, talk, code := tool(t, "ls", "--build", "1", game); code != exitSource || !strings.Contains(talk, `several builds are called "1"`) {
+	if _, talk, code := tool(t, "ls", "--build", "1", game); code != cli.ExitSource || !strings.Contains(talk, `several builds are called "1"`) {
 		t.Errorf("a number of both: %d, %s", code, talk)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"lorefs/cmd/internal/cli"
 	"lorefs/internal/testneeds"
 )
 
@@ -23,7 +24,7 @@ func TestCASCOddMounted(t *testing.T) {
 		dir, flags := o.write(t)
 		mnt := t.TempDir()
 		_, talk, code := tool(t, append(append([]string{"mount"}, flags...), dir, mnt)...)
-		if code != exitOK {
+		if code != cli.ExitOK {
 			t.Fatalf("mount: %d, %s", code, talk)
 		}
 		t.Cleanup(func() {
@@ -55,7 +56,7 @@ func TestCASCOddMounted(t *testing.T) {
 		}
 		sameNames(t, "the mount", names, o.names)
 		out, talk, code := tool(t, "status", mnt)
-		if code != exitOK || strings.Contains(out, "notice") != (o.told != "") || !strings.Contains(out, o.told) {
+		if code != cli.ExitOK || strings.Contains(out, "notice") != (o.told != "") || !strings.Contains(out, o.told) {
 			t.Errorf("status: %d, %s%s, want %q", code, out, talk, o.told)
 		}
 	})

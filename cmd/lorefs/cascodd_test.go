@@ -16,6 +16,7 @@ import (
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
 	"lorefs/casc/keys"
+	"lorefs/cmd/internal/cli"
 	"lorefs/internal/testneeds"
 )
 
@@ -247,14 +248,14 @@ func TestCASCOdd(t *testing.T) {
 			}
 		}
 		out, talk, code := tool(t, with("info", dir)...)
-		if code != exitOK || strings.Contains(out, "\nproblem ") != (o.told != "") || !strings.Contains(out, o.told) {
+		if code != cli.ExitOK || strings.Contains(out, "\nproblem ") != (o.told != "") || !strings.Contains(out, o.told) {
 			t.Errorf("info: %d, %.500s", code, out)
 		}
 		said("info", talk)
 
-		want := exitOK
+		want := cli.ExitOK
 		if o.fallback {
-			want = exitFailure
+			want = cli.ExitFailure
 		}
 		var names []string
 		for dirs := []string{"files"}; len(dirs) > 0; dirs = dirs[1:] {
@@ -285,10 +286,10 @@ func TestCASCOdd(t *testing.T) {
 		}
 		switch {
 		case wanted == nil:
-			if code != exitOK || out != "" {
+			if code != cli.ExitOK || out != "" {
 				t.Errorf("verify: %d, %s%s", code, out, talk)
 			}
-		case code != exitFailure || !slices.EqualFunc(found, wanted, strings.Contains):
+		case code != cli.ExitFailure || !slices.EqualFunc(found, wanted, strings.Contains):
 			t.Errorf("verify: %d, %.500q, want %q", code, found, wanted)
 		}
 	})

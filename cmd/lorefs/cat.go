@@ -10,13 +10,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/options"
+	"lorefs/cmd/internal/reach"
 	"lorefs/internal/shown"
 	"lorefs/nodes"
 )
 
 func newCat(log *slog.Logger) *cobra.Command {
-	var f sourceFlags
+	var f options.SourceFlags
 	c := &cobra.Command{
 		Use:   "cat SOURCE PATH...",
 		Short: "print files without mounting",
@@ -32,15 +35,15 @@ query instead, and cat prints the attributes that it finds:
 
   lorefs cat SOURCE '/NpcData[@huntingZoneId=2]/Template[@id=1001]/Stat/@level'`,
 		Args: func(c *cobra.Command, args []string) error {
-			return exactArgs("SOURCE", "PATH")(c, args[:min(len(args), 2)])
+			return cli.ExactArgs("SOURCE", "PATH")(c, args[:min(len(args), 2)])
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			s, err := openToRead(c, args[0], &f, log)
+			s, err := reach.OpenToRead(c, args[0], &f, log)
 			if err != nil {
 				return err
 			}
 			defer s.Close()
-			tellNames(c.ErrOrStderr(), log, s, args[1:]...)
+			reach.TellNames(c.ErrOrStderr(), log, s, args[1:]...)
 			cat := catting{source: s, out: bufio.NewWriter(c.OutOrStdout()), talk: c.ErrOrStderr()}
 			for _, name := range args[1:] {
 				err = errors.Join(err, cat.all(c.Context(), name))
@@ -48,7 +51,7 @@ query instead, and cat prints the attributes that it finds:
 			return errors.Join(err, cat.out.Flush())
 		},
 	}
-	f.add(c.Flags())
+	f.Add(c.Flags())
 	return c
 }
 
@@ -87,11 +90,11 @@ func (c *catting) all(ctx context.Context, name string) error {
 			return err
 		}
 		failed = true
-		_ = printError(c.talk, err) // the other files can still be read
+		_ = cli.PrintError(c.talk, err) // the other files can still be read
 	}
 	switch {
 	case failed:
-		return &commandError{code: exitFailure}
+		return &cli.Error{Code: cli.ExitFailure}
 	case files == 0:
 		return fmt.Errorf("%s: it matches directories only: %w", name, nodes.ErrIsDir)
 	}
@@ -123,5 +126,5 @@ func explainPath(err error) error {
 	if !ok {
 		return err
 	}
-	return &commandError{code: exitFailure, err: err, hint: unknownNames(e.Unknown, e.Names)}
+	return &cli.Error{Code: cli.ExitFailure, Err: err, Hint: cli.UnknownNames(e.Unknown, e.Names)}
 }

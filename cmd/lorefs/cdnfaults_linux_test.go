@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"lorefs/casc/casctest"
+	"lorefs/cmd/internal/cli"
 	"lorefs/internal/remote/remotetest"
 	"lorefs/internal/testneeds"
 )
@@ -40,7 +41,7 @@ func (r *cdnRun) exported(name string) (report filedReport, code, requests int) 
 	r.t.Helper()
 	r.server.Reset()
 	out, code := r.run(name, "export", "--json", filepath.Join(r.dir, name))
-	if err := json.Unmarshal(out, &report); err != nil && code <= exitFailure {
+	if err := json.Unmarshal(out, &report); err != nil && code <= cli.ExitFailure {
 		r.t.Fatalf("%v: %s", err, out)
 	}
 	objects, indexes, _ := r.server.Asked()
@@ -148,7 +149,7 @@ func TestCDNLost(t *testing.T) {
 			if gone {
 				count = report.Missing
 			}
-			if code != exitFailure || count == 0 || count >= n || report.Damaged > 0 || report.Files+count != right.Files {
+			if code != cli.ExitFailure || count == 0 || count >= n || report.Damaged > 0 || report.Files+count != right.Files {
 				t.Errorf("%s: exit code %d, %+v, want %s and the others", name, code, report, word)
 			}
 			// What was sent, and was wrong, is asked for again file by file, which may be right.
@@ -165,15 +166,15 @@ func TestCDNLost(t *testing.T) {
 			}
 			at := r.anyLost(name)
 			out, code := r.run(name, "info", "--json", at)
-			if !strings.Contains(string(out), `"reason": "`+word+`"`) || (code == exitFailure) == gone {
+			if !strings.Contains(string(out), `"reason": "`+word+`"`) || (code == cli.ExitFailure) == gone {
 				t.Errorf("%s: info: exit code %d: %s", name, code, out)
 			}
 			out, code = r.run(name, "verify", "--json")
-			if code != exitFailure || strings.Contains(string(out), `"kind":"damaged"`) || !strings.Contains(string(out), `"kind":"`+word+`","file":"files/`) {
+			if code != cli.ExitFailure || strings.Contains(string(out), `"kind":"damaged"`) || !strings.Contains(string(out), `"kind":"`+word+`","file":"files/`) {
 				t.Errorf("%s: verify: exit code %d: %.1000s", name, code, out)
 			}
 			out, code = r.run(name, "fetch", "--json", filepath.Join(r.dir, "mirror "+name))
-			if code != exitFailure || strings.Contains(string(out), `"left": 0`) {
+			if code != cli.ExitFailure || strings.Contains(string(out), `"left": 0`) {
 				t.Errorf("%s: fetch: exit code %d: %s", name, code, out)
 			}
 		}
@@ -218,7 +219,7 @@ func TestCDNOffline(t *testing.T) {
 	}
 	out, code := r.run("x", "export", "--json", "--offline", filepath.Join(r.dir, "out"))
 	var report filedReport
-	if err := json.Unmarshal(out, &report); err != nil || code != exitFailure || report.Failed != r.n || report.Damaged+report.Missing > 0 {
+	if err := json.Unmarshal(out, &report); err != nil || code != cli.ExitFailure || report.Failed != r.n || report.Damaged+report.Missing > 0 {
 		t.Errorf("exit code %d: %s", code, out)
 	}
 }
@@ -305,7 +306,7 @@ func TestCDNNothing(t *testing.T) {
 			out, code := r.run(name, args...)
 			objects, indexes, _ := r.server.Asked()
 			// The first configuration is what nothing comes without.
-			if code != exitSource || len(out) > 0 || objects+indexes > 20 {
+			if code != cli.ExitSource || len(out) > 0 || objects+indexes > 20 {
 				t.Errorf("%s: %v: exit code %d, %d requests: %s", name, args, code, objects+indexes, out)
 			}
 		}

@@ -5,8 +5,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/daemon"
 	"lorefs/cmd/internal/mounted"
+	"lorefs/cmd/internal/options"
+	"lorefs/cmd/internal/reach"
 )
 
 func newCommit() *cobra.Command {
@@ -19,27 +22,27 @@ func newCommit() *cobra.Command {
 directory in the mount, or the source that is mounted. In a data center, only edited parts are packed and compared
 where possible; the rest keeps its bytes. --repack packs all of it anew, which may make it
 smaller. --verify-all inflates and compares all of it.`,
-		Args: exactArgs("PATH"),
+		Args: cli.ExactArgs("PATH"),
 		RunE: func(c *cobra.Command, args []string) error {
-			m, err := mountAt(args[0])
+			m, err := reach.MountAt(args[0])
 			if err != nil {
 				return err
 			}
-			p := newSaving()
-			a, conn, err := mounted.Talk(m.name, r, p.meanwhile)
-			p.finish()
+			p := cli.NewSaving()
+			a, conn, err := mounted.Talk(m.Name, r, p.Meanwhile)
+			p.Finish()
 			if errors.Is(err, daemon.ErrNone) {
-				return absent(m)
+				return reach.Absent(m)
 			}
 			if err != nil {
 				return err
 			}
-			t := newTelling(c.OutOrStdout(), asJSON)
-			t.dir, t.name, t.stays = m.dir, m.name, true
-			return errors.Join(t.told(&a), conn.Close())
+			t := cli.NewTelling(c.OutOrStdout(), asJSON)
+			t.Dir, t.Name, t.Stays = m.Dir, m.Name, true
+			return errors.Join(t.Told(&a), conn.Close())
 		},
 	}
-	addJSON(c, &asJSON, objectALine)
-	addHow(c.Flags(), &r.Repack, &r.VerifyAll)
+	cli.AddJSON(c, &asJSON, cli.ObjectALine)
+	options.AddHow(c.Flags(), &r.Repack, &r.VerifyAll)
 	return c
 }

@@ -25,8 +25,11 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/daemon"
 	"lorefs/cmd/internal/mounted"
+	"lorefs/cmd/internal/options"
+	"lorefs/cmd/internal/reach"
 	"lorefs/datacenter"
 	"lorefs/internal/testneeds"
 	"lorefs/nodes"
@@ -84,7 +87,7 @@ func runEditor(dir string) int {
 	seed, err := strconv.ParseUint(os.Getenv(editorSeedVar), 10, 64)
 	if err != nil {
 		fmt.Println("error", err)
-		return exitFailure
+		return cli.ExitFailure
 	}
 	var stop atomic.Bool
 	go func() {
@@ -99,15 +102,15 @@ func runEditor(dir string) int {
 	}
 	if err != nil {
 		fmt.Println("error", err)
-		return exitFailure
+		return cli.ExitFailure
 	}
 	for !stop.Load() {
 		if err := e.one(); err != nil {
 			fmt.Println("error", strings.ReplaceAll(err.Error(), "\n", " "))
-			return exitFailure
+			return cli.ExitFailure
 		}
 	}
-	return exitOK
+	return cli.ExitOK
 }
 
 type editor struct {
@@ -937,7 +940,7 @@ func (c *crash) inspect(sure map[string]int) {
 func clearDead(t *testing.T, mnt string) {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "lorefs", "unmount", mnt).CombinedOutput()
-	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == exitUnsaved {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() == cli.ExitUnsaved {
 		err = nil
 	}
 	if err != nil {
@@ -986,9 +989,9 @@ func (d *crashedDataCenter) values() map[string]string { return d.contents() }
 // contents returns the content of all files of the source; "/" for a directory.
 func (d *crashedDataCenter) contents() map[string]string {
 	d.t.Helper()
-	s, err := openSource(d.t.Context(), d.path, &sourceFlags{
-		kind: kindAuto, layout: datacenter.LayoutAuto.String(), cacheSize: defaultCacheSize, noCache: true,
-	}, slog.New(slog.DiscardHandler), silence{}.set)
+	s, err := reach.OpenSource(d.t.Context(), d.path, &options.SourceFlags{
+		Kind: options.KindAuto, Layout: datacenter.LayoutAuto.String(), CacheSize: options.DefaultCacheSize, NoCache: true,
+	}, slog.New(slog.DiscardHandler), cli.Silence{}.Set)
 	if err != nil {
 		d.t.Fatal(err)
 	}

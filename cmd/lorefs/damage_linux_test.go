@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/daemon"
 	"lorefs/cmd/internal/mounted"
 	"lorefs/internal/testneeds"
@@ -71,7 +72,7 @@ func (d *damagedJournal) edits(source []byte) (count int) {
 	if err := os.WriteFile(path, source, 0o600); err != nil {
 		d.t.Fatal(err)
 	}
-	names := strings.Fields(d.lorefs(exitOK, "ls", path, "tree/"+filepath.Dir(troubledFile)))
+	names := strings.Fields(d.lorefs(cli.ExitOK, "ls", path, "tree/"+filepath.Dir(troubledFile)))
 	for i := range syncedEdits {
 		switch {
 		case !slices.Contains(names, editName(i+1)):
@@ -150,19 +151,19 @@ func (d *damagedJournal) check(what string, broken []byte, mount bool) {
 	if err := os.WriteFile(d.journal, broken, 0o600); err != nil {
 		d.t.Fatal(err)
 	}
-	list := d.lorefs(exitOK, "journal", "list")
+	list := d.lorefs(cli.ExitOK, "journal", "list")
 	code := d.save(mount)
 	source, err := os.ReadFile(d.path)
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	switch code {
-	case exitOK:
+	case cli.ExitOK:
 		d.whole++
 		if got := d.edits(source); got != syncedEdits {
 			d.t.Errorf("%s: all is well, it says, and there are %d edits", what, got)
 		}
-	case exitUnsaved:
+	case cli.ExitUnsaved:
 		d.refused++
 		if !bytes.Equal(source, d.original) {
 			d.t.Errorf("%s: the source was changed", what)
@@ -181,7 +182,7 @@ func (d *damagedJournal) save(mount bool) int {
 	if !mount {
 		return d.exitCode("journal", "replay", d.path)
 	}
-	if code := d.exitCode("mount", "--rw", d.path, d.mnt); code != exitOK {
+	if code := d.exitCode("mount", "--rw", d.path, d.mnt); code != cli.ExitOK {
 		return code
 	}
 	return d.exitCode("unmount", d.mnt)
@@ -196,7 +197,7 @@ func (d *damagedJournal) exitCode(args ...string) int {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	return exitOK
+	return cli.ExitOK
 }
 
 // salvage salvages the edits of a journal that was listed.
@@ -216,7 +217,7 @@ func (d *damagedJournal) salvage(what string, broken []byte, list string) {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	if got := d.edits(source); got != edits || (code == exitOK) != (edits > 0) {
+	if got := d.edits(source); got != edits || (code == cli.ExitOK) != (edits > 0) {
 		d.t.Errorf("%s: salvaged %d edits with exit code %d, but %d were listed", what, got, code, edits)
 	}
 	if edits > 0 {

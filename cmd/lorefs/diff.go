@@ -2,21 +2,32 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
+	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"lorefs/cmd/internal/cli"
+	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/options"
+	"lorefs/cmd/internal/parts"
+	"lorefs/cmd/internal/reach"
 	"lorefs/datacenter/diff"
 	"lorefs/datacenter/patch"
 	"lorefs/internal/jsonout"
+	"lorefs/internal/shown"
 )
 
 // differing are the flags of diff.
 type differing struct {
-	source sourceFlags
+	source options.SourceFlags
 	opts   diff.Options
 	asJSON bool
 	// asPatch prints a patch instead.
@@ -55,11 +66,11 @@ If each has a CDN configuration of its own, --cdn OLD,NEW says which. diff print
 roots and reads no file, so you need not install the files. A root without content keys has
 encoding keys. If these differ, the file was changed, or only encoded anew.`,
 		Args: func(c *cobra.Command, args []string) error {
-			return exactArgs("A", "B")(c, append(args, args...)[:max(len(args), 2*min(len(args), 1))])
+			return cli.ExactArgs("A", "B")(c, append(args, args...)[:max(len(args), 2*min(len(args), 1))])
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if f.asPatch && (f.asJSON || f.opts != diff.Options{}) {
-				return usageErrorf("--patch goes with neither --json nor --ignore-*")
+				return cli.UsageErrorf("--patch goes with neither --json nor --ignore-*")
 			}
 			f.out = bufio.NewWriter(c.OutOrStdout())
 			f.lines = jsonout.NewLines(f.out)
@@ -74,13 +85,13 @@ encoding keys. If these differ, the file was changed, or only encoded anew.`,
 				err = flushErr
 			}
 			if err == nil && n > 0 {
-				return &commandError{code: exitFailure}
+				return &cli.Error{Code: cli.ExitFailure}
 			}
 			return asTrouble(err)
 		},
 	}
-	f.source.addDiffable(c.Flags())
-	addJSON(c, &f.asJSON, objectALine)
+	f.source.AddDiffable(c.Flags())
+	cli.AddJSON(c, &f.asJSON, cli.ObjectALine)
 	c.Flags().BoolVar(&f.asPatch, "patch", false, "print a patch for lorefs apply")
 	c.Flags().BoolVar(&f.all, "all", false, "also compare the kinds of sheets that a folder has none of")
 	c.Flags().BoolVar(&f.opts.IgnoreOrder, "ignore-order", false, "ignore another order of siblings")
@@ -92,10 +103,10 @@ encoding keys. If these differ, the file was changed, or only encoded anew.`,
 // asTrouble returns the error of a comparison that failed, whose code is never that of a
 // difference.
 func asTrouble(err error) error {
-	if err == nil || exitCode(err) != exitFailure {
+	if err == nil || cli.ExitCode(err) != cli.ExitFailure {
 		return err
 	}
-	return &commandError{code: exitUsage, err: err, hint: asCommandError(err).hint}
+	return &cli.Error{Code: cli.ExitUsage, Err: err, Hint: cli.AsError(err).Hint}
 }
 
 // mount is run for a source and its mount, whose edits are listed if nothing is to be ignored.
@@ -109,26 +120,26 @@ func (f *differing) mount(c *cobra.Command, a, b string) (done bool, n int64, er
 // run prints the differences and counts them.
 func (f *differing) run(c *cobra.Command, a, b string, log *slog.Logger) (n int64, err error) {
 	ctx := c.Context()
-	sides := &sides{flags: &f.source, log: log, stderr: c.ErrOrStderr(), paths: [2]string{a, b}, whole: f.asPatch, all: f.all}
-	defer func() { err = errors.Join(err, sides.close()) }()
-	if err := sides.open(ctx); err != nil {
-		return 0, sides.incomparable(ctx, err)
+	sides := &parts.Sides{Flags: &f.source, Log: log, Stderr: c.ErrOrStderr(), Paths: [2]string{a, b}, Whole: f.asPatch, All: f.all}
+	defer func() { err = errors.Join(err, sides.Close()) }()
+	if err := sides.Open(ctx); err != nil {
+		return 0, sides.Incomparable(ctx, err)
 	}
-	sides.tell(c.ErrOrStderr())
-	left, right := sides.files[0], sides.files[1]
+	sides.Tell(c.ErrOrStderr())
+	left, right := sides.Files[0], sides.Files[1]
 	if f.asPatch {
-		p, err := patch.MakePart(ctx, left, right, filepath.Base(a), sides.diffed())
+		p, err := patch.MakePart(ctx, left, right, filepath.Base(a), sides.Diffed())
 		if err != nil {
 			return 0, err
 		}
-		if err := sides.check(); err != nil {
+		if err := sides.Check(); err != nil {
 			return 0, err
 		}
 		_, err = f.out.Write(p.Append(nil))
 		return int64(len(p.Blocks)), err
 	}
 	if f.asJSON {
-		for _, part := range sides.notCompared() {
+		for _, part := range sides.NotCompared() {
 			if err := f.lines.Write(part); err != nil {
 				return 0, err
 			}
@@ -136,7 +147,7 @@ func (f *differing) run(c *cobra.Command, a, b string, log *slog.Logger) (n int6
 	}
 	n, err = f.compare(ctx, sides)
 	if same, ok := errors.AsType[*diff.SameError](err); ok { // nothing was printed yet
-		if err := sides.openWith(ctx, same.Names); err != nil {
+		if err := sides.OpenWith(ctx, same.Names); err != nil {
 			return 0, err
 		}
 		n, err = f.compare(ctx, sides)
@@ -144,14 +155,14 @@ func (f *differing) run(c *cobra.Command, a, b string, log *slog.Logger) (n int6
 	if err != nil {
 		return n, err
 	}
-	return n, sides.check()
+	return n, sides.Check()
 }
 
 // compare prints and counts the differences.
-func (f *differing) compare(ctx context.Context, s *sides) (n int64, err error) {
+func (f *differing) compare(ctx context.Context, s *parts.Sides) (n int64, err error) {
 	opts := f.opts
-	opts.Parts = s.diffed()
-	for d, err := range diff.CompareOthers(ctx, s.files[0], s.files[1], s.same.Places(), opts) {
+	opts.Parts = s.Diffed()
+	for d, err := range diff.CompareOthers(ctx, s.Files[0], s.Files[1], s.Same.Places(), opts) {
 		if err != nil {
 			return n, err
 		}
@@ -169,4 +180,133 @@ func (f *differing) print(d *diff.Difference) error {
 	}
 	_, err := f.out.Write(d.Append(f.out.AvailableBuffer()))
 	return err
+}
+
+// storages is run for CASC storages. done is false if there are none. A storage that is named alone
+// is both sides.
+func (f *differing) storages(c *cobra.Command, args []string, log *slog.Logger) (done bool, n int64, err error) {
+	paths := []string{args[0], args[len(args)-1]}
+	var sides [2]kinds.Build
+	var others []string
+	var wrong error
+	for i, path := range paths {
+		f.source.CASC.Side = i + 1
+		if err := f.source.Check(); err != nil {
+			return true, 0, err
+		}
+		source, _, err := reach.SourceOf(&f.source.Set, path, io.Discard)
+		if err != nil {
+			return true, 0, err
+		}
+		k, o, err := f.source.Reach(c.Context(), source, log, cli.Silence{}.Set)
+		switch {
+		case k == nil || k.Name != kinds.CASCName:
+			others = append(others, path)
+			wrong = cmp.Or(wrong, err)
+		case err != nil:
+			return true, 0, err
+		}
+		sides[i] = kinds.Build{Path: source, Options: o}
+	}
+	two := strings.Contains(f.source.CASC.Build+f.source.CASC.CDN, ",")
+	switch {
+	case len(args) == 1 && !two:
+		return true, 0, cli.ExactArgs("A", "B")(c, args)
+	case len(others) == 2 && len(args) == 2:
+		return false, 0, nil
+	case wrong != nil:
+		return true, 0, wrong
+	case len(others) > 0:
+		return true, 0, cli.UsageErrorf("a CASC storage can be compared with another one only: %s is none", others[0])
+	case f.asPatch || f.opts != diff.Options{}:
+		return true, 0, cli.UsageErrorf("--patch and --ignore-* go with data centers: %s is a CASC storage", paths[0])
+	}
+	n, err = f.compareBuilds(c, sides[0], sides[1])
+	return true, n, err
+}
+
+// compareBuilds prints what differs between two builds, and counts it.
+func (f *differing) compareBuilds(c *cobra.Command, old, now kinds.Build) (n int64, err error) {
+	counts := map[string]int64{}
+	for d, err := range kinds.DiffBuilds(c.Context(), old, now) {
+		if err != nil {
+			return n, err
+		}
+		n++
+		counts[d.Kind]++
+		if !f.asJSON {
+			d.Print(f.out)
+		} else if err := f.lines.Write(d); err != nil {
+			return n, err
+		}
+	}
+	if n > 0 {
+		var parts []string
+		for _, k := range []struct{ kind, text string }{
+			{"added", "added"}, {"removed", "removed"}, {"changed", "changed"}, {"changed_or_encoded_anew", "changed, or only encoded anew"},
+		} {
+			if counts[k.kind] > 0 {
+				parts = append(parts, shown.Plural(counts[k.kind], "file")+" "+k.text)
+			}
+		}
+		shown.Fprintf(c.ErrOrStderr(), "%s\n", strings.Join(parts, "; "))
+	}
+	return n, nil
+}
+
+// diffMount compares a source with a mount of it: what differs are its edits, which nobody
+// has to look for in millions of files. done is false if that is not what a and b are. It
+// refuses parts of a mount, and folders that hold a whole one.
+func diffMount(c *cobra.Command, a, b string, l *listing) (done bool, n int64, err error) {
+	var of *reach.Mount
+	for _, path := range []string{a, b} {
+		if of, err = reach.MountIn(path); err != nil {
+			return true, 0, err
+		}
+		if of == nil {
+			if err := refuseTree(path); err != nil {
+				return true, 0, err
+			}
+			continue
+		}
+		if of.Inside != "." && of.Inside != "sheets" {
+			return true, 0, wrongDiff(fmt.Errorf("%s is in the mount on %s, which can only be compared as a whole", path, of.Name),
+				"lorefs edits %s lists what is edited there", of.Name)
+		}
+	}
+	if of == nil {
+		return false, 0, nil
+	}
+	s, err := reach.AskStatus(reach.FoundMount(of.Name, of.Name, "."))
+	if err != nil {
+		return true, 0, err
+	}
+	if !sameFile(a, s.Source) {
+		return false, 0, nil
+	}
+	if s.Problem != "" {
+		return true, 0, errors.New(s.Problem)
+	}
+	n, err = l.ask(c, of, nil)
+	return true, n, err
+}
+
+// wrongDiff returns the error for something that diff can't compare. The hint is the right
+// command, of which args are words.
+func wrongDiff(err error, hint string, args ...string) error {
+	words := make([]any, len(args))
+	for i, arg := range args {
+		words[i] = shown.Shell(arg)
+	}
+	return &cli.Error{Code: cli.ExitUsage, Err: err, Hint: fmt.Sprintf(hint, words...)}
+}
+
+// refuseTree returns an error for a folder with a tree/ in it: a mount that is not this
+// user's, or an export of one. It has no sheets, and may have millions of other files.
+func refuseTree(path string) error {
+	if info, err := os.Stat(filepath.Join(path, "tree")); err != nil || !info.IsDir() {
+		return nil //nolint:nilerr // it is no such folder
+	}
+	return wrongDiff(fmt.Errorf("%s has tree/ in it: diff compares data centers and folders of sheets", path),
+		"lorefs diff A %s compares its sheets", filepath.Join(path, "sheets"))
 }

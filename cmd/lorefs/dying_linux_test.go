@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/daemon"
 	"lorefs/internal/filelock"
 )
@@ -56,7 +57,7 @@ func TestUnmountOfDying(t *testing.T) {
 		t.Error("unmount has not waited for the process to end")
 	}
 	release()
-	if err := unmounting.wait(); err == nil || unmounting.cmd.ProcessState.ExitCode() != exitUnsaved {
+	if err := unmounting.wait(); err == nil || unmounting.cmd.ProcessState.ExitCode() != cli.ExitUnsaved {
 		t.Errorf("%v: %s", err, unmounting.output.String())
 	}
 	x.says("unmount", unmounting.output.String(), "its process died before 1 edit of")
@@ -74,11 +75,11 @@ func TestUnmountOfDeadTakenOver(t *testing.T) {
 	if err := os.Mkdir(other, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	x.lorefs(exitOK, "mount", "--rw", x.path, other)
-	if out := x.lorefs(exitOK, "unmount", x.mnt); out != "" {
+	x.lorefs(cli.ExitOK, "mount", "--rw", x.path, other)
+	if out := x.lorefs(cli.ExitOK, "unmount", x.mnt); out != "" {
 		t.Errorf("unmount says %q", out)
 	}
-	x.says("unmount", x.lorefs(exitOK, "unmount", other), "saved 1 edit")
+	x.says("unmount", x.lorefs(cli.ExitOK, "unmount", other), "saved 1 edit")
 }
 
 // TestUnmountOfDeadReadOnly checks that a dead read-only mount has left no edits.
@@ -91,10 +92,10 @@ func TestUnmountOfDeadReadOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	edited := x.mnt
-	x.lorefs(exitOK, "mount", x.path, other)
+	x.lorefs(cli.ExitOK, "mount", x.path, other)
 	x.mnt = other
 	x.die()
-	x.lorefs(exitOK, "unmount", other)
+	x.lorefs(cli.ExitOK, "unmount", other)
 	x.mnt = edited
 	x.saves("left")
 }

@@ -11,23 +11,25 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/daemon"
 	"lorefs/cmd/internal/kinds"
-	"lorefs/cmd/internal/mounted"
+	"lorefs/cmd/internal/options"
+	"lorefs/cmd/internal/reach"
 	"lorefs/cmd/internal/save"
 	"lorefs/datacenter/patch"
 )
 
 // listing are the flags of commands that list edits.
 type listing struct {
-	source        sourceFlags
+	source        options.SourceFlags
 	asJSON, patch bool
 	log           *slog.Logger
 }
 
 func (l *listing) add(c *cobra.Command) {
-	l.source.addEditable(c.Flags())
-	addJSON(c, &l.asJSON, objectALine)
+	l.source.AddEditable(c.Flags())
+	cli.AddJSON(c, &l.asJSON, cli.ObjectALine)
 	c.Flags().BoolVar(&l.patch, "patch", false, "print a patch of a data center, as diff --patch does")
 	c.MarkFlagsMutuallyExclusive("json", "patch")
 }
@@ -68,7 +70,7 @@ With a PATH, edits lists only that and what is below. A PATH is a file or direct
 mount, or a query, as for revert. If a PATH in a mount is the only argument, you need no
 MOUNTPOINT before it.`,
 		Args: func(c *cobra.Command, args []string) error {
-			return exactArgs("MOUNTPOINT|SOURCE")(c, args[:min(len(args), 1)])
+			return cli.ExactArgs("MOUNTPOINT|SOURCE")(c, args[:min(len(args), 1)])
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			return l.run(c, args[0], args[1:])
@@ -80,15 +82,15 @@ MOUNTPOINT before it.`,
 
 // run lists the edits of a mount, those at some paths in it, or those of a source.
 func (l *listing) run(c *cobra.Command, path string, inside []string) error {
-	m, err := mountFor(path)
+	m, err := reach.MountFor(path)
 	switch {
 	case err != nil:
 		return err
 	case m != nil:
-		_, err := l.ask(c, m, m.meant(inside))
+		_, err := l.ask(c, m, m.Meant(inside))
 		return err
 	case len(inside) > 0:
-		return usageErrorf("%s is not mounted: PATH is one in a mount", path)
+		return cli.UsageErrorf("%s is not mounted: PATH is one in a mount", path)
 	}
 	j, err := kinds.JournalOf(path)
 	if errors.Is(err, iofs.ErrNotExist) {
@@ -103,14 +105,14 @@ func (l *listing) run(c *cobra.Command, path string, inside []string) error {
 // none lists the edits of a source that has no journal. It returns an error for a path where
 // there could be no edits, such as a mistyped one.
 func (l *listing) none(ctx context.Context, w io.Writer, path string) error {
-	k, err := l.source.kindOf(ctx, path, l.log)
+	k, err := l.source.KindOf(ctx, path, l.log)
 	switch {
 	case err != nil:
 		return err
 	case !k.Editable:
-		return notEditable(k)
+		return reach.NotEditable(k)
 	}
-	s, err := openShown(ctx, path, &l.source, l.log)
+	s, err := reach.OpenShown(ctx, path, &l.source, l.log)
 	if err != nil {
 		return err
 	}
@@ -127,39 +129,28 @@ func (l *listing) none(ctx context.Context, w io.Writer, path string) error {
 
 // ask prints the edits of a mount, or those at some paths in it, and returns how many the mount
 // has.
-func (l *listing) ask(c *cobra.Command, m *mountOf, paths []string) (int64, error) {
+func (l *listing) ask(c *cobra.Command, m *reach.Mount, paths []string) (int64, error) {
 	if slices.ContainsFunc(paths, isWhole) {
 		paths = nil
 	}
 	if l.patch && len(paths) > 0 {
-		return 0, usageErrorf("--patch has all edits of a mount: leave %s away", paths[0])
+		return 0, cli.UsageErrorf("--patch has all edits of a mount: leave %s away", paths[0])
 	}
-	a, err := m.talk(c.OutOrStdout(), daemon.Request{
-		Do: daemon.Edits, Source: m.source, Paths: paths, Format: string(l.format()),
+	a, err := m.Talk(c.OutOrStdout(), daemon.Request{
+		Do: daemon.Edits, Source: m.Source, Paths: paths, Format: string(l.format()),
 	})
 	if err != nil {
 		return 0, err
 	}
-	tellTexts(c.ErrOrStderr(), m, a)
+	reach.TellTexts(c.ErrOrStderr(), m, a)
 	return a.Edits, nil
-}
-
-// failureOf returns the error of an answer, or nil.
-func failureOf(a *mounted.Answer) error {
-	switch {
-	case a.Error == "":
-		return nil
-	case a.Code != 0:
-		return &commandError{code: a.Code, err: errors.New(a.Error)}
-	}
-	return errors.New(a.Error)
 }
 
 // journal lists the edits of a journal on the file at base or, if that is empty, on what
 // there is.
 func (l *listing) journal(ctx context.Context, w io.Writer, j *save.Journal, base string) error {
 	if j.State == save.StateInUse {
-		return &commandError{code: exitBusy, err: fmt.Errorf("%s is edited by a process that can't be asked", j.Source)}
+		return &cli.Error{Code: cli.ExitBusy, Err: fmt.Errorf("%s is edited by a process that can't be asked", j.Source)}
 	}
 	on, err := kinds.BaseOf(j, base)
 	if err != nil {
@@ -168,7 +159,7 @@ func (l *listing) journal(ctx context.Context, w io.Writer, j *save.Journal, bas
 	if on == "" {
 		return nil // all is saved
 	}
-	s, err := openShown(ctx, on, l.source.reading(), l.log)
+	s, err := reach.OpenShown(ctx, on, l.source.Reading(), l.log)
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,14 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"lorefs/cmd/internal/cli"
+	"lorefs/cmd/internal/codec"
+)
 
 func newEncode() *cobra.Command {
-	var f codecFlags
+	var f codec.Flags
 	c := &cobra.Command{
 		Use:   "encode [FILE | -]",
 		Short: "turn JSON into packets",
@@ -18,21 +23,21 @@ name, else by its code and the map of --revision. A packet without a code gets t
 does not suit --game-patch.
 
 encode skips a packet that it can't encode, and exits with 1.`,
-		Args: func(c *cobra.Command, args []string) error { return atMostArgs(1)(c, args) },
+		Args: func(c *cobra.Command, args []string) error { return cli.AtMostArgs(1)(c, args) },
 		RunE: func(c *cobra.Command, args []string) error {
-			k, err := f.codec(c, true)
+			k, err := f.Open(c, true)
 			if err != nil {
 				return err
 			}
-			in, err := openInput(c, args)
+			in, err := codec.OpenInput(c, args)
 			if err != nil {
 				return err
 			}
 			defer in.Close()
-			return in.each(c, in.readValues(), k.Encode)
+			return in.Each(c, in.ReadValues(), k.Encode)
 		},
 	}
-	f.add(c.Flags())
-	c.Flags().StringVar(&f.name, "name", "", "NAME or NAME.VERSION of the packets")
+	f.Add(c.Flags())
+	c.Flags().StringVar(&f.Name, "name", "", "NAME or NAME.VERSION of the packets")
 	return c
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+
+	"lorefs/cmd/internal/help"
 )
 
 var (
@@ -17,7 +19,7 @@ var (
 // TestExamples checks that every command has examples, and that the command line takes them.
 func TestExamples(t *testing.T) {
 	left := map[string]bool{}
-	for name := range examples {
+	for name := range help.Examples {
 		left[name] = true
 	}
 	var check func(c *cobra.Command)

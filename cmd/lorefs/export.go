@@ -13,8 +13,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"lorefs/cmd/internal/budget"
+	"lorefs/cmd/internal/cli"
+	"lorefs/cmd/internal/filing"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/options"
+	"lorefs/cmd/internal/parts"
 	"lorefs/cmd/internal/pattern"
+	"lorefs/cmd/internal/reach"
 	"lorefs/cmd/internal/treecopy"
 	"lorefs/internal/cores"
 	"lorefs/internal/shown"
@@ -23,9 +28,9 @@ import (
 
 // exporting are the flags of export.
 type exporting struct {
-	source sourceFlags
-	files  filing
-	chosen selecting
+	source options.SourceFlags
+	files  filing.Flags
+	chosen filing.Selecting
 	ignore string
 	format string
 	links  bool
@@ -78,9 +83,9 @@ only, unless the disk may be too small. It stops when only a hundredth of the di
 if that is less, is free.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 2 {
-				return exactArgs("SOURCE", "DIR")(c, args)
+				return cli.ExactArgs("SOURCE", "DIR")(c, args)
 			}
-			return atMostArgs(3)(c, args)
+			return cli.AtMostArgs(3)(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
@@ -88,10 +93,10 @@ if that is less, is free.`,
 				return err
 			}
 			f.name = args[0]
-			f.source.casc.wholeFiles, f.source.casc.unhidden = true, true
-			f.source.sizesLater = !f.dryRun
-			f.source.readWhole = f.source.sizesLater && len(args) == 2
-			s, err := openToRead(c, args[0], &f.source, log)
+			f.source.CASC.WholeFiles, f.source.CASC.Unhidden = true, true
+			f.source.SizesLater = !f.dryRun
+			f.source.ReadWhole = f.source.SizesLater && len(args) == 2
+			s, err := reach.OpenToRead(c, args[0], &f.source, log)
 			if err != nil {
 				return err
 			}
@@ -103,7 +108,7 @@ if that is less, is free.`,
 			if len(args) > 2 {
 				from = args[2]
 			}
-			tellNames(c.ErrOrStderr(), log, s, from)
+			reach.TellNames(c.ErrOrStderr(), log, s, from)
 			if err := f.checkFormat(c, s, len(args) > 2); err != nil {
 				return err
 			}
@@ -114,37 +119,37 @@ if that is less, is free.`,
 		},
 	}
 	only := []string{kinds.DataCenterName}
-	f.source.addTo(c.Flags(), append(f.source.table(),
-		option{
-			name: "ignore", kinds: []string{kinds.CASCName}, value: &f.ignore,
-			help: "`reasons` that are no failure if a file of a CASC storage can't be read for them: no-key, missing, or both with a comma",
+	f.source.AddTo(c.Flags(), append(f.source.Table(),
+		options.Option{
+			Name: "ignore", Kinds: []string{kinds.CASCName}, Value: &f.ignore,
+			Help: "`reasons` that are no failure if a file of a CASC storage can't be read for them: no-key, missing, or both with a comma",
 		},
-		option{
-			name: "format", typed: true, kinds: only, words: formatWords, value: &f.format,
-			help: "`format` of the sheets of a data center: xml (default), or json: a document a sheet, a node a line",
+		options.Option{
+			Name: "format", Typed: true, Kinds: only, Words: formatWords, Value: &f.format,
+			Help: "`format` of the sheets of a data center: xml (default), or json: a document a sheet, a node a line",
 		},
-		option{name: "links", typed: true, kinds: only, value: &f.links, help: "write links, too"},
+		options.Option{Name: "links", Typed: true, Kinds: only, Value: &f.links, Help: "write links, too"},
 	))
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "write nothing, and print the paths of the files that would be written")
-	f.chosen.add(c.Flags())
-	f.files.add(c)
+	f.chosen.Add(c.Flags())
+	f.files.Add(c)
 	return c
 }
 
-// parseIgnored reads --ignore. What is not installed is counted in any case, but is no failure if
+// filing.ParseIgnored reads --ignore. What is not installed is counted in any case, but is no failure if
 // it is hidden.
 func (f *exporting) parseIgnored() (err error) {
-	if f.files.ignored, err = parseIgnored(f.ignore); err != nil {
+	if f.files.Ignored, err = filing.ParseIgnored(f.ignore); err != nil {
 		return err
 	}
-	f.hides = f.source.casc.missing == missingHide
+	f.hides = f.source.CASC.Missing == options.MissingHide
 	return nil
 }
 
 func (f *exporting) run(ctx context.Context, c *cobra.Command, s *kinds.Source, from, to string) error {
 	err := f.copy(ctx, c, s, from, to)
 	if errors.Is(err, context.Canceled) { // it was before the first file
-		return &commandError{code: exitInterrupted, err: errors.New("interrupted after 0 files")}
+		return &cli.Error{Code: cli.ExitInterrupted, Err: errors.New("interrupted after 0 files")}
 	}
 	return err
 }
@@ -154,28 +159,28 @@ func (f *exporting) copy(ctx context.Context, c *cobra.Command, s *kinds.Source,
 	if err != nil {
 		return err
 	}
-	f.files.readable = s.Readable
+	f.files.Readable = s.Readable
 	if f.hides && s.Remote() == nil {
-		f.files.ignored[treecopy.Missing] = true
+		f.files.Ignored[treecopy.Missing] = true
 	}
 	if s.Remote() != nil {
-		f.files.workers, f.files.rows = remoteWorkers, s.Rows()
+		f.files.Workers, f.files.Rows = remoteWorkers, s.Rows()
 		budget.Remote()
 	}
 	if _, is := s.DataCenter(); is {
-		budget.ExportSheets(int64(f.source.cacheSize))
+		budget.ExportSheets(int64(f.source.CacheSize))
 	}
-	if f.files.selection, err = f.chosen.of(s, c.InOrStdin(), glob); err != nil {
+	if f.files.Selection, err = f.chosen.Of(s, c.InOrStdin(), glob); err != nil {
 		return err
 	}
 	if at, is := strings.CutPrefix(e.Path, s.Kind.Exports+"/"); is && s.Kind.Exports != "" {
-		f.files.Filter = below(at, f.files.Filter)
+		f.files.Filter = filing.Below(at, f.files.Filter)
 		if e, err = s.Find(ctx, s.Kind.Exports); err != nil {
 			return err
 		}
 	}
-	if f.files.from = e.Path; e.Kind != nodes.Dir {
-		f.files.from = path.Dir(e.Path)
+	if f.files.From = e.Path; e.Kind != nodes.Dir {
+		f.files.From = path.Dir(e.Path)
 	}
 	if !f.links {
 		if err := f.withoutLinks(s, e.Path); err != nil {
@@ -183,23 +188,23 @@ func (f *exporting) copy(ctx context.Context, c *cobra.Command, s *kinds.Source,
 		}
 	}
 	if s.Kind.Name == kinds.CASCName {
-		s.Blocks.SetBudget(min(int64(f.source.cacheSize), exportCache()))
+		s.Blocks.SetBudget(min(int64(f.source.CacheSize), exportCache()))
 	}
 	if f.dryRun {
-		err = f.files.foretell(c, s, to, f.planned(ctx, s, e))
+		err = f.files.Foretell(c, s, to, f.planned(ctx, s, e))
 	} else {
 		err = f.write(ctx, c, s, e, to)
-		if partErr := tellPartial(c, s, f.files.ignored[treecopy.NoKey]); err == nil {
+		if partErr := filing.TellPartial(c, s, f.files.Ignored[treecopy.NoKey]); err == nil {
 			err = partErr
 		}
 	}
-	if err == nil && glob != nil && !glob.matched.Load() {
+	if err == nil && glob != nil && !glob.Matched.Load() {
 		err = fmt.Errorf("%s: %w", from, kinds.ErrNoMatch)
 	}
 	if err != nil {
 		return err
 	}
-	return complete(s, from)
+	return reach.Complete(s, from)
 }
 
 // exportedChunk is more than most chunks of files of a CASC storage have, decoded.
@@ -226,36 +231,36 @@ var formatWords = []string{formatXML, formatJSON}
 func (f *exporting) checkFormat(c *cobra.Command, s *kinds.Source, path bool) error {
 	_, sheets := s.DataCenter()
 	switch {
-	case f.format == "" && sheets && !path && f.files.asJSON:
+	case f.format == "" && sheets && !path && f.files.AsJSON:
 		shown.Fprintf(c.ErrOrStderr(), "lorefs: --json prints what was written; --format json writes the sheets as JSON, and --format xml as XML\n")
 		return nil
 	case f.format == "":
 		return nil
 	case !slices.Contains(formatWords, f.format):
-		return usageErrorf("--format %q is unknown: want %s", f.format, orList(formatWords))
+		return cli.UsageErrorf("--format %q is unknown: want %s", f.format, cli.OrList(formatWords))
 	case path:
-		return usageErrorf("--format is for all sheets: it goes with no PATH")
+		return cli.UsageErrorf("--format is for all sheets: it goes with no PATH")
 	}
 	return nil
 }
 
 func (f *exporting) write(ctx context.Context, c *cobra.Command, s *kinds.Source, from kinds.Found, to string) error {
-	m, err := f.newMarking(s, from.Path, to)
+	m, err := parts.NewMarking(s, from.Path, to, f.name, version(), f.files.File)
 	if err != nil {
 		return err
 	}
-	if err := f.files.foresee(ctx, c, s, from.Entry, to); err != nil {
+	if err := f.files.Foresee(ctx, c, s, from.Entry, to); err != nil {
 		return err
 	}
-	return f.files.run(c, s, to, func(o treecopy.Options) (treecopy.Report, error) {
-		return m.around(ctx, o, func(o treecopy.Options) (treecopy.Report, error) {
+	return f.files.Run(c, s, to, func(o treecopy.Options) (treecopy.Report, error) {
+		return m.Around(ctx, o, func(o treecopy.Options) (treecopy.Report, error) {
 			return treecopy.Copy(ctx, s.Tree, from.Entry, to, o)
 		})
 	})
 }
 
 // find returns what is at a path or, for a pattern, the directory that it is about.
-func (f *exporting) find(ctx context.Context, s *kinds.Source, name string) (kinds.Found, *globbing, error) {
+func (f *exporting) find(ctx context.Context, s *kinds.Source, name string) (kinds.Found, *filing.Globbing, error) {
 	e, err := s.Find(ctx, name)
 	if !errors.Is(err, nodes.ErrNotExist) || !pattern.Is(name) {
 		return e, nil, err
@@ -267,7 +272,7 @@ func (f *exporting) find(ctx context.Context, s *kinds.Source, name string) (kin
 	if e, err = s.Find(ctx, p.Base()); err != nil {
 		return e, nil, fmt.Errorf("%s: %w", name, kinds.ErrNoMatch)
 	}
-	return e, &globbing{pattern: p}, nil
+	return e, &filing.Globbing{Pattern: p}, nil
 }
 
 // planned yields the files and links of a directory, or a file, that are looked at.
@@ -304,22 +309,22 @@ func (f *exporting) withoutLinks(s *kinds.Source, from string) error {
 		enter := f.files.Dir
 		f.files.Dir = func(dir string) bool { return dir != s.Kind.Links && (enter == nil || enter(dir)) }
 	case top == s.Kind.Links:
-		return usageErrorf("%s: there are only links: --links writes them", from)
+		return cli.UsageErrorf("%s: there are only links: --links writes them", from)
 	}
 	return nil
 }
 
 // sheetsAsJSON writes each sheet of a data center as a JSON document.
 func (f *exporting) sheetsAsJSON(ctx context.Context, c *cobra.Command, s *kinds.Source, dir string) error {
-	d, err := dataCenterOf(s)
+	d, err := reach.DataCenterOf(s)
 	if err != nil {
 		return err
 	}
-	if f.files.selection, err = f.chosen.of(s, c.InOrStdin(), nil); err != nil {
+	if f.files.Selection, err = f.chosen.Of(s, c.InOrStdin(), nil); err != nil {
 		return err
 	}
 	if f.dryRun {
-		return f.files.foretell(c, s, dir, func(yield func(treecopy.Planned, error) bool) {
+		return f.files.Foretell(c, s, dir, func(yield func(treecopy.Planned, error) bool) {
 			for file := range d.JSONFiles() {
 				e := nodes.Entry{Kind: nodes.File, Size: nodes.UnknownSize}
 				if !yield(treecopy.Planned{Path: file.Path, Entry: e}, ctx.Err()) {
@@ -328,7 +333,7 @@ func (f *exporting) sheetsAsJSON(ctx context.Context, c *cobra.Command, s *kinds
 			}
 		})
 	}
-	return f.files.run(c, s, dir, func(o treecopy.Options) (treecopy.Report, error) {
+	return f.files.Run(c, s, dir, func(o treecopy.Options) (treecopy.Report, error) {
 		return treecopy.Write(ctx, d.JSONFiles(), dir, o)
 	})
 }

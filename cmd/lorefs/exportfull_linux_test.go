@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"lorefs/cmd/internal/cli"
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
 	"lorefs/internal/diskspace"
@@ -66,7 +67,7 @@ func TestExportFillsDisk(t *testing.T) {
 		c.Stderr = &stderr
 		err := c.Run()
 		lines := strings.Split(strings.TrimSpace(stderr.String()), "\n")
-		if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != exitFailure {
+		if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != cli.ExitFailure {
 			t.Errorf("%v: %v", tt.args, err)
 		}
 		if len(lines) > 2 || !strings.Contains(lines[len(lines)-1], tt.want) {

@@ -10,13 +10,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"lorefs/cmd/internal/budget"
+	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/options"
+	"lorefs/cmd/internal/reach"
 	"lorefs/internal/jsonout"
 	"lorefs/internal/shown"
 )
 
 func newFetch(log *slog.Logger) *cobra.Command {
-	var f sourceFlags
+	var f options.SourceFlags
 	var o kinds.FetchOptions
 	asJSON := false
 	c := &cobra.Command{
@@ -36,37 +39,37 @@ are fetched as they are, with all indexes that belong to them. Most other progra
 such mirrors, but the archives have files of other builds as well.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 2 {
-				return exactArgs("SOURCE", "DIR")(c, args)
+				return cli.ExactArgs("SOURCE", "DIR")(c, args)
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			f.casc.wholeFiles = true
+			f.CASC.WholeFiles = true
 			budget.Remote()
-			s, err := openToRead(c, args[0], &f, log)
+			s, err := reach.OpenToRead(c, args[0], &f, log)
 			if err != nil {
 				return err
 			}
 			defer s.Close()
 			last := len(args) - 1
 			o.Patterns = args[1:last]
-			p := newCounter("fetching")
-			o.Progress = oneAtATime(p.set)
+			p := cli.NewCounter("fetching")
+			o.Progress = oneAtATime(p.Set)
 			done, err := s.Fetch(c.Context(), args[last], o)
-			p.finish()
+			p.Finish()
 			return reportFetched(c, done, err, asJSON)
 		},
 	}
-	f.add(c.Flags())
+	f.Add(c.Flags())
 	c.Flags().BoolVar(&o.Archives, "archives", false, "fetch whole archives with their indexes, as other programs read mirrors")
-	addJSON(c, &asJSON, oneObject)
+	cli.AddJSON(c, &asJSON, cli.OneObject)
 	return c
 }
 
 // reportFetched says what was fetched, and what is left.
 func reportFetched(c *cobra.Command, done *kinds.Fetched, err error, asJSON bool) error {
 	if errors.Is(err, kinds.ErrNotOnCDN) {
-		return usageErrorf("%w", err)
+		return cli.UsageErrorf("%w", err)
 	}
 	if done == nil {
 		return err
@@ -85,9 +88,9 @@ func reportFetched(c *cobra.Command, done *kinds.Fetched, err error, asJSON bool
 	case printErr != nil:
 		return printErr
 	case errors.Is(err, context.Canceled):
-		return &commandError{code: exitInterrupted, err: fmt.Errorf("interrupted: %s left", shown.Plural(done.Left, "object"))}
+		return &cli.Error{Code: cli.ExitInterrupted, Err: fmt.Errorf("interrupted: %s left", shown.Plural(done.Left, "object"))}
 	case err == nil && done.Left > 0:
-		return &commandError{code: exitFailure}
+		return &cli.Error{Code: cli.ExitFailure}
 	}
 	return err
 }

@@ -14,8 +14,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/options"
 	"lorefs/cmd/internal/pattern"
+	"lorefs/cmd/internal/reach"
 	"lorefs/cmd/internal/treecopy"
 	"lorefs/internal/jsonout"
 	"lorefs/nodes"
@@ -23,7 +26,7 @@ import (
 
 // finding are the flags of find.
 type finding struct {
-	source        sourceFlags
+	source        options.SourceFlags
 	names, paths  []string
 	regex, types  string
 	sizes         []string
@@ -43,7 +46,7 @@ const missingOnly = "only"
 // Set implements [pflag.Value].
 func (f missingFlag) Set(text string) error {
 	if *f.only = text == missingOnly; *f.only {
-		text = missingShow
+		text = options.MissingShow
 	}
 	*f.how = text // which is checked with the others
 	return nil
@@ -83,15 +86,15 @@ partial with --fill-missing-keys. find does not read the files, so it misses som
 lorefs verify finds that.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return exactArgs("SOURCE")(c, args)
+				return cli.ExactArgs("SOURCE")(c, args)
 			}
-			return atMostArgs(2)(c, args)
+			return cli.AtMostArgs(2)(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if f.zeros && f.asJSON {
-				return usageErrorf("--print0 goes without --json")
+				return cli.UsageErrorf("--print0 goes without --json")
 			}
-			s, err := openToRead(c, args[0], &f.source, log)
+			s, err := reach.OpenToRead(c, args[0], &f.source, log)
 			if err != nil {
 				return err
 			}
@@ -100,12 +103,12 @@ lorefs verify finds that.`,
 			if len(args) > 1 {
 				dir = args[1]
 			}
-			tellNames(c.ErrOrStderr(), log, s, dir)
+			reach.TellNames(c.ErrOrStderr(), log, s, dir)
 			r, err := f.search(c, s)
 			if err != nil {
 				return err
 			}
-			return cmp.Or(r.run(c.Context(), dir), s.Check(), complete(s, dir))
+			return cmp.Or(r.run(c.Context(), dir), s.Check(), reach.Complete(s, dir))
 		},
 	}
 	f.addSource(c.Flags())
@@ -115,18 +118,18 @@ lorefs verify finds that.`,
 	c.Flags().StringVar(&f.types, "type", "", "`kinds`: f for files, d for directories, l for links, or several such as f,l")
 	c.Flags().StringArrayVar(&f.sizes, "size", nil, "`size` of files: +1M for more than that, -1M for less, 1M for just that")
 	c.Flags().BoolVarP(&f.zeros, "print0", "0", false, "end each path with a zero byte, for xargs -0")
-	addJSON(c, &f.asJSON, objectALine)
+	cli.AddJSON(c, &f.asJSON, cli.ObjectALine)
 	return c
 }
 
 // addSource adds the flags of sources. --missing has another meaning here.
 func (f *finding) addSource(flags *pflag.FlagSet) {
-	table := f.source.table()
-	i := slices.IndexFunc(table, func(o option) bool { return o.name == "missing" })
-	table[i].value = missingFlag{&f.missing, &f.source.casc.missing}
-	table[i].words = []string{missingHide, missingShow, missingOnly}
-	table[i].help = "find only what can't be read in a CASC storage; with =show also that, with =hide (default) only what can"
-	f.source.addTo(flags, table)
+	table := f.source.Table()
+	i := slices.IndexFunc(table, func(o options.Option) bool { return o.Name == "missing" })
+	table[i].Value = missingFlag{&f.missing, &f.source.CASC.Missing}
+	table[i].Words = []string{options.MissingHide, options.MissingShow, missingOnly}
+	table[i].Help = "find only what can't be read in a CASC storage; with =show also that, with =hide (default) only what can"
+	f.source.AddTo(flags, table)
 	flags.Lookup("missing").NoOptDefVal = missingOnly
 }
 
@@ -148,7 +151,7 @@ type search struct {
 // search returns a search by the flags.
 func (f *finding) search(c *cobra.Command, s *kinds.Source) (*search, error) {
 	r := &search{
-		lister: lister{out: bufio.NewWriter(c.OutOrStdout()), source: s, spell: spelling(c), talk: c.ErrOrStderr()},
+		lister: lister{out: bufio.NewWriter(c.OutOrStdout()), source: s, spell: cli.Spelling(c), talk: c.ErrOrStderr()},
 		end:    '\n', missing: f.missing, flushed: time.Now(),
 	}
 	if f.zeros {
@@ -163,7 +166,7 @@ func (f *finding) search(c *cobra.Command, s *kinds.Source) (*search, error) {
 	}
 	for _, name := range f.names {
 		if strings.Contains(name, "/") {
-			return nil, usageErrorf("--name %s: a name has no slash; --path is for paths", name)
+			return nil, cli.UsageErrorf("--name %s: a name has no slash; --path is for paths", name)
 		}
 	}
 	if r.paths, err = patterns(s, "--path", f.paths); err != nil {
@@ -192,7 +195,7 @@ func patterns(s *kinds.Source, flag string, texts []string) (all []*pattern.Patt
 	for _, text := range texts {
 		p, err := s.Pattern(text)
 		if err != nil {
-			return nil, usageErrorf("%s %w", flag, err)
+			return nil, cli.UsageErrorf("%s %w", flag, err)
 		}
 		all = append(all, p)
 	}
@@ -206,7 +209,7 @@ func compileRegex(s *kinds.Source, text string) (*regexp.Regexp, error) {
 	}
 	re, err := regexp.Compile(spelled)
 	if err != nil {
-		return nil, usageErrorf("--regex %s: %w", text, err)
+		return nil, cli.UsageErrorf("--regex %s: %w", text, err)
 	}
 	return re, nil
 }
@@ -219,7 +222,7 @@ func parseKinds(text string) (all []nodes.Kind, err error) {
 	for letter := range strings.SplitSeq(text, ",") {
 		k, ok := letters[letter]
 		if !ok {
-			return nil, usageErrorf("--type %q: want f, d, l, or several of them with commas", text)
+			return nil, cli.UsageErrorf("--type %q: want f, d, l, or several of them with commas", text)
 		}
 		all = append(all, k)
 	}
@@ -239,9 +242,9 @@ func parseSizeTest(text string) (t sizeTest, err error) {
 	} else if rest, ok := strings.CutPrefix(text, "-"); ok {
 		number, t.sign = rest, -1
 	}
-	var size byteSize
+	var size options.ByteSize
 	if err := size.Set(number); err != nil {
-		return t, usageErrorf("--size %q: want a number of bytes, or one with K, M or G, and + before it for more or - for less", text)
+		return t, cli.UsageErrorf("--size %q: want a number of bytes, or one with K, M or G, and + before it for more or - for less", text)
 	}
 	t.bytes = int64(size)
 	return t, nil

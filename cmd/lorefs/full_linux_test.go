@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/daemon"
 	"lorefs/cmd/internal/mounted"
 	"lorefs/cmd/internal/sample"
@@ -110,7 +111,7 @@ func (x *trouble) mount() {
 
 func (x *trouble) remountSource() string {
 	x.t.Helper()
-	return x.lorefs(exitOK, "mount", "--rw", x.path, x.mnt)
+	return x.lorefs(cli.ExitOK, "mount", "--rw", x.path, x.mnt)
 }
 
 func (x *trouble) put(data []byte) {
@@ -141,7 +142,7 @@ func (x *trouble) want(value string) {
 func (x *trouble) status() mounted.Status {
 	x.t.Helper()
 	var s mounted.Status
-	if err := json.Unmarshal([]byte(x.lorefs(exitOK, "status", "--json", x.mnt)), &s); err != nil {
+	if err := json.Unmarshal([]byte(x.lorefs(cli.ExitOK, "status", "--json", x.mnt)), &s); err != nil {
 		x.t.Fatal(err)
 	}
 	return s
@@ -163,7 +164,7 @@ func (x *trouble) fails(why string) {
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	said := x.lorefs(exitUnsaved, "commit", x.mnt)
+	said := x.lorefs(cli.ExitUnsaved, "commit", x.mnt)
 	x.says("commit", said, why)
 	said, _, _ = strings.Cut(said, " (") // what is kept where stands behind it
 	said, _, _ = strings.Cut(said, "; ")
@@ -172,11 +173,11 @@ func (x *trouble) fails(why string) {
 	}
 	s := x.status()
 	x.says("status", s.Editing.Problem, why)
-	x.says("status", x.lorefs(exitOK, "status", x.mnt), why)
+	x.says("status", x.lorefs(cli.ExitOK, "status", x.mnt), why)
 	if s.Editing.Pending == 0 || s.Editing.Journal == "" {
 		x.t.Errorf("%+v", s.Editing)
 	}
-	out := x.lorefs(exitUnsaved, "unmount", x.mnt)
+	out := x.lorefs(cli.ExitUnsaved, "unmount", x.mnt)
 	x.says("unmount", out, why)
 	x.says("unmount", out, "the edits are kept in "+s.Editing.Journal)
 	if mounted, err := daemon.Mounted(x.mnt); err != nil || mounted {
@@ -189,7 +190,7 @@ func (x *trouble) fails(why string) {
 	if left, err := filepath.Glob(filepath.Join(x.dir, ".*")); err != nil || len(left) > 0 {
 		x.t.Errorf("left behind: %v, %v", left, err)
 	}
-	x.says("journal list", x.lorefs(exitOK, "journal", "list"), s.Editing.Journal)
+	x.says("journal list", x.lorefs(cli.ExitOK, "journal", "list"), s.Editing.Journal)
 }
 
 // heals checks that a new mount has the edits, and saves them at its end.
@@ -203,18 +204,18 @@ func (x *trouble) heals(value string) {
 // saves unmounts, and checks that this saves.
 func (x *trouble) saves(value string) {
 	x.t.Helper()
-	x.says("unmount", x.lorefs(exitOK, "unmount", x.mnt), "saved ")
+	x.says("unmount", x.lorefs(cli.ExitOK, "unmount", x.mnt), "saved ")
 	x.saved(value)
 }
 
 // saved checks that everything is saved, and nothing else is left.
 func (x *trouble) saved(value string) {
 	x.t.Helper()
-	x.lorefs(exitOK, "verify", x.path)
-	if got := x.lorefs(exitOK, "cat", x.path, "tree/"+troubledFile); got != value+"\n" {
+	x.lorefs(cli.ExitOK, "verify", x.path)
+	if got := x.lorefs(cli.ExitOK, "cat", x.path, "tree/"+troubledFile); got != value+"\n" {
 		x.t.Errorf("the source holds %.40q, want %.40q", got, value)
 	}
-	if out := x.lorefs(exitOK, "journal", "list"); out != "" {
+	if out := x.lorefs(cli.ExitOK, "journal", "list"); out != "" {
 		x.t.Errorf("there is a journal still: %s", out)
 	}
 	if left, err := filepath.Glob(filepath.Join(x.dir, ".*")); err != nil || len(left) > 0 {
@@ -267,10 +268,10 @@ func TestRoomComesBack(t *testing.T) {
 	x.tmpfs(x.dir, roomOf(x.original)+16<<10)
 	x.mount()
 	x.edit("one")
-	x.says("commit", x.lorefs(exitUnsaved, "commit", x.mnt), "make room, and lorefs commit saves them")
+	x.says("commit", x.lorefs(cli.ExitUnsaved, "commit", x.mnt), "make room, and lorefs commit saves them")
 	x.edit("two")
 	x.remount(x.dir, "size=1m", 0)
-	x.says("commit", x.lorefs(exitOK, "commit", x.mnt), "saved 1 edit ")
+	x.says("commit", x.lorefs(cli.ExitOK, "commit", x.mnt), "saved 1 edit ")
 	if s := x.status(); s.Editing.Problem != "" || s.Editing.Journal != "" || s.Editing.Pending != 0 {
 		t.Errorf("%+v", s.Editing)
 	}
@@ -332,8 +333,8 @@ func TestNoRoomForSheet(t *testing.T) {
 		t.Errorf("refused %v, failed %v", e.Refused, e.Failed)
 	}
 	const why = "sheets/ItemData/ItemData-00000.xml: there is no space for the journal in "
-	x.says("status", x.lorefs(exitOK, "status", x.mnt), why+filepath.Dir(s.Editing.Journal))
-	out := x.lorefs(exitUnsaved, "commit", x.mnt)
+	x.says("status", x.lorefs(cli.ExitOK, "status", x.mnt), why+filepath.Dir(s.Editing.Journal))
+	out := x.lorefs(cli.ExitUnsaved, "commit", x.mnt)
 	for _, want := range []string{"failed: " + why, "saved 1 edit to ", "1 text could not be taken and is not saved"} {
 		x.says("commit", out, want)
 	}
@@ -341,7 +342,7 @@ func TestNoRoomForSheet(t *testing.T) {
 		t.Errorf("commit says %s", out)
 	}
 	x.remount(x.state, "size=1m", 0)
-	out = x.lorefs(exitUnsaved, "unmount", x.mnt)
+	out = x.lorefs(cli.ExitUnsaved, "unmount", x.mnt)
 	x.says("unmount", out, "failed: "+why)
 	x.says("unmount", out, "kept in "+filepath.Join(x.state, "lorefs", "refused", "a.dat-"))
 	kept, err := filepath.Glob(filepath.Join(x.state, "lorefs", "refused", "*", "sheets", "ItemData", "ItemData-00000.xml"))
@@ -409,7 +410,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	x.edit("one")
 	x.remount(x.dir, "", syscall.MS_RDONLY)
 	x.fails("read-only file system")
-	x.says("mount", x.lorefs(exitSource, "mount", "--rw", x.path, x.mnt), "can't be written to: read-only file system")
+	x.says("mount", x.lorefs(cli.ExitSource, "mount", "--rw", x.path, x.mnt), "can't be written to: read-only file system")
 	x.remount(x.dir, "", 0)
 	x.heals("one")
 }
@@ -423,7 +424,7 @@ func TestReadOnlyStateFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	x.remount(x.state, "", syscall.MS_RDONLY)
-	x.says("mount", x.lorefs(exitSource, "mount", "--rw", x.path, x.mnt), "read-only file system")
+	x.says("mount", x.lorefs(cli.ExitSource, "mount", "--rw", x.path, x.mnt), "read-only file system")
 	x.remount(x.state, "", 0)
 	x.mount()
 	x.edit("one")
@@ -433,21 +434,21 @@ func TestReadOnlyStateFolder(t *testing.T) {
 	}
 	x.remount(x.state, "", syscall.MS_BIND|syscall.MS_RDONLY)
 	x.edit("two")
-	x.says("commit", x.lorefs(exitOK, "commit", x.mnt), "saved 1 edit ")
+	x.says("commit", x.lorefs(cli.ExitOK, "commit", x.mnt), "saved 1 edit ")
 	if err := os.WriteFile(x.file(), []byte("three\n"), 0); err == nil {
 		t.Error("an edit that no journal can hold was taken")
 	}
 	x.want("two")
-	x.says("unmount", x.lorefs(exitOK, "unmount", x.mnt), "nothing was edited")
+	x.says("unmount", x.lorefs(cli.ExitOK, "unmount", x.mnt), "nothing was edited")
 	if err := syscall.Unmount(x.state, 0); err != nil {
 		t.Fatal(err)
 	}
-	x.says("journal list", x.lorefs(exitOK, "journal", "list"), "saved ")
+	x.says("journal list", x.lorefs(cli.ExitOK, "journal", "list"), "saved ")
 	if out := x.remountSource(); out != "" {
 		t.Errorf("mount says %s", out)
 	}
 	x.want("two")
-	x.lorefs(exitOK, "unmount", x.mnt)
+	x.lorefs(cli.ExitOK, "unmount", x.mnt)
 	x.saved("two")
 }
 
@@ -473,7 +474,7 @@ func TestSourceChanges(t *testing.T) {
 			}
 			x.fails("the file changed since it was opened")
 			if name == "appended" { // what is no source at all is told of first
-				x.says("mount", x.lorefs(exitUnsaved, "mount", "--rw", x.path, x.mnt), "another version of the file")
+				x.says("mount", x.lorefs(cli.ExitUnsaved, "mount", "--rw", x.path, x.mnt), "another version of the file")
 			}
 			x.put(x.original)
 			x.heals("one")

@@ -9,6 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"lorefs/cmd/internal/cli"
+	"lorefs/cmd/internal/options"
 )
 
 // The exit codes of a mount helper, as mount(8) defines them.
@@ -37,14 +40,14 @@ func isCommand(name string) bool {
 
 // runMountHelper mounts, with the flags and exit codes of a mount helper.
 func runMountHelper(ctx context.Context, argv []string) int {
-	log := newLogging().log
-	logOthers(log)
+	log := options.NewLogging().Log
+	cli.LogOthers(log)
 	c := newMountHelper(log)
 	c.SetArgs(argv[1:])
 	switch code := runCommand(ctx, c); code {
-	case exitOK:
-		return exitOK
-	case exitUsage:
+	case cli.ExitOK:
+		return cli.ExitOK
+	case cli.ExitUsage:
 		return helperUsage
 	default:
 		return helperFailed
@@ -52,30 +55,30 @@ func runMountHelper(ctx context.Context, argv []string) int {
 }
 
 func newMountHelper(log *slog.Logger) *cobra.Command {
-	var f mountFlags
+	var f mountCommand
 	// The short flags of a helper differ from mount's, so the flags that -o sets are in a
 	// set of their own.
 	settable := pflag.NewFlagSet("", pflag.ContinueOnError)
-	f.add(settable)
-	var options []string
+	f.Add(settable)
+	var lists []string
 	fake := false
-	rules := optionRules{ignoreRW: true}
+	rules := options.Rules{IgnoreRW: true}
 	c := &cobra.Command{
 		Use:           "mount.lorefs SOURCE MOUNTPOINT [-sfnv] [-o OPTIONS]",
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args:          exactArgs("SOURCE", "MOUNTPOINT"),
+		Args:          cli.ExactArgs("SOURCE", "MOUNTPOINT"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := f.source.apply(options, rules); err != nil || fake {
+			if err := f.Source.Apply(lists, rules); err != nil || fake {
 				return err
 			}
 			return f.mount(c.Context(), c.OutOrStdout(), args[0], args[1], log)
 		},
 	}
-	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageErrorf("%w", err) })
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return cli.UsageErrorf("%w", err) })
 	flags := c.Flags()
-	flags.StringArrayVarP(&options, "options", "o", nil, "options, separated by commas")
-	flags.BoolVarP(&rules.sloppy, "sloppy", "s", false, "ignore unknown options")
+	flags.StringArrayVarP(&lists, "options", "o", nil, "options, separated by commas")
+	flags.BoolVarP(&rules.Sloppy, "sloppy", "s", false, "ignore unknown options")
 	flags.BoolVarP(&fake, "fake", "f", false, "check the arguments only")
 	flags.BoolP("no-mtab", "n", false, "ignored")
 	flags.BoolP("verbose", "v", false, "ignored")

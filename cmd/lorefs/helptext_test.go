@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lorefs/cmd/internal/help"
 	"lorefs/cmd/internal/readable"
 )
 
@@ -17,7 +18,7 @@ var notProse = regexp.MustCompile(`(?m)^ .*$`)
 // TestHelpTexts looks for sentences in the help of commands that are hard to read. The guides
 // have a test of their own.
 func TestHelpTexts(t *testing.T) {
-	guides, texts := guideNames(), 0
+	guides, texts := help.GuideNames(), 0
 	var check func(c *cobra.Command)
 	check = func(c *cobra.Command) {
 		for _, sub := range c.Commands() {
@@ -34,7 +35,7 @@ func TestHelpTexts(t *testing.T) {
 		}
 	}
 	check(newRoot())
-	if texts < len(examples) {
-		t.Errorf("%d commands have examples, but only %d were read", len(examples), texts)
+	if texts < len(help.Examples) {
+		t.Errorf("%d commands have examples, but only %d were read", len(help.Examples), texts)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/kinds"
 	"lorefs/internal/testneeds"
 	"lorefs/protocol/capture"
@@ -70,7 +71,7 @@ func TestHostileInput(t *testing.T) {
 	h.r = rand.New(rand.NewPCG(seed, 0))
 	for _, f := range h.files {
 		for _, c := range f.commands {
-			if code := h.run(f, f.whole, c); code > exitFailure {
+			if code := h.run(f, f.whole, c); code > cli.ExitFailure {
 				t.Fatalf("%s: lorefs %q exits with %d though nothing is spoilt", f.name, c, code)
 			}
 		}
@@ -193,7 +194,7 @@ func (h *hostile) packetJSON() {
 	var out bytes.Buffer
 	decode := exec.CommandContext(h.t.Context(), "lorefs", slices.Concat([]string{"decode", digits}, by)...)
 	decode.Stdout = &out
-	if err := decode.Run(); decode.ProcessState == nil || decode.ProcessState.ExitCode() != exitFailure {
+	if err := decode.Run(); decode.ProcessState == nil || decode.ProcessState.ExitCode() != cli.ExitFailure {
 		h.t.Fatalf("decode: %v, though some packets have no definition", err)
 	}
 	path := filepath.Join(h.dir, "packets.json")
@@ -249,8 +250,8 @@ func (h *hostile) run(f *hostileFile, data []byte, command []string) int {
 	memory := h.peak(peak)
 	cpu := c.ProcessState.UserTime() + c.ProcessState.SystemTime()
 	h.memory, h.cpu = max(h.memory, memory), max(h.cpu, cpu)
-	// exitUsage is also the exit code of a panic, and the arguments are correct.
-	if code < exitOK || code == exitUsage || code > exitUnsaved || memory > hostileMemory || cpu > hostileCPU {
+	// cli.ExitUsage is also the exit code of a panic, and the arguments are correct.
+	if code < cli.ExitOK || code == cli.ExitUsage || code > cli.ExitUnsaved || memory > hostileMemory || cpu > hostileCPU {
 		h.t.Errorf("%s, kept as %s: lorefs %q exits with %d, %d MiB, %v, %v: %s",
 			f.name, h.keep(f, data), args, code, memory>>20, cpu, err, stderr)
 	}

@@ -7,12 +7,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/options"
+	"lorefs/cmd/internal/reach"
 	"lorefs/internal/jsonout"
 )
 
 func newInfo(log *slog.Logger) *cobra.Command {
-	var f sourceFlags
+	var f options.SourceFlags
 	asJSON := false
 	c := &cobra.Command{
 		Use:   "info SOURCE [PATH]",
@@ -25,16 +28,16 @@ archive and offset. info also reads the file, and says why if that fails. The ex
 if it could not be had from a host.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 1 {
-				return exactArgs("SOURCE")(c, args)
+				return cli.ExactArgs("SOURCE")(c, args)
 			}
-			return atMostArgs(2)(c, args)
+			return cli.AtMostArgs(2)(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				f.casc.unhidden = true // so that it can say of a file that it is not installed
+				f.CASC.Unhidden = true // so that it can say of a file that it is not installed
 			}
-			f.asFile = true
-			s, err := openToRead(c, args[0], &f, log)
+			f.AsFile = true
+			s, err := reach.OpenToRead(c, args[0], &f, log)
 			if err != nil {
 				return err
 			}
@@ -49,13 +52,13 @@ if it could not be had from a host.`,
 				err = d.Print(c.OutOrStdout())
 			}
 			if f, ok := d.(interface{ Failed() bool }); ok && err == nil && f.Failed() {
-				return &commandError{code: exitFailure}
+				return &cli.Error{Code: cli.ExitFailure}
 			}
 			return err
 		},
 	}
-	f.add(c.Flags())
-	addJSON(c, &asJSON, oneObject)
+	f.Add(c.Flags())
+	cli.AddJSON(c, &asJSON, cli.OneObject)
 	return c
 }
 
@@ -66,7 +69,7 @@ func describe(ctx context.Context, s *kinds.Source, args []string) (kinds.Descri
 	}
 	d, err := s.DescribeFile(ctx, args[0])
 	if errors.Is(err, kinds.ErrNotDescribed) {
-		err = usageErrorf("%w", err)
+		err = cli.UsageErrorf("%w", err)
 	}
 	return d, err
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/sample"
 )
 
@@ -25,7 +26,7 @@ func TestInterrupted(t *testing.T) {
 	out := func(name string) string { return filepath.Join(base, name) }
 	sheets, json, mnt := out("sheets"), out("json"), out("mnt")
 	for _, args := range [][]string{{"export", data, sheets, "sheets"}, {"export", in("world"), json, "areas"}} {
-		if code := run(t.Context(), append([]string{"lorefs"}, args...)); code != exitOK {
+		if code := run(t.Context(), append([]string{"lorefs"}, args...)); code != cli.ExitOK {
 			t.Fatalf("lorefs %s: %d", strings.Join(args, " "), code)
 		}
 	}
@@ -61,10 +62,10 @@ func TestInterrupted(t *testing.T) {
 			root := newRoot()
 			root.SetArgs(args)
 			err := root.ExecuteContext(ctx)
-			if exitCode(err) != exitInterrupted {
-				t.Fatalf("the error is %v with the code %d, want %d", err, exitCode(err), exitInterrupted)
+			if cli.ExitCode(err) != cli.ExitInterrupted {
+				t.Fatalf("the error is %v with the code %d, want %d", err, cli.ExitCode(err), cli.ExitInterrupted)
 			}
-			if text := errorText(err); strings.Count(text, "interrupted") != 1 || strings.Contains(text, "cancel") {
+			if text := cli.ErrorText(err); strings.Count(text, "interrupted") != 1 || strings.Contains(text, "cancel") {
 				t.Errorf("it says %q", text)
 			}
 		})

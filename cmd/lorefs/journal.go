@@ -13,8 +13,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lorefs/cmd/internal/cli"
+	"lorefs/cmd/internal/help"
 	"lorefs/cmd/internal/kinds"
 	"lorefs/cmd/internal/mounted"
+	"lorefs/cmd/internal/options"
+	"lorefs/cmd/internal/reach"
 	"lorefs/cmd/internal/save"
 	"lorefs/datacenter"
 	"lorefs/internal/filelock"
@@ -27,10 +31,10 @@ func newJournal(log *slog.Logger) *cobra.Command {
 		Use:   "journal",
 		Short: "list, show, save or give up edits that a crash left behind",
 		Args:  cobra.ArbitraryArgs,
-		RunE:  runParent,
+		RunE:  help.RunParent,
 	}
-	c.AddCommand(newJournalList(), interruptible(newJournalReplay(log)), newJournalDrop(),
-		interruptible(newJournalShow(log)))
+	c.AddCommand(newJournalList(), cli.Interruptible(newJournalReplay(log)), newJournalDrop(),
+		cli.Interruptible(newJournalShow(log)))
 	return c
 }
 
@@ -39,7 +43,7 @@ func newJournalList() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
 		Short: "show all journals",
-		Args:  exactArgs(),
+		Args:  cli.ExactArgs(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			list, err := kinds.Journals.List()
 			if err != nil {
@@ -60,7 +64,7 @@ func newJournalList() *cobra.Command {
 			return nil
 		},
 	}
-	addJSON(c, &asJSON, objectALine)
+	cli.AddJSON(c, &asJSON, cli.ObjectALine)
 	return c
 }
 
@@ -70,11 +74,11 @@ func askCount(j *save.Journal) {
 	if j.State != save.StateInUse || !j.AtMost {
 		return
 	}
-	m, err := mountFor(j.Source)
+	m, err := reach.MountFor(j.Source)
 	if err != nil || m == nil {
 		return // it is edited without a mount, or was unmounted just now
 	}
-	s, err := askStatus(m)
+	s, err := reach.AskStatus(m)
 	if err == nil && s.Editing != nil && s.Editing.Journal == j.Path {
 		j.Edits, j.AtMost = int(s.Editing.Pending), false
 	}
@@ -97,60 +101,60 @@ func printJournals(w io.Writer, list []save.Journal) error {
 }
 
 func newJournalReplay(log *slog.Logger) *cobra.Command {
-	var f sourceFlags
+	var f options.SourceFlags
 	o := kinds.EditOptions{Logger: log}
 	var how save.How
 	asJSON := false
 	c := &cobra.Command{
 		Use:   "replay SOURCE",
 		Short: "apply the edits in a source's journal again, and save them",
-		Args:  exactArgs("SOURCE"),
+		Args:  cli.ExactArgs("SOURCE"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return replayJournal(c.Context(), newTelling(c.OutOrStdout(), asJSON), args[0], &f, &o, how)
+			return replayJournal(c.Context(), cli.NewTelling(c.OutOrStdout(), asJSON), args[0], &f, &o, how)
 		},
 	}
-	f.addEditable(c.Flags())
-	f.addTo(c.Flags(), []option{
-		qualityOption(&o.Quality),
-		{name: "no-backup", kinds: editedKinds, value: &o.NoBackup, help: "do not keep the old source as NAME.bak"},
+	f.AddEditable(c.Flags())
+	f.AddTo(c.Flags(), []options.Option{
+		options.QualityOption(&o.Quality),
+		{Name: "no-backup", Kinds: options.EditedKinds, Value: &o.NoBackup, Help: "do not keep the old source as NAME.bak"},
 	})
-	addHow(c.Flags(), &how.Repack, &how.VerifyAll)
-	addJSON(c, &asJSON, objectALine)
+	options.AddHow(c.Flags(), &how.Repack, &how.VerifyAll)
+	cli.AddJSON(c, &asJSON, cli.ObjectALine)
 	c.Flags().BoolVar(&o.Salvage, "salvage", false,
 		"of a damaged journal, take the edits ahead of the damage, and keep it as NAME.journal.damaged")
 	return c
 }
 
-func replayJournal(ctx context.Context, t *telling, path string, f *sourceFlags, o *kinds.EditOptions, how save.How) error {
-	layout, err := datacenter.ParseLayout(f.layout)
+func replayJournal(ctx context.Context, t *cli.Telling, path string, f *options.SourceFlags, o *kinds.EditOptions, how save.How) error {
+	layout, err := datacenter.ParseLayout(f.Layout)
 	if err != nil {
-		return usageErrorf("%w", err)
+		return cli.UsageErrorf("%w", err)
 	}
-	if err := checkQuality(o.Quality); err != nil {
+	if err := options.CheckQuality(o.Quality); err != nil {
 		return err
 	}
 	o.Layout = layout
-	s, err := openSource(ctx, path, f.reading(), o.Logger, silence{}.set)
+	s, err := reach.OpenSource(ctx, path, f.Reading(), o.Logger, cli.Silence{}.Set)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	if err := makeEditable(ctx, s, *o); err != nil {
+	if err := reach.MakeEditable(ctx, s, *o); err != nil {
 		return err
 	}
 	if s.Replayed() == 0 {
 		return fmt.Errorf("%s has no edits that are not saved", path)
 	}
-	p := newSaving()
+	p := cli.NewSaving()
 	how.Last = true
-	reports, failed := s.Save(ctx, how, p.show)
-	p.finish()
+	reports, failed := s.Save(ctx, how, p.Show)
+	p.Finish()
 	err = nil
 	if failed != nil {
-		err = &commandError{code: exitUnsaved, err: &mounted.SaveError{Failed: failed}, hint: "the journal is kept"}
+		err = &cli.Error{Code: cli.ExitUnsaved, Err: &mounted.SaveError{Failed: failed}, Hint: "the journal is kept"}
 	}
-	a := mounted.AnswerOf(reports, s.LeftOut(), err, errorText)
-	toldErr := t.told(&a)
+	a := mounted.AnswerOf(reports, s.LeftOut(), err, cli.ErrorText)
+	toldErr := t.Told(&a)
 	if err != nil {
 		return err // it may still be a known one, such as an interrupt
 	}
@@ -167,14 +171,14 @@ func newJournalShow(log *slog.Logger) *cobra.Command {
 the journal itself, as list shows it; then SOURCE need not exist any more. If the source is
 no longer the file that was edited, show uses the file of --base. Without --base it uses
 NAME.bak if that is the right file, or else the copy that was kept beside the journal.`,
-		Args: exactArgs("SOURCE|JOURNAL"),
+		Args: cli.ExactArgs("SOURCE|JOURNAL"),
 		RunE: func(c *cobra.Command, args []string) error {
 			j, err := kinds.JournalOf(args[0])
 			edited := args[0]
 			if err == nil && j.State == save.StateInUse {
 				edited = j.Source
 			}
-			if m, mountErr := mountFor(edited); mountErr == nil && m != nil {
+			if m, mountErr := reach.MountFor(edited); mountErr == nil && m != nil {
 				_, err := l.ask(c, m, nil)
 				return err
 			}
@@ -199,7 +203,7 @@ func newJournalDrop() *cobra.Command {
 		Short: "give up the edits in a source's journal",
 		Long: "drop gives up the edits in the journal of a source. The source need not exist any more:\n" +
 			"SOURCE may also be the journal itself, as list shows it.",
-		Args: exactArgs("SOURCE"),
+		Args: cli.ExactArgs("SOURCE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			j, err := kinds.JournalOf(args[0])
 			if err == nil {
@@ -209,7 +213,7 @@ func newJournalDrop() *cobra.Command {
 			case errors.Is(err, iofs.ErrNotExist):
 				return fmt.Errorf("%s has no journal", args[0])
 			case errors.Is(err, filelock.ErrLocked):
-				return &commandError{code: exitBusy, err: err}
+				return &cli.Error{Code: cli.ExitBusy, Err: err}
 			case err != nil:
 				return err
 			}
@@ -224,7 +228,7 @@ func newJournalDrop() *cobra.Command {
 			return err
 		},
 	}
-	addJSON(c, &asJSON, oneObject)
+	cli.AddJSON(c, &asJSON, cli.OneObject)
 	return c
 }
 

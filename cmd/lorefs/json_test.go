@@ -10,8 +10,11 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/spf13/cobra"
 
+	"lorefs/cmd/internal/cli"
+	"lorefs/cmd/internal/filing"
 	"lorefs/cmd/internal/kinds"
 	"lorefs/cmd/internal/mounted"
+	"lorefs/cmd/internal/parts"
 	"lorefs/cmd/internal/save"
 	"lorefs/datacenter/diff"
 	"lorefs/internal/jsonout/jsontest"
@@ -81,10 +84,10 @@ func TestJSONOfCommands(t *testing.T) {
 // TestJSONStructs checks that the schema has the members of what is printed.
 func TestJSONStructs(t *testing.T) {
 	for name, v := range map[string]any{
-		"apply_part": appliedItem{}, "apply_not_saved": unsavedPatches{}, "difference": diff.Difference{}, "not_compared": notCompared{}, "export_planned": plannedFile{}, "export_written": filed{},
+		"apply_part": appliedItem{}, "apply_not_saved": unsavedPatches{}, "difference": diff.Difference{}, "not_compared": parts.NotCompared{}, "export_planned": filing.PlannedFile{}, "export_written": filing.Filed{},
 		"journal_drop": droppedJournal{}, "journal_list": save.Journal{}, "ls": jsonEntry{}, "pack_data_center": packedSheets{}, "pack_folder": packedFolder{},
-		"pack_world": packedWorld{}, "query_count": jsonCount{}, "query_match": jsonMatch{}, "repack": writtenFile{},
-		"sample": sampleFile{}, "saved": editsOutcome{}, "remote": kinds.RemoteStatus{}, "remote_host": kinds.HostStatus{}, "status": mounted.Status{}, "fetch": kinds.Fetched{}, "validate": jsonProblem{},
+		"pack_world": packedWorld{}, "query_count": jsonCount{}, "query_match": jsonMatch{}, "repack": cli.WrittenFile{},
+		"sample": sampleFile{}, "saved": cli.EditsOutcome{}, "remote": kinds.RemoteStatus{}, "remote_host": kinds.HostStatus{}, "status": mounted.Status{}, "fetch": kinds.Fetched{}, "validate": jsonProblem{},
 		"version": jsonVersion{},
 	} {
 		if err := jsontest.Struct(name, v); err != nil {

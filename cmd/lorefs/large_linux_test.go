@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"lorefs/cmd/internal/mounted"
+	"lorefs/cmd/internal/options"
 	"lorefs/internal/testneeds"
 )
 
@@ -31,7 +32,7 @@ func TestWalkOfLargeTree(t *testing.T) {
 	if n := findSome(t, filepath.Join(mnt, "tree"), *largeWalk); n < *largeWalk {
 		t.Errorf("find ended after %d entries", n)
 	}
-	const most = defaultCacheSize + 192<<20
+	const most = options.DefaultCacheSize + 192<<20
 	if peak := peakMemory(t, mnt); peak > most {
 		t.Errorf("at most %d MiB resident, want %d", peak>>20, most>>20)
 	}

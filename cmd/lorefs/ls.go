@@ -13,13 +13,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/options"
+	"lorefs/cmd/internal/reach"
 	"lorefs/internal/jsonout"
 	"lorefs/nodes"
 )
 
 func newLs(log *slog.Logger) *cobra.Command {
-	var f sourceFlags
+	var f options.SourceFlags
 	var l lister
 	c := &cobra.Command{
 		Use:   "ls SOURCE [PATH]",
@@ -40,12 +43,12 @@ query instead:
   lorefs ls SOURCE '/ItemData/Item[@id=5001]'`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return exactArgs("SOURCE")(c, args)
+				return cli.ExactArgs("SOURCE")(c, args)
 			}
-			return atMostArgs(2)(c, args)
+			return cli.AtMostArgs(2)(c, args)
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			s, err := openToRead(c, args[0], &f, log)
+			s, err := reach.OpenToRead(c, args[0], &f, log)
 			if err != nil {
 				return err
 			}
@@ -54,19 +57,19 @@ query instead:
 			if len(args) > 1 {
 				dir = args[1]
 			}
-			tellNames(c.ErrOrStderr(), log, s, dir)
-			l.out, l.source, l.spell, l.talk = bufio.NewWriter(c.OutOrStdout()), s, spelling(c), c.ErrOrStderr()
+			reach.TellNames(c.ErrOrStderr(), log, s, dir)
+			l.out, l.source, l.spell, l.talk = bufio.NewWriter(c.OutOrStdout()), s, cli.Spelling(c), c.ErrOrStderr()
 			l.lines = jsonout.NewLines(l.out)
 			if err := l.list(c.Context(), dir); err != nil {
 				return cmp.Or(l.out.Flush(), explainPath(err))
 			}
-			return cmp.Or(l.finish(nil), complete(s, dir))
+			return cmp.Or(l.finish(nil), reach.Complete(s, dir))
 		},
 	}
-	f.add(c.Flags())
+	f.Add(c.Flags())
 	c.Flags().BoolVarP(&l.long, "long", "l", false, "show kind, size and time as well")
 	c.Flags().BoolVarP(&l.recursive, "recursive", "R", false, "list what is in directories, too, but not what links lead to")
-	addJSON(c, &l.asJSON, objectALine)
+	cli.AddJSON(c, &l.asJSON, cli.ObjectALine)
 	return c
 }
 
@@ -97,7 +100,7 @@ func (l *lister) fail(ctx context.Context, err error) error {
 		return ctx.Err()
 	}
 	l.failed = true
-	_ = printError(l.talk, err) // the list can still be read
+	_ = cli.PrintError(l.talk, err) // the list can still be read
 	return nil
 }
 
@@ -105,7 +108,7 @@ func (l *lister) fail(ctx context.Context, err error) error {
 // says nothing.
 func (l *lister) finish(err error) error {
 	if err = cmp.Or(err, l.out.Flush()); err == nil && l.failed {
-		err = &commandError{code: exitFailure}
+		err = &cli.Error{Code: cli.ExitFailure}
 	}
 	return err
 }

@@ -5,68 +5,33 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	iofs "io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
+	"os/signal"
 	"slices"
-	"syscall"
-	"time"
+	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
+	"lorefs/cmd/internal/budget"
+	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/daemon"
+	"lorefs/cmd/internal/help"
 	"lorefs/cmd/internal/kinds"
 	"lorefs/cmd/internal/mounted"
+	"lorefs/cmd/internal/options"
+	"lorefs/cmd/internal/reach"
 	"lorefs/fs"
 	"lorefs/internal/jsonout"
 	"lorefs/internal/links"
 	"lorefs/internal/origin"
 )
 
-// mountFlags are the flags of mount.
-type mountFlags struct {
-	source     sourceFlags
-	foreground bool
-	allowOther bool
-	readWrite  bool
-	noBackup   bool
-	quality    int
-	logFile    string
-	mkdir      bool
-	idle       time.Duration
-	uid, gid   maybeID
-	umask      maybeMode
-	lists      []string
-	asJSON     bool
-}
-
-func (f *mountFlags) add(flags *pflag.FlagSet) {
-	f.source.add(flags)
-	f.source.addTo(flags, f.table())
-	flags.BoolVarP(&f.foreground, "foreground", "f", false, "stay in the foreground until unmounted")
-	flags.StringArrayVarP(&f.lists, "options", "o", nil, "`options` as mount(8) passes them, such as ro,cache_size=64M; write \\, for a comma in a value")
-}
-
-// table returns the options of a mount besides its source.
-func (f *mountFlags) table() []option {
-	return []option{
-		{name: "allow-other", value: &f.allowOther, help: "let other users see the mount"},
-		{name: "rw", listed: listedEdit, typed: true, value: &f.readWrite, help: "make the files editable; unmounting saves the edits"},
-		{name: "no-backup", kinds: editedKinds, value: &f.noBackup, help: "with --rw, do not keep the old source as NAME.bak"},
-		qualityOption(&f.quality),
-		{name: "mkdir", value: &f.mkdir, help: "make MOUNTPOINT if it is missing, and remove at the end what was made"},
-		{name: "idle", value: &f.idle, help: "unmount after this `time` without use, such as 15m, once nothing is open; what was edited is saved first, and if that fails it stays mounted"},
-		{name: "uid", value: &f.uid, help: "`number` of the user whom all files belong to (default: yours); for --allow-other"},
-		{name: "gid", value: &f.gid, help: "`number` of the group that all files belong to (default: yours)"},
-		{name: "umask", value: &f.umask, help: "permissions that no file has, an octal `mode` (default: 022)"},
-		{name: "log-file", path: true, made: true, value: &f.logFile, help: "append errors of the mount to this `file`"},
-	}
-}
+// mountCommand is mount, or a mount helper.
+type mountCommand struct{ options.MountFlags }
 
 func newMount(log *slog.Logger) *cobra.Command {
-	var f mountFlags
+	var f mountCommand
 	c := &cobra.Command{
 		Use:   "mount SOURCE MOUNTPOINT",
 		Short: "mount a source on a directory",
@@ -78,46 +43,46 @@ goes to a journal at once. Unmounting, or lorefs commit, writes the source anew 
 the old file as NAME.bak; --layout says in which layout. You can edit the zones and areas of
 --world as if you had mounted their folder by itself. If you may not write to that folder,
 mount says so and leaves it as it is.`,
-		Args: exactArgs("SOURCE", "MOUNTPOINT"),
+		Args: cli.ExactArgs("SOURCE", "MOUNTPOINT"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := f.source.apply(f.lists, optionRules{}); err != nil {
+			if err := f.Source.Apply(f.Lists, options.Rules{}); err != nil {
 				return err
 			}
 			return f.mount(c.Context(), c.OutOrStdout(), args[0], args[1], log)
 		},
 	}
-	f.add(c.Flags())
-	addJSON(c, &f.asJSON, oneObject+", as lorefs status does, once the mount can be used")
-	_ = c.RegisterFlagCompletionFunc("options", completeListed(f.source.known)) // it has none yet
+	f.Add(c.Flags())
+	cli.AddJSON(c, &f.AsJSON, cli.OneObject+", as lorefs status does, once the mount can be used")
+	_ = c.RegisterFlagCompletionFunc("options", help.CompleteListed(f.Source.Known)) // it has none yet
 	return c
 }
 
 // mount mounts in the foreground or, by starting this program again, in the background.
-func (f *mountFlags) mount(ctx context.Context, out io.Writer, source, dir string, log *slog.Logger) error {
-	if err := f.source.check(); err != nil {
+func (f *mountCommand) mount(ctx context.Context, out io.Writer, source, dir string, log *slog.Logger) error {
+	if err := f.Source.Check(); err != nil {
 		return err
 	}
-	if err := checkQuality(f.quality); err != nil {
+	if err := options.CheckQuality(f.Quality); err != nil {
 		return err
 	}
-	if f.idle < 0 {
-		return usageErrorf("--idle %v: want a time such as 15m", f.idle)
+	if f.Idle < 0 {
+		return cli.UsageErrorf("--idle %v: want a time such as 15m", f.Idle)
 	}
 	for _, name := range []string{"no-backup", "quality"} {
-		if f.source.given(name) && !f.readWrite {
-			return usageErrorf("--%s goes with --rw: nothing is written without it", name)
+		if f.Source.Given(name) && !f.ReadWrite {
+			return cli.UsageErrorf("--%s goes with --rw: nothing is written without it", name)
 		}
 	}
 	parent, isChild := daemon.FromParent()
-	if !isChild && !f.foreground {
-		if err := mountInBackground(source); err != nil || !f.asJSON {
+	if !isChild && !f.Foreground {
+		if err := mountInBackground(source); err != nil || !f.AsJSON {
 			return err
 		}
-		m, err := mountAt(dir)
+		m, err := reach.MountAt(dir)
 		if err != nil {
 			return err
 		}
-		s, err := askStatus(m)
+		s, err := reach.AskStatus(m)
 		if err != nil {
 			return err
 		}
@@ -131,14 +96,14 @@ func (f *mountFlags) mount(ctx context.Context, out io.Writer, source, dir strin
 }
 
 // serve mounts in this process, and returns when the mount is gone.
-func (f *mountFlags) serve(ctx context.Context, out io.Writer, source, dir string, parent *daemon.Parent, log *slog.Logger) (err error) {
+func (f *mountCommand) serve(ctx context.Context, out io.Writer, source, dir string, parent *daemon.Parent, log *slog.Logger) (err error) {
 	var made []string
-	if f.mkdir {
+	if f.Mkdir {
 		var makeErr error
-		made, makeErr = makeFolders(dir)
-		defer func() { err = errors.Join(err, removeFolders(made)) }()
+		made, makeErr = daemon.MakeFolders(dir)
+		defer func() { err = errors.Join(err, daemon.RemoveFolders(made)) }()
 		if makeErr != nil {
-			return &commandError{code: exitMountpoint, err: fmt.Errorf("mount point %s: %w", dir, makeErr)}
+			return &cli.Error{Code: cli.ExitMountpoint, Err: fmt.Errorf("mount point %s: %w", dir, makeErr)}
 		}
 	}
 	m, err := f.prepare(ctx, source, dir, log)
@@ -146,52 +111,10 @@ func (f *mountFlags) serve(ctx context.Context, out io.Writer, source, dir strin
 		return err
 	}
 	m.made = made
-	if m.parent = parent; parent == nil && f.asJSON {
+	if m.parent = parent; parent == nil && f.AsJSON {
 		m.ready = func(s *mounted.Status) error { return jsonout.Object(out, s) }
 	}
 	return m.serve(ctx)
-}
-
-// makeFolders makes a folder and those above it that are missing. It returns the absolute
-// paths of those that it has made, the lowest first.
-func makeFolders(dir string) (made []string, err error) {
-	if dir, err = filepath.Abs(dir); err != nil {
-		return nil, err
-	}
-	var missing []string // the lowest first
-	for at := dir; ; at = filepath.Dir(at) {
-		// Of a dead mount there is something, though nothing can be asked about it.
-		if _, err := os.Lstat(at); !errors.Is(err, iofs.ErrNotExist) {
-			break
-		}
-		missing = append(missing, at)
-	}
-	for _, at := range slices.Backward(missing) {
-		err := os.Mkdir(at, 0o777)
-		if errors.Is(err, iofs.ErrExist) {
-			continue // another process was faster, and has to remove it
-		}
-		if err != nil {
-			return made, err
-		}
-		made = slices.Insert(made, 0, at)
-	}
-	return made, nil
-}
-
-// removeFolders removes folders up to the first that is in use: something is in it, or is
-// mounted on it.
-func removeFolders(folders []string) error {
-	for _, at := range folders {
-		err := syscall.Rmdir(at) // which removes no file that has taken its place
-		switch {
-		case errors.Is(err, syscall.ENOTEMPTY), errors.Is(err, syscall.EBUSY), errors.Is(err, syscall.ENOTDIR), errors.Is(err, iofs.ErrNotExist):
-			return nil
-		case err != nil:
-			return fmt.Errorf("--mkdir: can't remove %s: %w", at, err)
-		}
-	}
-	return nil
 }
 
 func isFile(path string) bool {
@@ -215,29 +138,29 @@ func checkUnserved(name string) error {
 
 // prepare does what is quick and can fail, and makes all paths absolute, since the working
 // directory changes later.
-func (f *mountFlags) prepare(ctx context.Context, source, dir string, log *slog.Logger) (*mounting, error) {
-	m := &mounting{flags: f, log: log}
+func (f *mountCommand) prepare(ctx context.Context, source, dir string, log *slog.Logger) (*mounting, error) {
+	m := &mounting{flags: &f.MountFlags, log: log}
 	var err error
 	if m.source, err = origin.Abs(source); err != nil {
 		return nil, err
 	}
 	if m.dir, err = daemon.Name(dir); err != nil {
-		return nil, &commandError{code: exitMountpoint, err: err}
+		return nil, &cli.Error{Code: cli.ExitMountpoint, Err: err}
 	}
-	k, err := f.source.kindOf(ctx, source, log)
+	k, err := f.Source.KindOf(ctx, source, log)
 	if errors.Is(err, kinds.ErrUnknown) && isFile(dir) {
-		return nil, &commandError{code: exitUnknown, err: err, hint: "SOURCE comes first: did you swap it and MOUNTPOINT?"}
+		return nil, &cli.Error{Code: cli.ExitUnknown, Err: err, Hint: "SOURCE comes first: did you swap it and MOUNTPOINT?"}
 	}
 	if err != nil {
 		return nil, err
 	}
-	if m.options, err = f.source.chosen(k.Name); err != nil {
+	if m.options, err = f.Source.Chosen(k.Name); err != nil {
 		return nil, err
 	}
-	if f.readWrite {
+	if f.ReadWrite {
 		delete(m.options, "layout") // it is the one to write
 	}
-	if err := checkQuality(f.quality); err != nil { // also that of a setting
+	if err := options.CheckQuality(f.Quality); err != nil { // also that of a setting
 		return nil, err
 	}
 	err = checkUnserved(m.dir)
@@ -245,15 +168,15 @@ func (f *mountFlags) prepare(ctx context.Context, source, dir string, log *slog.
 		err = fs.CheckMountpoint(m.dir, localSource(m.source))
 	}
 	if errors.Is(err, fs.ErrNoMountpoint) {
-		return nil, &commandError{code: exitMountpoint, err: err, hint: "--mkdir makes it"}
+		return nil, &cli.Error{Code: cli.ExitMountpoint, Err: err, Hint: "--mkdir makes it"}
 	}
 	if err != nil {
-		return nil, &commandError{code: exitMountpoint, err: err}
+		return nil, &cli.Error{Code: cli.ExitMountpoint, Err: err}
 	}
-	if f.logFile == "" {
+	if f.LogFile == "" {
 		return m, nil
 	}
-	m.logFile, err = links.OpenLog(f.logFile, 0o600)
+	m.logFile, err = links.OpenLog(f.LogFile, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("--log-file: %w", err)
 	}
@@ -266,4 +189,179 @@ func localSource(source string) string {
 		return ""
 	}
 	return source
+}
+
+// mounting is a mount before it is served.
+type mounting struct {
+	flags *options.MountFlags
+	log   *slog.Logger
+	// source and dir are absolute.
+	source, dir string
+	// options are those of the source that are not their defaults.
+	options map[string][]string
+	// made are the folders that --mkdir has made, the lowest first.
+	made    []string
+	logFile *os.File
+	// parent is the process that waits for a mount in the background, or nil.
+	parent *daemon.Parent
+	// ready is called once the mount can be used; it may be nil.
+	ready func(*mounted.Status) error
+}
+
+// serve mounts, and returns when the mount is gone.
+func (m *mounting) serve(ctx context.Context) error {
+	signals := make(chan os.Signal, 4)
+	signal.Notify(signals, cli.StopSignals...)
+	budget.Mount(int64(m.flags.Source.CacheSize))
+	mount, err := m.start(ctx)
+	if err != nil {
+		return err
+	}
+	defer mount.Close()
+	c, err := mount.Listen()
+	if err != nil {
+		m.log.Warn("status and unmount will not find this mount, and umount(8) ends it: "+
+			"set XDG_STATE_HOME to a folder of yours, or unset it", "err", err)
+	}
+	if err := m.parent.Ready(m.logFile); err != nil {
+		// The user has given up waiting.
+		return errors.Join(err, mount.Unmount())
+	}
+	if m.ready != nil {
+		if err := m.ready(mount.Status()); err != nil {
+			return errors.Join(err, mount.Unmount())
+		}
+	}
+	m.log.Info("mounted", "source", origin.Shown(m.source), "mountpoint", m.dir)
+	budget.Served()
+	go func() {
+		if err := mount.Prepare(ctx); err != nil {
+			m.log.Debug("what reads need could not be fetched ahead", "err", err)
+		}
+	}()
+	if m.flags.Idle > 0 {
+		watching, enough := context.WithCancel(ctx)
+		defer enough()
+		go mount.UnmountIdle(watching, m.flags.Idle)
+	}
+	if m.parent == nil {
+		daemon.TellServing(m.log, m.dir)
+	}
+	mount.UntilGone(signals)
+	if m.parent == nil {
+		saving, saved := context.WithCancel(ctx)
+		defer saved()
+		go daemon.TellSaving(saving, m.log)
+	}
+	m.log.Info("unmounted", "mountpoint", m.dir)
+	err = mount.Save(context.WithoutCancel(ctx))
+	return errors.Join(err, c.Close())
+}
+
+// start opens the source and mounts it, unless a signal comes first.
+func (m *mounting) start(ctx context.Context) (_ *mounted.Mount, err error) {
+	ctx, stop := cli.UntilSignal(ctx, cli.StopSignals...)
+	defer stop()
+	defer func() { err = cli.Interrupted(ctx, err) }()
+	p := m.progress(stop)
+	flags := &m.flags.Source
+	flags.Follow = true
+	if m.flags.ReadWrite {
+		flags = flags.Reading()
+	}
+	s, err := reach.OpenSource(ctx, m.source, flags, m.log, p.Set)
+	p.Finish()
+	if err != nil {
+		return nil, err
+	}
+	reach.TellNames(os.Stderr, m.log, s, "/")
+	s.Outlive()
+	if m.flags.ReadWrite {
+		if err := daemon.TakeOver(ctx, func() error { return m.edit(ctx, s) }); err != nil {
+			return nil, errors.Join(err, s.Close())
+		}
+	}
+	server, err := fs.Mount(ctx, m.dir, s.Tree, fs.Options{
+		FsName: origin.Shown(m.source), AllowOther: m.flags.AllowOther, ReadWrite: m.flags.ReadWrite, Logger: m.log,
+		UID: m.flags.UID.Value, GID: m.flags.GID.Value, Umask: m.flags.Umask.Value,
+		PrimeMax: s.QuickFiles(),
+	})
+	if err != nil {
+		return nil, errors.Join(&cli.Error{Code: cli.ExitMountpoint, Err: err}, s.Close())
+	}
+	return mounted.New(s, server, mounted.Options{
+		Path: origin.Shown(m.source), Dir: m.dir, Made: m.made, Logger: m.log,
+		Opened: mounted.Opened{Source: m.source, Options: m.options},
+		Tell:   cli.ErrorText, Code: cli.ExitCode,
+	}), nil
+}
+
+// edit makes the source editable.
+func (m *mounting) edit(ctx context.Context, s *kinds.Source) error {
+	layout, err := options.ParseLayout(m.flags.Source.Layout)
+	if err != nil {
+		return err
+	}
+	err = reach.MakeEditable(ctx, s, kinds.EditOptions{
+		Layout: layout, NoBackup: m.flags.NoBackup, Quality: m.flags.Quality, Logger: m.log,
+	})
+	for _, e := range s.Sessions {
+		if e.Replayed() > 0 {
+			m.log.Warn("edits of an earlier mount that were not saved are back",
+				"edits", e.Replayed(), "journal", e.Journal())
+		}
+	}
+	return err
+}
+
+// mountInBackground mounts by starting this program again.
+func mountInBackground(source string) error {
+	p := cli.NewProgress(reach.Opening(source))
+	defer p.Finish()
+	err := daemon.Start(shownArgs(daemon.Args()), p.Set, cli.StopSignals...)
+	if f, ok := errors.AsType[*daemon.Failure](err); ok {
+		return &cli.Error{Code: f.Code, Err: f}
+	}
+	return err
+}
+
+// shownArgs returns arguments without what is secret in the URLs of sources: a mount may run for
+// days, and every user sees the arguments of its process.
+func shownArgs(args []string) []string {
+	all := slices.Clone(args)
+	for i, arg := range all {
+		all[i] = origin.Shown(arg)
+		if option, value, ok := strings.Cut(arg, "="); ok && origin.IsRemote(value) {
+			all[i] = option + "=" + origin.Shown(value)
+		}
+	}
+	return all
+}
+
+// toldParent passes an error to the parent, which prints it. If the parent is gone, the
+// error goes to the log.
+func toldParent(parent *daemon.Parent, err error) error {
+	if err == nil {
+		return nil
+	}
+	code := cli.ExitCode(err)
+	if parent.Failed(code, cli.ErrorText(err)) != nil {
+		return err
+	}
+	return &cli.Error{Code: code}
+}
+
+// parentProgress is progress that the parent shows.
+type parentProgress func(done, total int64)
+
+func (p parentProgress) Set(done, total int64) { p(done, total) }
+func (parentProgress) Finish()                 {}
+
+// progress returns the progress of mounting, shown here or by the parent. gone is called if
+// the parent has died.
+func (m *mounting) progress(gone func()) cli.Progress {
+	if m.parent == nil {
+		return cli.NewProgress(reach.Opening(m.source))
+	}
+	return parentProgress(m.parent.Progress(gone))
 }

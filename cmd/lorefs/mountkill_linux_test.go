@@ -17,6 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/daemon"
 	"lorefs/cmd/internal/mounted"
 	"lorefs/internal/testneeds"
@@ -95,7 +96,7 @@ func TestEndlessRequest(t *testing.T) {
 		t.Errorf("the answer is %q, %v", a.Error, err)
 	}
 	x.status()
-	x.lorefs(exitOK, "unmount", x.mnt)
+	x.lorefs(cli.ExitOK, "unmount", x.mnt)
 }
 
 // TestSilentMount checks a mount whose process was killed and can't end, so that neither it
@@ -118,7 +119,7 @@ func TestSilentMount(t *testing.T) {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	if err := unmounting.wait(); err == nil || unmounting.cmd.ProcessState.ExitCode() != exitUnsaved {
+	if err := unmounting.wait(); err == nil || unmounting.cmd.ProcessState.ExitCode() != cli.ExitUnsaved {
 		t.Errorf("%v: %s", err, unmounting.output.String())
 	}
 	x.heals("kept")

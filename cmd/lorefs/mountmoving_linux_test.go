@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"lorefs/cmd/internal/cli"
 	"lorefs/internal/testneeds"
 )
 
@@ -187,7 +188,7 @@ func TestReadsOfMovingMount(t *testing.T) {
 				"ItemData/ItemData-00002.xml", "ItemData/ItemData-00003.xml",
 			}},
 			{args: []string{"cat", "MNT", "tree/ItemData.2/Item/price"}, find: regexp.MustCompile(`(\d+)`), only: true},
-			{args: []string{"diff", "BASE", "MNT"}, exit: exitFailure, find: regexp.MustCompile(`(?m)^\+ .*price.* (\d+)$`)},
+			{args: []string{"diff", "BASE", "MNT"}, exit: cli.ExitFailure, find: regexp.MustCompile(`(?m)^\+ .*price.* (\d+)$`)},
 			{args: []string{"find", "MNT", "--name", "price"}},
 			{args: []string{"info", "MNT"}},
 		}

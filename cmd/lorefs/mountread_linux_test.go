@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/options"
 	"lorefs/cmd/internal/sample"
 	"lorefs/internal/testneeds"
 )
@@ -35,7 +36,7 @@ func TestCommandsTakeMounts(t *testing.T) { //nolint:paralleltest // it catches 
 			t.Fatal(err)
 		}
 		args := []string{"-q", "mount", source, mnt}
-		if slices.Contains(editedKinds, kind) {
+		if slices.Contains(options.EditedKinds, kind) {
 			args = append(args, "--rw")
 		}
 		t.Cleanup(func() { _ = exec.Command("lorefs", "unmount", "--discard", mnt).Run() }) // most often it is done

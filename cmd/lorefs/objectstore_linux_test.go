@@ -26,6 +26,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/cmd/internal/cli"
 	"lorefs/internal/testneeds"
 )
 
@@ -236,7 +237,7 @@ func TestLaidFiles(t *testing.T) {
 	mnt := mountCASC(t, "s3://laid/s/DataCenter_Final_Sample.dat")
 	runTool(t, "", "cp", "-r", filepath.Join(mnt, "sheets"), got)
 	runTool(t, "", "diff", "-r", "-x", ".lorefs.json", want, got) // only an export says what it is
-	if out, err := exec.CommandContext(t.Context(), "lorefs", "mount", "--rw", "s3://laid/s/world", t.TempDir()).CombinedOutput(); exitCodeOf(err) != exitUsage ||
+	if out, err := exec.CommandContext(t.Context(), "lorefs", "mount", "--rw", "s3://laid/s/world", t.TempDir()).CombinedOutput(); exitCodeOf(err) != cli.ExitUsage ||
 		!strings.Contains(string(out), "s3://laid/s/world: it is on a server, and only local sources can be edited") {
 		t.Errorf("mount --rw: %v, %s", err, out)
 	}

@@ -20,79 +20,63 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"lorefs/casc/keys"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/options"
 	"lorefs/cmd/internal/sample"
 	"lorefs/internal/origin"
 	"lorefs/internal/testneeds"
 )
 
-// TestCASCKeyFlags checks that --build and --cdn both count, also if they are the same key.
-func TestCASCKeyFlags(t *testing.T) {
-	for _, c := range []struct{ build, cdn keys.Key }{{keys.Key{1}, keys.Key{1}}, {keys.Key{1}, keys.Key{2}}, {keys.Key{1}, keys.Key{}}, {keys.Key{}, keys.Key{2}}} {
-		f := cascFlags{}
-		if !c.build.IsZero() {
-			f.build = c.build.String()
-		}
-		if !c.cdn.IsZero() {
-			f.cdn = c.cdn.String()
-		}
-		if o, err := f.parse(&optionSet{}); err != nil || o.Storage.BuildKey != c.build || o.Storage.CDNKey != c.cdn {
-			t.Errorf("--build %q --cdn %q: %v, %v, %v", f.build, f.cdn, o.Storage.BuildKey, o.Storage.CDNKey, err)
-		}
-	}
-}
-
 // TestEveryOptionCounts checks that each option of a source changes something about how it is opened.
 func TestEveryOptionCounts(t *testing.T) {
 	dir := t.TempDir()
-	for _, o := range (&sourceFlags{}).table() {
-		if o.name == "kind" {
+	for _, o := range (&options.SourceFlags{}).Table() {
+		if o.Name == "kind" {
 			continue // which chooses who gets the others
 		}
 		options := func(set bool) *kinds.Options {
-			var f sourceFlags
-			f.add(pflag.NewFlagSet("", pflag.ContinueOnError))
-			if o.with != "" {
-				f.key, f.iv = strings.Repeat("0", 32), strings.Repeat("0", 32)
+			var f options.SourceFlags
+			f.Add(pflag.NewFlagSet("", pflag.ContinueOnError))
+			if o.With != "" {
+				f.Key, f.IV = strings.Repeat("0", 32), strings.Repeat("0", 32)
 			}
 			if set {
-				if err := f.flags.Set(o.name, valueFor(t, dir, &o)); err != nil {
+				if err := f.Flags.Set(o.Name, valueFor(t, dir, &o)); err != nil {
 					t.Fatal(err)
 				}
 			}
-			opts, err := f.options(slog.New(slog.DiscardHandler), nil)
+			opts, err := f.Options(slog.New(slog.DiscardHandler), nil)
 			if err != nil {
-				t.Fatalf("--%s: %v", o.name, err)
+				t.Fatalf("--%s: %v", o.Name, err)
 			}
 			return opts
 		}
 		if reflect.DeepEqual(options(true), options(false)) {
-			t.Errorf("--%s changes nothing", o.name)
+			t.Errorf("--%s changes nothing", o.Name)
 		}
 	}
 }
 
 // valueFor returns a value of an option that is not its default.
-func valueFor(t *testing.T, dir string, o *option) string {
+func valueFor(t *testing.T, dir string, o *options.Option) string {
 	t.Helper()
-	switch o.value.(type) {
+	switch o.Value.(type) {
 	case *bool:
 		return "true"
-	case *byteSize:
+	case *options.ByteSize:
 		return "48M"
 	case *int:
 		return "7"
 	case *time.Duration:
 		return "48h"
-	case *maybeID:
+	case *options.ID:
 		return "1"
-	case *maybeMode:
+	case *options.Mode:
 		return "027"
 	case missingFlag:
-		return missingShow
+		return options.MissingShow
 	}
-	switch o.name {
+	switch o.Name {
 	case "key", "iv":
 		return "00112233445566778899aabbccddeeff"
 	case "cdn":
@@ -102,16 +86,16 @@ func valueFor(t *testing.T, dir string, o *option) string {
 	case "host", "version-host", "endpoint":
 		return "http://127.0.0.1:9"
 	case "keys", "listfile", "definitions", "world":
-		path := filepath.Join(dir, o.name)
-		text := map[string]string{"keys": "A1B2C3D4E5F60718 " + strings.Repeat("0", 32), "listfile": "1;a.txt"}[o.name]
+		path := filepath.Join(dir, o.Name)
+		text := map[string]string{"keys": "A1B2C3D4E5F60718 " + strings.Repeat("0", 32), "listfile": "1;a.txt"}[o.Name]
 		writeText(t, path, text+"\n")
 		return path
 	}
-	if len(o.words) > 0 {
-		return o.words[len(o.words)-1]
+	if len(o.Words) > 0 {
+		return o.Words[len(o.Words)-1]
 	}
-	if o.path {
-		return filepath.Join(dir, "of-"+o.name)
+	if o.Path {
+		return filepath.Join(dir, "of-"+o.Name)
 	}
 	return "x1"
 }
@@ -141,7 +125,7 @@ var commandsOfSources = []reached{
 	// The key of pack is for what it writes, and for --like as well. --layout is only for what it writes.
 	{args: []string{"pack", "--like", "SOURCE", "SHEETS", "OUT"}, kinds: []string{"datacenter"}, without: []string{"kind", "world", "layout", "cache-size", "no-cache"}},
 	{args: []string{"diff", "SOURCE", "SOURCE"}, kinds: []string{"datacenter"}, without: []string{"kind", "world"}},
-	{args: []string{"diff", "SOURCE", "SOURCE"}, kinds: []string{"casc"}, without: append([]string{"kind"}, ofContents...)},
+	{args: []string{"diff", "SOURCE", "SOURCE"}, kinds: []string{"casc"}, without: append([]string{"kind"}, options.OfContents...)},
 	{args: []string{"edits", "SOURCE"}, kinds: []string{"datacenter", "world"}},
 	{args: []string{"revert", "--all", "SOURCE"}, kinds: []string{"datacenter", "world"}},
 	{args: []string{"journal", "replay", "SOURCE"}, kinds: []string{"datacenter", "world"}},
@@ -236,57 +220,57 @@ func (r *reached) check(t *testing.T, dir, kind, source string) {
 			t.Fatal(err)
 		}
 	}
-	var wanted []option
-	for _, o := range (&sourceFlags{}).table() {
+	var wanted []options.Option
+	for _, o := range (&options.SourceFlags{}).Table() {
 		distant := origin.IsRemote(source)
-		misplaced := kind == kinds.CASCName && (distant && slices.Contains(neverCDN, o.name) || !distant && slices.Contains(onlyCDN, o.name))
-		if o.goesWith(kind) && o.name != "kind" && !slices.Contains(r.without, o.name) && !misplaced {
+		misplaced := kind == kinds.CASCName && (distant && slices.Contains(options.NeverCDN, o.Name) || !distant && slices.Contains(options.OnlyCDN, o.Name))
+		if o.GoesWith(kind) && o.Name != "kind" && !slices.Contains(r.without, o.Name) && !misplaced {
 			wanted = append(wanted, o)
 		}
 	}
 	var flags, file, environment, typed []string
 	for _, o := range wanted {
 		value := valueFor(t, dir, &o)
-		if o.name != "offline" || origin.IsRemote(source) {
-			flags = append(flags, "--"+o.name+"="+value)
+		if o.Name != "offline" || origin.IsRemote(source) {
+			flags = append(flags, "--"+o.Name+"="+value)
 		}
-		if o.typed {
-			typed = append(typed, o.name)
+		if o.Typed {
+			typed = append(typed, o.Name)
 			continue
 		}
-		environment = append(environment, o.variable()+"="+value)
-		if _, isBool := o.value.(*bool); !isBool {
+		environment = append(environment, o.Variable()+"="+value)
+		if _, isBool := o.Value.(*bool); !isBool {
 			value = fmt.Sprintf("%q", value)
 		}
-		if _, isList := o.value.(*[]string); isList {
+		if _, isList := o.Value.(*[]string); isList {
 			value = "[" + value + "]"
 		}
-		file = append(file, o.name+" = "+value)
+		file = append(file, o.Name+" = "+value)
 	}
 	what := fmt.Sprintf("%s of %s", strings.Join(r.args, " "), source)
 	config := filepath.Join(dir, "config", "lorefs", "config.toml")
-	said := func(way string, options []option, from func(o *option) string, said string) {
+	said := func(way string, options []options.Option, from func(o *options.Option) string, said string) {
 		for _, o := range options {
-			if line := "flag=--" + o.name + from(&o); !strings.Contains(said, line) {
-				t.Errorf("%s: --%s does not reach it from %s: no %q in %s", what, o.name, way, line, said)
+			if line := "flag=--" + o.Name + from(&o); !strings.Contains(said, line) {
+				t.Errorf("%s: --%s does not reach it from %s: no %q in %s", what, o.Name, way, line, said)
 			}
 		}
 	}
-	settings := slices.DeleteFunc(slices.Clone(wanted), func(o option) bool { return slices.Contains(typed, o.name) })
+	settings := slices.DeleteFunc(slices.Clone(wanted), func(o options.Option) bool { return slices.Contains(typed, o.Name) })
 	t.Run("environment", func(t *testing.T) {
 		for _, e := range environment {
 			name, value, _ := strings.Cut(e, "=")
 			t.Setenv(name, value)
 		}
-		said("the environment", settings, func(o *option) string { return " from=$" + o.variable() }, runHere(t, append([]string{"-v"}, args...)...))
+		said("the environment", settings, func(o *options.Option) string { return " from=$" + o.Variable() }, runHere(t, append([]string{"-v"}, args...)...))
 	})
 	writeText(t, config, strings.Join(file, "\n")+"\n")
-	said("the file", settings, func(*option) string { return " from=\"" + config }, runHere(t, append([]string{"-v"}, args...)...))
+	said("the file", settings, func(*options.Option) string { return " from=\"" + config }, runHere(t, append([]string{"-v"}, args...)...))
 	if err := os.Remove(config); err != nil {
 		t.Fatal(err)
 	}
-	given := slices.DeleteFunc(wanted, func(o option) bool { return o.name == "offline" && !origin.IsRemote(source) })
-	said("the command line", given, func(*option) string { return "" }, runHere(t, slices.Concat([]string{"-vv"}, args, flags)...))
+	given := slices.DeleteFunc(wanted, func(o options.Option) bool { return o.Name == "offline" && !origin.IsRemote(source) })
+	said("the command line", given, func(*options.Option) string { return "" }, runHere(t, slices.Concat([]string{"-vv"}, args, flags)...))
 }
 
 // TestOfflineAsksNobody checks that no command asks a host that settings forbid, whatever the source

@@ -13,8 +13,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/options"
 	"lorefs/cmd/internal/output"
+	"lorefs/cmd/internal/parts"
+	"lorefs/cmd/internal/reach"
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets/pack"
 	"lorefs/datacenter/sheets/xsd"
@@ -36,31 +40,31 @@ type packing struct {
 	lent    int
 	asJSON  bool
 	quality int
-	write   writing
+	write   options.Writing
 	// remote is for --like and --template.
-	remote remoteFlags
-	optionSet
+	remote options.RemoteFlags
+	options.Set
 }
 
 // packedWords are the values of --kind.
-var packedWords = append([]string{kindAuto, kinds.DataCenterName, kinds.WorldName},
-	kindsThat(func(k *kinds.Kind) bool { return k.Pack != nil })...)
+var packedWords = append([]string{options.KindAuto, kinds.DataCenterName, kinds.WorldName},
+	options.KindsThat(func(k *kinds.Kind) bool { return k.Pack != nil })...)
 
-func (f *packing) table() []option {
-	f.kind, f.layout = kindAuto, datacenter.LayoutAuto.String()
+func (f *packing) table() []options.Option {
+	f.kind, f.layout = options.KindAuto, datacenter.LayoutAuto.String()
 	only := []string{kinds.DataCenterName}
-	parts := append(kindsThat(func(k *kinds.Kind) bool { return k.Pack != nil }), kinds.DataCenterName)
-	return slices.Concat([]option{
-		{name: "kind", typed: true, words: packedWords, value: &f.kind, help: "what to pack: " + orList(packedWords)},
-		{name: "layout", kinds: only, typed: true, words: layoutWords, value: &f.layout, help: "`layout` to write: v3, v6-x86 or v6-x64 (auto: v6-x64)"},
-		{name: "key", kinds: only, with: "iv", value: &f.key, help: "`key` to encrypt with, 32 hex digits (default: the first published one)"},
-		{name: "iv", kinds: only, with: "key", value: &f.iv, help: "`IV` to encrypt with, 32 hex digits (default: the first published one)"},
-		{name: "like", kinds: parts, typed: true, value: &f.like, help: "a `file` that has what DIR lacks: of a data center also types and keys, which precede those of the schemas"},
-		{name: "template", kinds: only, typed: true, value: &f.template, help: "a data center `file` for types and keys of sheets without a schema"},
-		{name: "all", kinds: parts, typed: true, value: &f.all, help: "pack what is in DIR and nothing else, though it is a part"},
-		{name: "strict", kinds: only, typed: true, value: &f.strict, help: "refuse sheets that the schemas do not know or fit"},
-		{name: "quality", kinds: []string{kinds.WorldName}, value: &f.quality, help: helpQuality},
-	}, f.write.table(), f.remote.table())
+	parts := append(options.KindsThat(func(k *kinds.Kind) bool { return k.Pack != nil }), kinds.DataCenterName)
+	return slices.Concat([]options.Option{
+		{Name: "kind", Typed: true, Words: packedWords, Value: &f.kind, Help: "what to pack: " + cli.OrList(packedWords)},
+		{Name: "layout", Kinds: only, Typed: true, Words: options.LayoutWords, Value: &f.layout, Help: "`layout` to write: v3, v6-x86 or v6-x64 (auto: v6-x64)"},
+		{Name: "key", Kinds: only, With: "iv", Value: &f.key, Help: "`key` to encrypt with, 32 hex digits (default: the first published one)"},
+		{Name: "iv", Kinds: only, With: "key", Value: &f.iv, Help: "`IV` to encrypt with, 32 hex digits (default: the first published one)"},
+		{Name: "like", Kinds: parts, Typed: true, Value: &f.like, Help: "a `file` that has what DIR lacks: of a data center also types and keys, which precede those of the schemas"},
+		{Name: "template", Kinds: only, Typed: true, Value: &f.template, Help: "a data center `file` for types and keys of sheets without a schema"},
+		{Name: "all", Kinds: parts, Typed: true, Value: &f.all, Help: "pack what is in DIR and nothing else, though it is a part"},
+		{Name: "strict", Kinds: only, Typed: true, Value: &f.strict, Help: "refuse sheets that the schemas do not know or fit"},
+		{Name: "quality", Kinds: []string{kinds.WorldName}, Value: &f.quality, Help: options.HelpQuality},
+	}, f.write.Table(), f.remote.Table())
 }
 
 func newPack(log *slog.Logger) *cobra.Command {
@@ -98,20 +102,20 @@ which DIR lacks: --like FILE adds them from there, --all packs without them.
 
 pack keeps an existing file as NAME.bak. If OUT is mounted for editing, pack leaves it
 alone and exits with 6.`,
-		Args: exactArgs("DIR", "OUT"),
+		Args: cli.ExactArgs("DIR", "OUT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
 			return f.run(ctx, c, args[0], args[1], log)
 		},
 	}
-	f.addTo(c.Flags(), f.table())
-	addJSON(c, &f.asJSON, oneObject)
+	f.AddTo(c.Flags(), f.table())
+	cli.AddJSON(c, &f.asJSON, cli.OneObject)
 	return c
 }
 
 func (f *packing) run(ctx context.Context, c *cobra.Command, dir, to string, log *slog.Logger) error {
 	if !slices.Contains(packedWords, f.kind) {
-		return usageErrorf("--kind %s: want %s", f.kind, orList(packedWords))
+		return cli.UsageErrorf("--kind %s: want %s", f.kind, cli.OrList(packedWords))
 	}
 	if _, err := f.options(); err != nil { // before anything is read
 		return err
@@ -150,24 +154,20 @@ func (f *packing) run(ctx context.Context, c *cobra.Command, dir, to string, log
 
 // checkPacked is checkKind and settle for a folder to pack.
 func (f *packing) checkPacked(dir, kind, what string) error {
-	if err := f.misplaced(kind); err != nil {
-		return usageErrorf("%w: %s is %s", err, dir, what)
+	if err := f.Misplaced(kind); err != nil {
+		return cli.UsageErrorf("%w: %s is %s", err, dir, what)
 	}
-	return f.settle(dir, kind)
+	return f.Settle(dir, kind)
 }
 
-// knownCache is the cache size for a data center that is only asked for types and keys, each
-// once. The default size would nearly double the memory for packing.
-const knownCache = 64 << 20
-
 // known returns the flags of a data center that is only asked for types and keys.
-func (f *packing) known() *sourceFlags {
-	k := &sourceFlags{}
-	k.addDataCenter(pflag.NewFlagSet("", pflag.ContinueOnError))
-	k.takeGiven(f.flags)
-	k.cacheSize = knownCache
-	k.asFile = true
-	return k.reading()
+func (f *packing) known() *options.SourceFlags {
+	k := &options.SourceFlags{}
+	k.AddDataCenter(pflag.NewFlagSet("", pflag.ContinueOnError))
+	k.TakeGiven(f.Flags)
+	k.CacheSize = parts.KnownCache
+	k.AsFile = true
+	return k.Reading()
 }
 
 // sheets packs sheets into a data center.
@@ -175,7 +175,7 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 	if err := notAmong(dir, to); err != nil {
 		return err
 	}
-	claimed, err := output.Claim(to, tellKept(c))
+	claimed, err := output.Claim(to, cli.TellKept(c))
 	if err != nil {
 		return err
 	}
@@ -188,12 +188,12 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 		if known.path == "" {
 			continue
 		}
-		t, err := openToRead(c, known.path, f.known(), log)
+		t, err := reach.OpenToRead(c, known.path, f.known(), log)
 		if err != nil {
 			return err
 		}
 		defer t.Close()
-		d, err := dataCenterOf(t)
+		d, err := reach.DataCenterOf(t)
 		if err != nil {
 			return err
 		}
@@ -202,18 +202,21 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 			base = d
 		}
 	}
-	if err := f.complete(ctx, c, dir, to, base, &opts, log); err != nil {
-		return err
+	if !f.all {
+		part := &parts.Completing{Dir: dir, To: to, Like: f.like, Known: f.known(), Log: log, Stderr: c.ErrOrStderr()}
+		if f.lent, err = part.Complete(ctx, base, &opts); err != nil {
+			return err
+		}
 	}
-	p := newSaving()
-	r, err := kinds.PackSheets(ctx, dir, to, f.write.Options, opts, p.show)
-	p.finish()
+	p := cli.NewSaving()
+	r, err := kinds.PackSheets(ctx, dir, to, f.write.Options, opts, p.Show)
+	p.Finish()
 	if err != nil && !errors.Is(err, pack.ErrMisfits) {
 		return err
 	}
 	f.sayDoubts(c, &r)
 	if err != nil {
-		return &commandError{code: exitFailure, err: err, hint: "nothing was written; without --strict it is"}
+		return &cli.Error{Code: cli.ExitFailure, Err: err, Hint: "nothing was written; without --strict it is"}
 	}
 	for _, name := range r.Ignored {
 		if _, err := os.Lstat(filepath.Join(dir, name)); errors.Is(err, iofs.ErrNotExist) {
@@ -225,12 +228,12 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 		return f.printJSON(c, to, &r)
 	}
 	shown.Fprintf(c.OutOrStdout(), "%s, %s, %s\n", shown.Plural(r.Sheets, "sheet"), shown.Plural(r.Nodes, "node"), shown.Plural(r.Attributes, "attribute"))
-	return sayWritten(c, to, false)
+	return cli.SayWritten(c, to, false)
 }
 
 // packedSheets is a data center that was made, as --json prints it.
 type packedSheets struct {
-	writtenFile
+	cli.WrittenFile
 	Sheets     int   `json:"sheets"`
 	Nodes      int64 `json:"nodes"`
 	Attributes int64 `json:"attributes"`
@@ -248,8 +251,8 @@ func (f *packing) printJSON(c *cobra.Command, to string, r *pack.Report) error {
 		return err
 	}
 	p := packedSheets{
-		writtenFile: writtenFile{to, info.Size()}, Sheets: r.Sheets, Nodes: r.Nodes, Attributes: r.Attributes,
-		Lent: f.lent, Inferred: asList(r.Inferred), Misfits: []string{},
+		WrittenFile: cli.WrittenFile{Path: to, Bytes: info.Size()}, Sheets: r.Sheets, Nodes: r.Nodes, Attributes: r.Attributes,
+		Lent: f.lent, Inferred: cli.AsList(r.Inferred), Misfits: []string{},
 	}
 	for _, m := range r.Misfits {
 		p.Misfits = append(p.Misfits, m.String())
@@ -259,7 +262,7 @@ func (f *packing) printJSON(c *cobra.Command, to string, r *pack.Report) error {
 
 // packedFolder is a file that was made of the files of a folder, as --json prints it.
 type packedFolder struct {
-	writtenFile
+	cli.WrittenFile
 	Files int `json:"files"`
 	// Lent is how many of the files are those of --like.
 	Lent int `json:"lent"`
@@ -270,21 +273,21 @@ func (f *packing) folder(ctx context.Context, c *cobra.Command, k *kinds.Kind, d
 	if err := f.checkPacked(dir, k.Name, "to be packed as "+k.Noun); err != nil {
 		return err
 	}
-	claimed, err := output.Claim(to, tellKept(c))
+	claimed, err := output.Claim(to, cli.TellKept(c))
 	if err != nil {
 		return err
 	}
 	defer claimed.Close() // nothing was written to it
-	p := newProgress("packing")
-	defer p.finish()
-	packed, err := k.Pack(ctx, dir, to, kinds.FolderPacking{Options: f.write.Options, Like: f.like, All: f.all, Progress: p.set})
+	p := cli.NewProgress("packing")
+	defer p.Finish()
+	packed, err := k.Pack(ctx, dir, to, kinds.FolderPacking{Options: f.write.Options, Like: f.like, All: f.all, Progress: p.Set})
 	if _, lacks := errors.AsType[*kinds.LackingError](err); lacks {
-		return &commandError{code: exitUsage, err: err, hint: fmt.Sprintf("--like %s takes them from there, --all packs without them", shown.Shell(to))}
+		return &cli.Error{Code: cli.ExitUsage, Err: err, Hint: fmt.Sprintf("--like %s takes them from there, --all packs without them", shown.Shell(to))}
 	}
 	if err != nil {
 		return err
 	}
-	p.finish()
+	p.Finish()
 	if packed.Lent > 0 {
 		shown.Fprintf(c.ErrOrStderr(), "lorefs: %s that %s lacks %s as in %s (--all packs without)\n",
 			shown.Plural(packed.Lent, "file"), dir, shown.Verb(packed.Lent, "stays", "stay"), f.like)
@@ -294,13 +297,13 @@ func (f *packing) folder(ctx context.Context, c *cobra.Command, k *kinds.Kind, d
 	}
 	if !f.asJSON {
 		shown.Fprintf(c.OutOrStdout(), "%s\n", shown.Plural(packed.Files, "file"))
-		return sayWritten(c, to, false)
+		return cli.SayWritten(c, to, false)
 	}
 	info, err := os.Stat(to)
 	if err != nil {
 		return err
 	}
-	return jsonout.Object(c.OutOrStdout(), packedFolder{writtenFile{to, info.Size()}, packed.Files, packed.Lent})
+	return jsonout.Object(c.OutOrStdout(), packedFolder{cli.WrittenFile{Path: to, Bytes: info.Size()}, packed.Files, packed.Lent})
 }
 
 // packedWorld is a folder of zones and areas that was written, as --json prints it.
@@ -311,18 +314,18 @@ type packedWorld struct {
 
 // world packs zones and areas into a folder.
 func (f *packing) world(ctx context.Context, c *cobra.Command, dir, to string, inputs []geometry.Input) error {
-	if err := checkQuality(f.quality); err != nil {
+	if err := options.CheckQuality(f.quality); err != nil {
 		return err
 	}
-	p := newCounter("files")
-	defer p.finish()
+	p := cli.NewCounter("files")
+	defer p.Finish()
 	err := kinds.PackWorld(ctx, dir, to, inputs, kinds.WorldPacking{
-		Options: f.write.Options, Quality: f.quality, Progress: p.set, Tell: tellKept(c),
+		Options: f.write.Options, Quality: f.quality, Progress: p.Set, Tell: cli.TellKept(c),
 	})
 	if err != nil {
 		return err
 	}
-	p.finish()
+	p.Finish()
 	if f.asJSON {
 		return jsonout.Object(c.OutOrStdout(), packedWorld{to, len(inputs)})
 	}
@@ -345,7 +348,7 @@ func (f *packing) worldInputs(dir string) (inputs []geometry.Input, hidden []str
 		}
 	case err != nil || len(inputs) > 0:
 		if sheet := aSheet(fsys); sheet != "" {
-			err = usageErrorf("%s holds sheets, such as %s, and zones or areas: --kind %s or %s says which to pack",
+			err = cli.UsageErrorf("%s holds sheets, such as %s, and zones or areas: --kind %s or %s says which to pack",
 				dir, sheet, kinds.DataCenterName, kinds.WorldName)
 		}
 	}
@@ -405,18 +408,18 @@ func notAmong(dir, to string) error {
 			return err
 		}
 		if info, err := iofs.Stat(fsys, name); err == nil && os.SameFile(info, out) {
-			return usageErrorf("%s is one of the files to be packed: want another OUT", to)
+			return cli.UsageErrorf("%s is one of the files to be packed: want another OUT", to)
 		}
 		return nil
 	})
 }
 
 func (f *packing) options() (pack.Options, error) {
-	write, err := f.write.options(f.layout, datacenter.LayoutV6X64)
+	write, err := f.write.WriteOptions(f.layout, datacenter.LayoutV6X64)
 	if err != nil {
 		return pack.Options{}, err
 	}
-	keys, err := dataCenterKeys(&f.optionSet, f.key, f.iv)
+	keys, err := options.DataCenterKeys(&f.Set, f.key, f.iv)
 	if err != nil {
 		return pack.Options{}, err
 	}
@@ -431,7 +434,7 @@ func isFolder(path string) error {
 		return kinds.Unreadable(path, err)
 	}
 	if !info.IsDir() {
-		return &commandError{code: exitSource, err: fmt.Errorf("%s: want a folder of sheets", path)}
+		return &cli.Error{Code: cli.ExitSource, Err: fmt.Errorf("%s: want a folder of sheets", path)}
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"lorefs/cmd/internal/cli"
 	"lorefs/internal/testneeds"
 )
 
@@ -76,7 +77,7 @@ func TestPartOfReal(t *testing.T) {
 func TestPackPartOfReal(t *testing.T) {
 	dir, source, sheet := partOfReal(t)
 	testneeds.Slow(t, "packs 600,000 nodes twice")
-	if _, told, code := lorefsOutput(t, dir, "pack", "part", "new.dat"); code != exitUsage || !strings.Contains(told, "part has 1 of the 68 kinds") {
+	if _, told, code := lorefsOutput(t, dir, "pack", "part", "new.dat"); code != cli.ExitUsage || !strings.Contains(told, "part has 1 of the 68 kinds") {
 		t.Errorf("pack of a part ends with %d: %s", code, told)
 	}
 	runLorefs(t, dir, "export", source, "full")
@@ -118,7 +119,7 @@ func TestPartOfKilledExport(t *testing.T) {
 		if code != 0 || !strings.Contains(told, "kinds of sheets") && !strings.Contains(told, "never were in") {
 			t.Errorf("diff ends with %d, and says %q: %.500s", code, told, differs)
 		}
-		if _, told, code = lorefsOutput(t, dir, "pack", dir, "new.dat"); code != exitUsage {
+		if _, told, code = lorefsOutput(t, dir, "pack", dir, "new.dat"); code != cli.ExitUsage {
 			t.Errorf("pack ends with %d: %s", code, told)
 		}
 		return

@@ -10,14 +10,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/options"
+	"lorefs/cmd/internal/reach"
 	"lorefs/datacenter/query"
 	"lorefs/internal/jsonout"
 )
 
 // querying are the flags of query.
 type querying struct {
-	source sourceFlags
+	source options.SourceFlags
 	asJSON bool
 	count  bool
 	out    *bufio.Writer
@@ -43,33 +46,33 @@ file. Expressions are a part of XPath:
 
 Numbers compare as numbers: = != < <= > >=. Put names that are not plain in braces:
 /{weird name}. Join queries with |. query exits with 1 if it finds nothing.`,
-		Args: exactArgs("SOURCE", "EXPR"),
+		Args: cli.ExactArgs("SOURCE", "EXPR"),
 		RunE: func(c *cobra.Command, args []string) error {
 			expr, err := query.Compile(args[1])
 			if err != nil {
-				return usageErrorf("%w", err)
+				return cli.UsageErrorf("%w", err)
 			}
 			ctx := c.Context()
-			q.source.asFile = true
-			s, err := openToRead(c, args[0], &q.source, log)
+			q.source.AsFile = true
+			s, err := reach.OpenToRead(c, args[0], &q.source, log)
 			if err != nil {
 				return err
 			}
 			defer s.Close()
-			q.out, q.spell = bufio.NewWriter(c.OutOrStdout()), spelling(c)
+			q.out, q.spell = bufio.NewWriter(c.OutOrStdout()), cli.Spelling(c)
 			q.lines = jsonout.NewLines(q.out)
 			err = q.run(ctx, s, expr)
 			return cmp.Or(q.out.Flush(), err)
 		},
 	}
-	q.source.addDataCenter(c.Flags())
-	addJSON(c, &q.asJSON, objectALine)
+	q.source.AddDataCenter(c.Flags())
+	cli.AddJSON(c, &q.asJSON, cli.ObjectALine)
 	c.Flags().BoolVarP(&q.count, "count", "c", false, "print only how many there are")
 	return c
 }
 
 func (q *querying) run(ctx context.Context, s *kinds.Source, expr *query.Query) error {
-	d, err := dataCenterOf(s)
+	d, err := reach.DataCenterOf(s)
 	if err != nil {
 		return err
 	}
@@ -98,9 +101,9 @@ func (q *querying) run(ctx context.Context, s *kinds.Source, expr *query.Query) 
 	if err := d.Check(); err != nil || n > 0 {
 		return err
 	}
-	e := &commandError{code: exitFailure}
-	if unknown := unknownNames(expr.Unknown(d.File().Names()), d.File().Names()); unknown != "" {
-		e.err = errors.New(unknown)
+	e := &cli.Error{Code: cli.ExitFailure}
+	if unknown := cli.UnknownNames(expr.Unknown(d.File().Names()), d.File().Names()); unknown != "" {
+		e.Err = errors.New(unknown)
 	}
 	return e
 }

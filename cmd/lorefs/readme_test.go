@@ -15,7 +15,9 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/manual"
+	"lorefs/cmd/internal/options"
 	"lorefs/internal/testneeds"
 )
 
@@ -33,12 +35,12 @@ var (
 // arguments.
 func TestGuideOptions(t *testing.T) {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	var f mountFlags
-	f.add(flags)
+	var f options.MountFlags
+	f.Add(flags)
 	want := map[string]bool{}
-	for _, o := range f.source.known {
-		named := "--" + o.name
-		if argument, _ := pflag.UnquoteUsage(flags.Lookup(o.name)); argument != "" {
+	for _, o := range f.Source.Known {
+		named := "--" + o.Name
+		if argument, _ := pflag.UnquoteUsage(flags.Lookup(o.Name)); argument != "" {
 			named += " " + strings.ToUpper(argument)
 		}
 		want[named] = true
@@ -62,8 +64,8 @@ func TestGuideOptions(t *testing.T) {
 // TestGuideExitCodes checks that the guide to scripts has the program's table of exit codes.
 func TestGuideExitCodes(t *testing.T) {
 	var list []string
-	for _, e := range exitMeanings() {
-		list = append(list, fmt.Sprintf("- `%d`: %s", e.code, e.means))
+	for _, e := range cli.ExitMeanings() {
+		list = append(list, fmt.Sprintf("- `%d`: %s", e.Code, e.Means))
 	}
 	want := strings.Join(strings.Fields(strings.Join(list, " ")), " ")
 	for _, g := range manual.Guides() {

@@ -8,8 +8,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/options"
 	"lorefs/cmd/internal/output"
+	"lorefs/cmd/internal/reach"
 	"lorefs/cmd/internal/save/dcsave"
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
@@ -17,8 +20,8 @@ import (
 
 // repacking are the flags of repack.
 type repacking struct {
-	source        sourceFlags
-	write         writing
+	source        options.SourceFlags
+	write         options.Writing
 	newKey, newIV string
 	asJSON        bool
 }
@@ -33,15 +36,15 @@ unused parts out. --layout, --level, --revision, --new-key and --new-iv change t
 the file. repack reads the new file back and compares it before it takes its place. An
 existing file is kept as OUT.bak. If OUT is mounted for editing, repack leaves it alone and
 exits with 6.`,
-		Args: exactArgs("SOURCE", "OUT"),
+		Args: cli.ExactArgs("SOURCE", "OUT"),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
 			return f.run(ctx, c, args[0], args[1], log)
 		},
 	}
-	f.source.addDataCenter(c.Flags())
-	f.source.addTo(c.Flags(), f.write.table())
-	addJSON(c, &f.asJSON, oneObject)
+	f.source.AddDataCenter(c.Flags())
+	f.source.AddTo(c.Flags(), f.write.Table())
+	cli.AddJSON(c, &f.asJSON, cli.OneObject)
 	c.Flags().StringVar(&f.newKey, "new-key", "", "key of the new file, 32 hex digits (default: the source's)")
 	c.Flags().StringVar(&f.newIV, "new-iv", "", "IV of the new file, 32 hex digits (default: the source's)")
 	return c
@@ -49,18 +52,18 @@ exits with 6.`,
 
 func (f *repacking) run(ctx context.Context, c *cobra.Command, from, to string, log *slog.Logger) error {
 	// This comes first: the file must not be saved while it is repacked onto itself.
-	claimed, err := output.Claim(to, tellKept(c))
+	claimed, err := output.Claim(to, cli.TellKept(c))
 	if err != nil {
 		return err
 	}
 	defer claimed.Close() // nothing was written to it
-	f.source.readOnce, f.source.asFile = true, true
-	s, err := openToRead(c, from, f.source.reading(), log)
+	f.source.ReadOnce, f.source.AsFile = true, true
+	s, err := reach.OpenToRead(c, from, f.source.Reading(), log)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	d, err := dataCenterOf(s)
+	d, err := reach.DataCenterOf(s)
 	if err != nil {
 		return err
 	}
@@ -79,16 +82,16 @@ func (f *repacking) run(ctx context.Context, c *cobra.Command, from, to string, 
 	if err := writeDraft(ctx, draft, to, f.write.Options, opts); err != nil {
 		return err
 	}
-	return sayWritten(c, to, f.asJSON)
+	return cli.SayWritten(c, to, f.asJSON)
 }
 
 // writeDraft writes a draft as a new file, reads that back and compares it.
 func writeDraft(ctx context.Context, draft *edit.Draft, to string, o output.Options, opts datacenter.WriteOptions) error {
 	snapshot := draft.Snapshot()
 	defer snapshot.Close()
-	p := newSaving()
-	defer p.finish()
-	shows := dcsave.ProgressOf(p.show)
+	p := cli.NewSaving()
+	defer p.Finish()
+	shows := dcsave.ProgressOf(p.Show)
 	opts.Progress = shows.Writing
 	var written *edit.Written
 	return output.Write(ctx, to, o, func(w io.Writer) (err error) {
@@ -112,13 +115,13 @@ func sameFile(a, b string) bool {
 }
 
 func (f *repacking) options(dc *datacenter.File) (datacenter.WriteOptions, error) {
-	opts, err := f.write.options(f.source.layout, dc.Layout())
+	opts, err := f.write.WriteOptions(f.source.Layout, dc.Layout())
 	if err != nil {
 		return opts, err
 	}
 	key := dc.Key()
 	if f.newKey != "" || f.newIV != "" {
-		if key, err = (keySource{"--new-key", "--new-iv", f.newKey, f.newIV}).parse(); err != nil {
+		if key, err = (options.KeySource{KeyName: "--new-key", IVName: "--new-iv", Key: f.newKey, IV: f.newIV}).Parse(); err != nil {
 			return opts, err
 		}
 	}

@@ -13,13 +13,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/daemon"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/options"
+	"lorefs/cmd/internal/reach"
 	"lorefs/cmd/internal/save"
 )
 
 func newRevert(log *slog.Logger) *cobra.Command {
-	var f sourceFlags
+	var f options.SourceFlags
 	all, asJSON := false, false
 	c := &cobra.Command{
 		Use:   "revert MOUNTPOINT|SOURCE [PATH…]",
@@ -36,37 +39,37 @@ you removed still has its old name. If a PATH in a mount is the only argument, y
 MOUNTPOINT before it. If a query finds several nodes with edits, --all takes back all of
 them.`,
 		Args: func(c *cobra.Command, args []string) error {
-			return exactArgs("MOUNTPOINT|SOURCE")(c, args[:min(len(args), 1)])
+			return cli.ExactArgs("MOUNTPOINT|SOURCE")(c, args[:min(len(args), 1)])
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			m, err := mountFor(args[0])
+			m, err := reach.MountFor(args[0])
 			if err != nil {
 				return err
 			}
 			paths := args[1:]
 			if m != nil {
-				paths = m.meant(paths)
+				paths = m.Meant(paths)
 			}
 			if len(paths) == 0 || slices.ContainsFunc(paths, isWhole) {
 				if !all {
-					return usageErrorf("this takes back everything: --all says that you mean that")
+					return cli.UsageErrorf("this takes back everything: --all says that you mean that")
 				}
 				paths = nil
 			}
 			if m == nil {
 				return revertAlone(c.Context(), c.OutOrStdout(), args[0], paths, all, format(asJSON), &f, log)
 			}
-			a, err := m.talk(c.OutOrStdout(), daemon.Request{
-				Do: daemon.Revert, Source: m.source, Paths: paths, All: all, Format: string(format(asJSON)),
+			a, err := m.Talk(c.OutOrStdout(), daemon.Request{
+				Do: daemon.Revert, Source: m.Source, Paths: paths, All: all, Format: string(format(asJSON)),
 			})
 			if err == nil && a.Edits == 0 && !asJSON {
-				_, err = fmt.Fprintln(c.OutOrStdout(), nothingEdited)
+				_, err = fmt.Fprintln(c.OutOrStdout(), cli.NothingEdited)
 			}
 			return err
 		},
 	}
-	f.addEditable(c.Flags())
-	addJSON(c, &asJSON, objectALine)
+	f.AddEditable(c.Flags())
+	cli.AddJSON(c, &asJSON, cli.ObjectALine)
 	c.Flags().BoolVar(&all, "all", false, "take back everything, or all that a query finds")
 	return c
 }
@@ -76,18 +79,18 @@ them.`,
 func isWhole(path string) bool { return path == "" || filepath.Clean(path) == "." }
 
 // revertAlone takes back edits in the journal of a source that is not mounted.
-func revertAlone(ctx context.Context, w io.Writer, path string, paths []string, all bool, as kinds.EditsFormat, f *sourceFlags, log *slog.Logger) error {
+func revertAlone(ctx context.Context, w io.Writer, path string, paths []string, all bool, as kinds.EditsFormat, f *options.SourceFlags, log *slog.Logger) error {
 	on, o, err := editedOf(path)
 	if err != nil {
 		return err
 	}
 	o.Logger = log
-	s, err := openSource(ctx, on, f.reading(), log, silence{}.set)
+	s, err := reach.OpenSource(ctx, on, f.Reading(), log, cli.Silence{}.Set)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	if err := makeEditable(ctx, s, o); err != nil {
+	if err := reach.MakeEditable(ctx, s, o); err != nil {
 		return err
 	}
 	switch {
@@ -97,7 +100,7 @@ func revertAlone(ctx context.Context, w io.Writer, path string, paths []string, 
 	case as == kinds.EditsJSON:
 		return nil
 	default:
-		_, err := fmt.Fprintln(w, nothingEdited)
+		_, err := fmt.Fprintln(w, cli.NothingEdited)
 		return err
 	}
 	for i, p := range paths {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/sample"
 	"lorefs/internal/jsonout"
 	"lorefs/internal/shown"
@@ -16,7 +17,7 @@ func newSample() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "sample DIR",
 		Short: "write small made-up sources to try things on",
-		Args:  exactArgs("DIR"),
+		Args:  cli.ExactArgs("DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
 			paths, err := sample.Write(args[0])
 			lines := jsonout.NewLines(c.OutOrStdout())
@@ -28,12 +29,12 @@ func newSample() *cobra.Command {
 				}
 			}
 			if errors.Is(err, iofs.ErrExist) {
-				err = &commandError{code: exitFailure, err: err, hint: "remove it, or name another folder"}
+				err = &cli.Error{Code: cli.ExitFailure, Err: err, Hint: "remove it, or name another folder"}
 			}
 			return err
 		},
 	}
-	addJSON(c, &asJSON, objectALine)
+	cli.AddJSON(c, &asJSON, cli.ObjectALine)
 	return c
 }
 

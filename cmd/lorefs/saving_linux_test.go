@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/mounted"
 	"lorefs/internal/testneeds"
 )
@@ -36,7 +37,7 @@ func TestSaveShown(t *testing.T) {
 	if saving.Stage != "writing" || saving.Done > saving.Total || time.Since(saving.Since) > patience {
 		t.Errorf("the save is told as %+v", saving)
 	}
-	if out := x.lorefs(exitOK, "status", x.mnt); !regexp.MustCompile(`(?m)^saving +since \d\d:\d\d:\d\d, \d+ %, (writing|checking)$`).MatchString(out) {
+	if out := x.lorefs(cli.ExitOK, "status", x.mnt); !regexp.MustCompile(`(?m)^saving +since \d\d:\d\d:\d\d, \d+ %, (writing|checking)$`).MatchString(out) {
 		t.Errorf("the status during a save is %s", out)
 	}
 	if err := commit.wait(); err != nil {
@@ -58,7 +59,7 @@ func TestSaveShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = commit.wait()
-	if code := commit.cmd.ProcessState.ExitCode(); code != exitInterrupted {
+	if code := commit.cmd.ProcessState.ExitCode(); code != cli.ExitInterrupted {
 		t.Errorf("an interrupted commit exits with %d", code)
 	}
 	if got, want := commit.output.String(), "lorefs: interrupted (stopped waiting; the save goes on, lorefs status "+x.mnt+" shows it)\n"; got != want {
@@ -70,7 +71,7 @@ func TestSaveShown(t *testing.T) {
 
 	// The same at the end of a mount.
 	x.edit("third")
-	out := x.lorefs(exitOK, "unmount", "--lazy", "--repack", x.mnt)
+	out := x.lorefs(cli.ExitOK, "unmount", "--lazy", "--repack", x.mnt)
 	x.says("unmount --lazy", out, "1 edit of "+x.path+": the save begins once no program uses the mount\n")
 	x.says("unmount --lazy", out, "lorefs status "+x.mnt+" shows how far the save is; afterwards lorefs journal list has what could not be saved\n")
 	x.awaitSaving()
@@ -87,7 +88,7 @@ func TestSaveShown(t *testing.T) {
 // holds checks what the source holds.
 func (x *trouble) holds(value string) {
 	x.t.Helper()
-	if got := x.lorefs(exitOK, "cat", x.path, "tree/"+troubledFile); got != value+"\n" {
+	if got := x.lorefs(cli.ExitOK, "cat", x.path, "tree/"+troubledFile); got != value+"\n" {
 		x.t.Errorf("the source holds %q, want %q", got, value)
 	}
 }

@@ -6,7 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lorefs/cmd/internal/cli"
+	"lorefs/cmd/internal/filing"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/options"
+	"lorefs/cmd/internal/reach"
 	"lorefs/cmd/internal/treecopy"
 	"lorefs/datacenter/sheets"
 )
@@ -17,8 +21,8 @@ const (
 )
 
 func newSchema(log *slog.Logger) *cobra.Command {
-	var f sourceFlags
-	var files filing
+	var f options.SourceFlags
+	var files filing.Flags
 	strategy := ""
 	c := &cobra.Command{
 		Use:   "schema SOURCE DIR",
@@ -31,7 +35,7 @@ as in the sheets/ of a mount. aggressive gives a child with its parent's name th
 its parent.
 
 schema leaves existing files alone, and then exits with 1. --overwrite replaces them.`,
-		Args: exactArgs("SOURCE", "DIR"),
+		Args: cli.ExactArgs("SOURCE", "DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
 			how := sheets.Conservative
@@ -40,10 +44,10 @@ schema leaves existing files alone, and then exits with 1. --overwrite replaces 
 			case strategyAggressive:
 				how = sheets.Aggressive
 			default:
-				return usageErrorf("--strategy %q is unknown: want %s or %s", strategy, strategyConservative, strategyAggressive)
+				return cli.UsageErrorf("--strategy %q is unknown: want %s or %s", strategy, strategyConservative, strategyAggressive)
 			}
-			f.asFile = true
-			s, err := openToRead(c, args[0], &f, log)
+			f.AsFile = true
+			s, err := reach.OpenToRead(c, args[0], &f, log)
 			if err != nil {
 				return err
 			}
@@ -51,19 +55,19 @@ schema leaves existing files alone, and then exits with 1. --overwrite replaces 
 			return writeSchemas(ctx, c, s, args[1], how, &files)
 		},
 	}
-	f.addDataCenter(c.Flags())
-	files.add(c)
+	f.AddDataCenter(c.Flags())
+	files.Add(c)
 	strategy = strategyConservative
-	f.addTo(c.Flags(), []option{{
-		name: "strategy", typed: true, words: []string{strategyConservative, strategyAggressive}, value: &strategy,
-		help: "how recursive schemas are: conservative or aggressive",
+	f.AddTo(c.Flags(), []options.Option{{
+		Name: "strategy", Typed: true, Words: []string{strategyConservative, strategyAggressive}, Value: &strategy,
+		Help: "how recursive schemas are: conservative or aggressive",
 	}})
 	return c
 }
 
 // writeSchemas writes all schemas.
-func writeSchemas(ctx context.Context, c *cobra.Command, s *kinds.Source, dir string, strategy sheets.Strategy, files *filing) error {
-	d, err := dataCenterOf(s)
+func writeSchemas(ctx context.Context, c *cobra.Command, s *kinds.Source, dir string, strategy sheets.Strategy, files *filing.Flags) error {
+	d, err := reach.DataCenterOf(s)
 	if err != nil {
 		return err
 	}
@@ -71,7 +75,7 @@ func writeSchemas(ctx context.Context, c *cobra.Command, s *kinds.Source, dir st
 	if err != nil {
 		return err
 	}
-	return files.run(c, s, dir, func(o treecopy.Options) (treecopy.Report, error) {
+	return files.Run(c, s, dir, func(o treecopy.Options) (treecopy.Report, error) {
 		return treecopy.Write(ctx, all, dir, o)
 	})
 }

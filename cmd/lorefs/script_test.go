@@ -21,6 +21,7 @@ import (
 
 	"lorefs/cmd/internal/daemon"
 	"lorefs/cmd/internal/kinds/cdntest"
+	"lorefs/cmd/internal/options"
 	"lorefs/cmd/internal/sample"
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
@@ -146,8 +147,8 @@ func runScripts(t *testing.T, dir string) {
 
 // setupScript gives a script its own folders and settings.
 func setupScript(env *testscript.Env) error {
-	for _, o := range allOptions() {
-		env.Setenv(o.variable(), "")
+	for _, o := range options.AllOptions() {
+		env.Setenv(o.Variable(), "")
 	}
 	for _, key := range []string{wineProgram, winePrefix} {
 		env.Setenv(key, os.Getenv(key))

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -10,9 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/daemon"
 	"lorefs/cmd/internal/kinds"
 	"lorefs/cmd/internal/mounted"
+	"lorefs/cmd/internal/reach"
 	"lorefs/internal/jsonout"
 	"lorefs/internal/shown"
 )
@@ -26,16 +27,16 @@ func newStatus() *cobra.Command {
 directory in the mount, or the source that is mounted. Without PATH, status lists your mounts and their edits that are
 not saved yet. With --json it prints one object a line for each of them, the same as for
 one mount.`,
-		Args: atMostArgs(1),
+		Args: cli.AtMostArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return listMounts(c, asJSON)
 			}
-			m, err := mountAt(args[0])
+			m, err := reach.MountAt(args[0])
 			if err != nil {
 				return err
 			}
-			s, err := askStatus(m)
+			s, err := reach.AskStatus(m)
 			if err != nil {
 				return err
 			}
@@ -45,7 +46,7 @@ one mount.`,
 			return jsonout.Object(c.OutOrStdout(), s)
 		},
 	}
-	addJSON(c, &asJSON, oneObject)
+	cli.AddJSON(c, &asJSON, cli.OneObject)
 	return c
 }
 
@@ -59,7 +60,7 @@ func listMounts(c *cobra.Command, asJSON bool) error {
 	lines := jsonout.NewLines(c.OutOrStdout())
 	var failed []error
 	for _, name := range names {
-		s, err := askStatus(foundMount(name, name, "."))
+		s, err := reach.AskStatus(reach.FoundMount(name, name, "."))
 		switch {
 		case err != nil:
 			failed = append(failed, err)
@@ -75,7 +76,7 @@ func listMounts(c *cobra.Command, asJSON bool) error {
 	if err := t.Flush(); err != nil {
 		return err
 	}
-	return tellAll(c, failed)
+	return reach.TellAll(c, failed)
 }
 
 // mountState says in some words whether there is anything to do about a mount.
@@ -100,70 +101,11 @@ func mountState(s *mounted.Status) string {
 	}
 }
 
-// tellAll prints the errors of several mounts, and returns the error of the command: its code
-// is that of the first.
-func tellAll(c *cobra.Command, failed []error) error {
-	for _, err := range failed {
-		if err := toldError(c, err); err != nil {
-			return err
-		}
-	}
-	if failed == nil {
-		return nil
-	}
-	return &commandError{code: exitCode(failed[0])}
-}
-
-func askStatus(m *mountOf) (*mounted.Status, error) {
-	a, conn, err := mounted.Talk(m.name, daemon.Request{Do: daemon.Status}, nil)
-	if errors.Is(err, daemon.ErrNone) {
-		return nil, absent(m)
-	}
-	if err != nil {
-		return nil, err
-	}
-	if a.Error != "" || a.Status == nil {
-		err = fmt.Errorf("%s: %s", m.dir, a.Error)
-	}
-	return a.Status, errors.Join(err, conn.Close())
-}
-
-// absent returns the error for a mount point that no process of the user serves.
-func absent(m *mountOf) error {
-	switch there, err := daemon.StateOf(m.name); {
-	case err != nil:
-		return fmt.Errorf("%s: %w", m.dir, err)
-	case there == daemon.Dead:
-		return &commandError{
-			code: exitFailure, err: fmt.Errorf("%s: the process that served it is dead", m.dir),
-			hint: "lorefs unmount cleans up",
-		}
-	case there == daemon.Silent:
-		return &commandError{
-			code: exitFailure, err: fmt.Errorf("%s: the mount does not answer, and no process that could be asked serves it", m.dir),
-			hint: "lorefs unmount cleans up",
-		}
-	case there == daemon.Alive:
-		return errOthers(m.dir)
-	case m.found:
-		if err := leftBehind(m.name, processEnded, m.edited...); err != nil {
-			return err
-		}
-		return fmt.Errorf("%s: was unmounted just now", m.dir)
-	}
-	return nothingThere(m.dir)
-}
-
-// nothingThere returns the error for a path that is in no mount.
-func nothingThere(dir string) error {
-	return fmt.Errorf("%s: lorefs has mounted nothing there", dir)
-}
-
 // printStatus prints the status for people.
 func printStatus(w io.Writer, s *mounted.Status) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	if s.Editing != nil {
-		printTexts(t, &s.Editing.LeftOut, "\t")
+		cli.PrintTexts(t, &s.Editing.LeftOut, "\t")
 	}
 	shown.Fprintf(t, "source\t%s\n", s.Source)
 	shown.Fprintf(t, "mount point\t%s\n", s.Mountpoint)
@@ -238,7 +180,7 @@ func printEditing(w io.Writer, e *mounted.EditStatus) {
 	if e.Converts != "" {
 		shown.Fprintf(w, "layout\twill be %s\n", e.Converts)
 	}
-	printFiles(w, &e.LeftOut, "\t")
+	cli.PrintFiles(w, &e.LeftOut, "\t")
 	if e.Problem != "" {
 		shown.Fprintf(w, "not saved\t%s\n", e.Problem)
 	}

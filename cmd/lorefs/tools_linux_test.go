@@ -19,7 +19,10 @@ import (
 	"syscall"
 	"testing"
 
+	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/options"
+	"lorefs/cmd/internal/reach"
 	"lorefs/cmd/internal/sample"
 	"lorefs/datacenter"
 	"lorefs/internal/testneeds"
@@ -86,8 +89,8 @@ type part struct {
 // openPart opens a file and selects sheets of at most limit entries.
 func openPart(t *testing.T, path string, limit int64) *part {
 	t.Helper()
-	f := &sourceFlags{kind: kindAuto, layout: "auto", cacheSize: defaultCacheSize, cacheBase: t.TempDir()}
-	s, err := openSource(t.Context(), path, f, slog.New(slog.DiscardHandler), silence{}.set)
+	f := &options.SourceFlags{Kind: options.KindAuto, Layout: "auto", CacheSize: options.DefaultCacheSize, CacheBase: t.TempDir()}
+	s, err := reach.OpenSource(t.Context(), path, f, slog.New(slog.DiscardHandler), cli.Silence{}.Set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +130,7 @@ func openPart(t *testing.T, path string, limit int64) *part {
 // dataCenterFile returns the file of a source that is a data center.
 func dataCenterFile(t *testing.T, s *kinds.Source) *datacenter.File {
 	t.Helper()
-	d, err := dataCenterOf(s)
+	d, err := reach.DataCenterOf(s)
 	if err != nil {
 		t.Fatal(err)
 	}

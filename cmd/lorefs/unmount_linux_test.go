@@ -9,7 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/daemon"
+	"lorefs/cmd/internal/reach"
 	"lorefs/cmd/internal/save"
 )
 
@@ -38,7 +40,7 @@ func TestLeftBehind(t *testing.T) {
 						t.Error(err)
 					}
 				})
-				if err := leftBehind(mount, processDied, dir); (err != nil) != test.left {
+				if err := reach.LeftBehind(mount, reach.ProcessDied, dir); (err != nil) != test.left {
 					t.Errorf("left behind: %v", err)
 				}
 				time.Sleep(test.held)
@@ -57,16 +59,16 @@ func TestEndedMeanwhile(t *testing.T) {
 		edited          string
 		unmount, status int
 	}{
-		{"saved", t.TempDir(), exitOK, exitFailure},
-		{"not saved", folderWithEdits(t), exitUnsaved, exitUnsaved},
+		{"saved", t.TempDir(), cli.ExitOK, cli.ExitFailure},
+		{"not saved", folderWithEdits(t), cli.ExitUnsaved, cli.ExitUnsaved},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			dir := t.TempDir()
-			m := &mountOf{dir: dir, name: dir, inside: ".", found: true, edited: []string{test.edited}}
-			if err := unmount(newTelling(io.Discard, false), m, daemon.Request{Do: daemon.Unmount}); codeOf(err) != test.unmount {
+			m := &reach.Mount{Dir: dir, Name: dir, Inside: ".", Found: true, Edited: []string{test.edited}}
+			if err := unmount(cli.NewTelling(io.Discard, false), m, daemon.Request{Do: daemon.Unmount}); codeOf(err) != test.unmount {
 				t.Errorf("unmount: %v", err)
 			}
-			if _, err := askStatus(m); codeOf(err) != test.status {
+			if _, err := reach.AskStatus(m); codeOf(err) != test.status {
 				t.Errorf("status: %v", err)
 			}
 		})
@@ -76,9 +78,9 @@ func TestEndedMeanwhile(t *testing.T) {
 // codeOf returns the exit code of a command.
 func codeOf(err error) int {
 	if err == nil {
-		return exitOK
+		return cli.ExitOK
 	}
-	return exitCode(err)
+	return cli.ExitCode(err)
 }
 
 // folderWithEdits returns a folder with an edit that is not saved.

@@ -7,7 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/reach"
 	"lorefs/datacenter/sheets/pack"
 	"lorefs/internal/shown"
 )
@@ -26,11 +28,11 @@ and for attributes whose types the sheet states itself.
 DIR may be a part of the sheets of a data center, as lorefs export SOURCE DIR sheets/ItemData
 makes it. validate says so then, and checks what is there. If DIR is a mount, validate checks
 the sheets in its sheets/.`,
-		Args: exactArgs("DIR"),
+		Args: cli.ExactArgs("DIR"),
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
 			dir := args[0]
-			if m, err := mountIn(dir); err == nil && m != nil && m.inside == "." {
+			if m, err := reach.MountIn(dir); err == nil && m != nil && m.Inside == "." {
 				dir = filepath.Join(dir, "sheets") // the rest has the same again, as millions of files
 			}
 			if err := isFolder(dir); err != nil {
@@ -51,7 +53,7 @@ the sheets in its sheets/.`,
 			return v.end(c, args[0], err)
 		},
 	}
-	addJSON(c, &v.asJSON, objectALine)
+	cli.AddJSON(c, &v.asJSON, cli.ObjectALine)
 	c.Flags().IntVar(&v.limit, "limit", 0, "stop after so many findings (default: never)")
 	return c
 }

@@ -9,13 +9,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"lorefs/casc"
+	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/options"
+	"lorefs/cmd/internal/reach"
 	"lorefs/internal/jsonout"
 	"lorefs/internal/shown"
 )
 
 func newVerify(log *slog.Logger) *cobra.Command {
-	var f sourceFlags
+	var f options.SourceFlags
 	var v verifying
 	c := &cobra.Command{
 		Use:   "verify SOURCE",
@@ -27,23 +30,23 @@ format. If there are any, it exits with 1.
 which is stored twice or unused; official files have some too. It is also siblings of one
 name that are not in the order of their key definitions. lorefs keeps such an order, and
 other programs may not. It is also a time in the header: novadrop-dc opens no such file.`,
-		Args: exactArgs("SOURCE"),
+		Args: cli.ExactArgs("SOURCE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return v.run(c, args[0], &f, log)
 		},
 	}
-	f.add(c.Flags())
-	f.addTo(c.Flags(), []option{
+	f.Add(c.Flags())
+	f.AddTo(c.Flags(), []options.Option{
 		{
-			name: "since", typed: true, kinds: []string{kinds.CASCName}, value: &v.since,
-			help: "of a CASC storage, leave out archives before `place`, ARCHIVE:OFFSET, where another run was interrupted",
+			Name: "since", Typed: true, Kinds: []string{kinds.CASCName}, Value: &v.since,
+			Help: "of a CASC storage, leave out archives before `place`, ARCHIVE:OFFSET, where another run was interrupted",
 		},
 		{
-			name: "strict", typed: true, kinds: kindsThat(func(k *kinds.Kind) bool { return k.Strict }), value: &v.strict,
-			help: "also report what only wastes space",
+			Name: "strict", Typed: true, Kinds: options.KindsThat(func(k *kinds.Kind) bool { return k.Strict }), Value: &v.strict,
+			Help: "also report what only wastes space",
 		},
 	})
-	addJSON(c, &v.asJSON, objectALine)
+	cli.AddJSON(c, &v.asJSON, cli.ObjectALine)
 	c.Flags().IntVar(&v.limit, "limit", 0, "stop after so many findings (default: never)")
 	return c
 }
@@ -67,31 +70,31 @@ func (v *verifying) to(c *cobra.Command) {
 	v.lines = jsonout.NewLines(v.out)
 }
 
-func (v *verifying) run(c *cobra.Command, path string, f *sourceFlags, log *slog.Logger) error {
+func (v *verifying) run(c *cobra.Command, path string, f *options.SourceFlags, log *slog.Logger) error {
 	opts := kinds.VerifyOptions{Strict: v.strict}
 	if v.since != "" {
 		var err error
 		if opts.Since, err = casc.ParsePlace(v.since); err != nil {
-			return usageErrorf("--since %q: want ARCHIVE:OFFSET, as verify tells when it is interrupted", v.since)
+			return cli.UsageErrorf("--since %q: want ARCHIVE:OFFSET, as verify tells when it is interrupted", v.since)
 		}
 	}
-	p := newProgress("checking")
-	defer p.finish()
-	source, opened, err := f.sourceOf(path, c.ErrOrStderr())
+	p := cli.NewProgress("checking")
+	defer p.Finish()
+	source, opened, err := reach.SourceOf(&f.Set, path, c.ErrOrStderr())
 	if err != nil {
 		return err
 	}
 	if opened == nil || opened.Unsaved > 0 {
-		tellUnsaved(c.ErrOrStderr(), "verify checks what was saved", source, f.world)
+		reach.TellUnsaved(c.ErrOrStderr(), "verify checks what was saved", source, f.World)
 	}
-	k, o, err := f.reach(c.Context(), source, log, p.set)
+	k, o, err := f.Reach(c.Context(), source, log, p.Set)
 	if err != nil {
 		return err
 	}
 	v.to(c)
 	for found, err := range k.Verify(c.Context(), source, o, opts) {
 		if err != nil {
-			return v.end(c, path, f.explainKey(source, err))
+			return v.end(c, path, f.ExplainKey(source, err))
 		}
 		if more, err := v.found(found.Object, found.Line); err != nil || !more {
 			return v.end(c, path, err)
@@ -136,5 +139,5 @@ func (v *verifying) verdict(c *cobra.Command, name string) error {
 		stopped = "stopped after "
 	}
 	shown.Fprintf(c.ErrOrStderr(), "%s: %s%s\n", name, stopped, shown.Plural(v.count, "finding"))
-	return &commandError{code: exitFailure}
+	return &cli.Error{Code: cli.ExitFailure}
 }

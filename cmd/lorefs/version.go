@@ -1,8 +1,15 @@
 package main
 
 import (
+	"runtime"
 	"runtime/debug"
 	"strings"
+
+	"github.com/spf13/cobra"
+
+	"lorefs/cmd/internal/cli"
+	"lorefs/internal/jsonout"
+	"lorefs/internal/shown"
 )
 
 // nextVersion is the version that is being worked on.
@@ -32,4 +39,30 @@ func versionOf(module, commit string) string {
 		return nextVersion
 	}
 	return nextVersion + "+" + commit[:shown]
+}
+
+func newVersion() *cobra.Command {
+	asJSON := false
+	c := &cobra.Command{
+		Use:   "version",
+		Short: "print the version",
+		Args:  cli.ExactArgs(),
+		RunE: func(c *cobra.Command, _ []string) error {
+			if asJSON {
+				return jsonout.Object(c.OutOrStdout(), jsonVersion{version(), runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH})
+			}
+			_, err := shown.Fprintf(c.OutOrStdout(), "lorefs version %s %s\n", version(), runtime.Version())
+			return err
+		},
+	}
+	cli.AddJSON(c, &asJSON, cli.OneObject)
+	return c
+}
+
+// jsonVersion is the version as --json prints it.
+type jsonVersion struct {
+	// Version is that of lorefs, Go that of the compiler, and System what it runs on.
+	Version string `json:"version"`
+	Go      string `json:"go"`
+	System  string `json:"system"`
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/andybalholm/brotli"
 
+	"lorefs/cmd/internal/cli"
 	"lorefs/geometry"
 	"lorefs/geometry/geomtest"
 	"lorefs/internal/testneeds"
@@ -121,7 +122,7 @@ func TestBrokenWorld(t *testing.T) {
 		}
 	}
 	found, err := exec.CommandContext(t.Context(), "lorefs", "verify", dir).Output()
-	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != exitFailure || strings.Count(string(found), "\n") != len(want) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != cli.ExitFailure || strings.Count(string(found), "\n") != len(want) {
 		t.Errorf("verify: %v: %s", err, found)
 	}
 	mnt := mountFile(t, dir)

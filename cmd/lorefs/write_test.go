@@ -1,16 +1,16 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
+	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/options"
+	"lorefs/cmd/internal/reach"
 	"lorefs/datacenter/sheets"
 )
 
@@ -32,7 +32,7 @@ func interruptedRun(t *testing.T, args ...string) string {
 // the same way.
 func TestFilesInterrupted(t *testing.T) {
 	file := madeSampleFile(t, "DataCenter_Final_Sample.dat")
-	s, err := openSource(t.Context(), file, &sourceFlags{kind: kinds.DataCenterName, layout: "auto", cacheSize: defaultCacheSize, noCache: true}, slog.New(slog.DiscardHandler), silence{}.set)
+	s, err := reach.OpenSource(t.Context(), file, &options.SourceFlags{Kind: kinds.DataCenterName, Layout: "auto", CacheSize: options.DefaultCacheSize, NoCache: true}, slog.New(slog.DiscardHandler), cli.Silence{}.Set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,31 +59,5 @@ func TestDiffInterrupted(t *testing.T) {
 	}
 	if got := interruptedRun(t, "diff", dir, dir); got != "interrupted" {
 		t.Errorf("%q: want it to say no more than that it was interrupted", got)
-	}
-}
-
-// forever is an endless text.
-type forever struct{}
-
-func (forever) Read(p []byte) (int, error) {
-	for i := range p {
-		p[i] = 'x'
-	}
-	return len(p), nil
-}
-
-// TestEndlessValue checks that a JSON value which is too long for a packet is not read into
-// memory.
-func TestEndlessValue(t *testing.T) {
-	text := io.MultiReader(strings.NewReader("{}\n{\"a\": 1}\n\n{\"b\":\""), forever{})
-	in := &input{Reader: bufio.NewReader(text), name: "stdin"}
-	read := in.readValues()
-	for range 2 {
-		if _, err := read(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if _, err := read(); err == nil || !strings.HasPrefix(err.Error(), "stdin:2: a value of more than ") {
-		t.Error(err)
 	}
 }

@@ -1,7 +1,0 @@
-//go:build !linux
-
-package main
-
-// stdoutClosed reports whether the process was started without a standard output. Here that
-// is unknown, or writing fails by itself.
-func stdoutClosed() bool { return false }
