@@ -31,8 +31,8 @@ func newRevert(log *slog.Logger) *cobra.Command {
 mount shows again what was there before, in tree/ and in sheets/, under the same names and
 inode numbers. Programs that have a file open see it too. Text that such a program has not
 written yet is left alone. Without PATH, --all takes back everything. SOURCE may also be a
-source whose journal a crash has left. It may be overwritten or gone: then the copy is used
-that was kept beside the journal.
+source whose journal a crash has left. It may be overwritten or gone: revert then reads the
+copy beside the journal.
 
 A PATH is a file or directory of the mount, or a query as edits prints it. Something that
 you removed still has its old name. If a PATH in a mount is the only argument, you need no
