@@ -1,8 +1,3 @@
-// Package disk has the operations on files that must not lose anything: those of journals, and of
-// new files that replace old ones. Such code gets an [FS] when it starts. Tests pass one of package
-// disktest, on which any operation can fail, and which knows what a power cut would leave.
-//
-// Looking up names and attributes is not part of it, since a failed look-up loses nothing.
 package disk
 
 import (

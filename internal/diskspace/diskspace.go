@@ -1,5 +1,3 @@
-// Package diskspace measures the free space of a disk, and keeps large exports from filling
-// it: on a full disk many programs fail in ways that users don't connect with the export.
 package diskspace
 
 import (

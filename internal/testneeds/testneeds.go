@@ -1,6 +1,3 @@
-// Package testneeds checks whether a test's requirements are met. If not, the test is
-// skipped with the reason, or fails if LOREFS_REQUIRE_ALL is set, as on machines that
-// should meet all of them.
 package testneeds
 
 import (

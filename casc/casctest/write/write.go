@@ -1,5 +1,3 @@
-// Package write makes small CASC storages with every kind of root, and their parts, in
-// memory. It is for samples and tests; lorefs never writes to a game's storage.
 package write
 
 import (
