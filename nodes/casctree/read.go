@@ -239,11 +239,10 @@ func (t *Tree) treeError(ctx context.Context, id nodes.ID, off int64, err error)
 	case errors.Is(err, casc.ErrNotLocal):
 		return fmt.Errorf("%w: %w", nodes.ErrUnavailable, err)
 	}
-	name := t.name(ctx, id)
 	if t.readers.firstFailure(id) {
-		t.opts.Logger.Error("a file can't be read", slog.String("file", name), slog.Int64("offset", off), slog.Any("err", err))
+		t.opts.Logger.Error("a file can't be read", slog.String("file", t.name(ctx, id)), slog.Int64("offset", off), slog.Any("err", err))
 	}
-	return fmt.Errorf("%s: %w", name, err)
+	return err
 }
 
 // name returns the path of a file of the storage.
