@@ -18,7 +18,7 @@
 //	record.go                 the record of an edit for the journal
 //	reader.go                 reading a Snapshot
 //	snapshot.go, write.go     a Draft as it was at one moment, and writing it to a file
-//	compare.go, pairs.go      comparing the new file with the Snapshot
+//	compare.go                comparing the new file with the Snapshot
 //	rebase.go, labels.go      continuing with the new file
 //	changes.go, survey.go     listing the changes of a Draft
 //	alike.go                  siblings that only look changed
