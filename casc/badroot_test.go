@@ -9,10 +9,11 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/root"
 )
 
 // badRoots returns roots of each kind that are well encoded and can't be parsed.
-func badRoots(files []casc.File) map[string][]byte {
+func badRoots(files []root.File) map[string][]byte {
 	wow := write.WoWRoot(3, files)
 	later := slices.Clone(wow)
 	later[8] = 9
@@ -54,7 +55,7 @@ func TestRootNotParsed(t *testing.T) {
 			g.Ref("install", g.Add(write.Install(1, []casc.InstallEntry{{Name: `Sub\Read Me.txt`, CKey: g.ByName["readme.txt"].CKey}})))
 			want := "Sub/Read Me.txt"
 			if vfs {
-				g.Ref("vfs-root", g.Add(write.TVFS([]casc.File{{Name: "of vfs", Spans: g.Files()[0].Spans}})))
+				g.Ref("vfs-root", g.Add(write.TVFS([]root.File{{Name: "of vfs", Spans: g.Files()[0].Spans}})))
 				want = "of vfs"
 			}
 			st := openBuilt(t, g)

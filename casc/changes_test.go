@@ -16,6 +16,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/root"
 )
 
 // reading is a cache that keeps nothing.
@@ -62,7 +63,7 @@ func TestRawChanges(t *testing.T) {
 	g := newGame()
 	s := write.Stored{CKey: key, EKey: key, Size: int64(len(content)), Encoded: content, Spec: "n"}
 	g.Stored = append(g.Stored, s)
-	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "raw", CKey: key}})))
+	g.Root(g.Add(write.TextRoot([]root.File{{Name: "raw", CKey: key}})))
 	files, err := g.Install()
 	if err != nil {
 		t.Fatal(err)

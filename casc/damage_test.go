@@ -14,7 +14,9 @@ import (
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
 	"lorefs/casc/config"
+	"lorefs/casc/internal/root/tvfs"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 	"lorefs/internal/testneeds"
 )
 
@@ -115,7 +117,7 @@ func TestEveryCut(t *testing.T) {
 func TestWhatIsSaid(t *testing.T) {
 	g := newGame()
 	s := g.Add([]byte("content"))
-	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "x", CKey: s.CKey}})))
+	g.Root(g.Add(write.TextRoot([]root.File{{Name: "x", CKey: s.CKey}})))
 	files, err := g.Install()
 	if err != nil {
 		t.Fatal(err)
@@ -197,9 +199,9 @@ func TestNoBuild(t *testing.T) {
 
 // TestTVFSInItself nests a manifest in itself.
 func TestTVFSInItself(t *testing.T) {
-	name := casc.File{Name: "again", Spans: []casc.Span{{EKey: keys.Key{1}, Size: 1, ContentSize: 1}}}
-	data := write.TVFS([]casc.File{name})
-	r, err := casc.ParseTVFS(data, always(data))
+	name := root.File{Name: "again", Spans: []root.Span{{EKey: keys.Key{1}, Size: 1, ContentSize: 1}}}
+	data := write.TVFS([]root.File{name})
+	r, err := tvfs.Parse(data, always(data))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,11 +223,11 @@ func TestTVFSInItself(t *testing.T) {
 // other files, those of the damaged ones, and the reported problems.
 func oddTVFS(t *testing.T, damage func(data []byte) []byte) (good, odd []string, problems []error) {
 	t.Helper()
-	var files []casc.File
+	var files []root.File
 	for _, name := range []string{"a/one", "a/two", "b/one", "b/two", "c"} {
-		files = append(files, casc.File{Name: name, Spans: []casc.Span{{EKey: keys.Key{byte(len(files) + 1)}, Size: 5, ContentSize: 5}}})
+		files = append(files, root.File{Name: name, Spans: []root.Span{{EKey: keys.Key{byte(len(files) + 1)}, Size: 5, ContentSize: 5}}})
 	}
-	r, err := casc.ParseTVFS(damage(write.TVFS(files)), nil)
+	r, err := tvfs.Parse(damage(write.TVFS(files)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,13 +275,13 @@ func TestTVFSOdd(t *testing.T) {
 func TestTVFSOddNested(t *testing.T) {
 	g := newGame()
 	a, b := g.Add([]byte("one")), g.Add([]byte("two"))
-	span := func(s write.Stored) []casc.Span {
-		return []casc.Span{{EKey: s.EKey, CKey: s.CKey, Size: s.Size, ContentSize: s.Size}}
+	span := func(s write.Stored) []root.Span {
+		return []root.Span{{EKey: s.EKey, CKey: s.CKey, Size: s.Size, ContentSize: s.Size}}
 	}
 	bad := span(b)
 	bad[0].Size = 1000
-	nested := g.Add(write.TVFS([]casc.File{{Name: "bad", Spans: bad}, {Name: "good", Spans: span(b)}}))
-	g.Ref("vfs-root", g.Add(write.TVFS([]casc.File{{Name: "sub", Spans: span(nested)}, {Name: "x", Spans: span(a)}})))
+	nested := g.Add(write.TVFS([]root.File{{Name: "bad", Spans: bad}, {Name: "good", Spans: span(b)}}))
+	g.Ref("vfs-root", g.Add(write.TVFS([]root.File{{Name: "sub", Spans: span(nested)}, {Name: "x", Spans: span(a)}})))
 	g.Ref("vfs-1", nested)
 	files, err := g.Install()
 	if err != nil {

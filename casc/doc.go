@@ -63,8 +63,8 @@
 //	          [ ckey:16 ekey:16 size:4 size:4 length:1 spec ] ( last:16 md5:16 offset:4 )…
 //	          ( patches:1 ckey:16 size:5 ( from:16 size:5 patch:16 size:4 index:1 )… )… 0
 //
-// The layouts of roots stand with their types: WoWRoot, TVFS, TextRoot, Diablo3, MNDX,
-// Overwatch. Builds without a usable root use the install manifest.
+// The layouts of roots stand with their packages, casc/internal/root/wow, tvfs, text, diablo3, mndx
+// and overwatch. Builds without a usable root use the install manifest.
 //
 // # Far away
 //

@@ -17,6 +17,7 @@ import (
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 )
 
 // TestFillMissingKeys reads a file with chunks of an unknown key: as a whole, by spans, and
@@ -61,9 +62,9 @@ func TestFillMissingKeys(t *testing.T) {
 			s = g.AddChunks("n", blte.WriteOptions{}, chunks(hidden...)...)
 		}
 		other := g.Add([]byte("head"))
-		cut := casc.Span{EKey: s.EKey, CKey: s.CKey, Off: 90, Size: 300, ContentSize: 999}
-		head := casc.Span{EKey: other.EKey, CKey: other.CKey, Size: 4, ContentSize: 4}
-		g.Ref("vfs-root", g.Add(write.TVFS([]casc.File{{Name: "spans", Spans: []casc.Span{head, cut}}})))
+		cut := root.Span{EKey: s.EKey, CKey: s.CKey, Off: 90, Size: 300, ContentSize: 999}
+		head := root.Span{EKey: other.EKey, CKey: other.CKey, Size: 4, ContentSize: 4}
+		g.Ref("vfs-root", g.Add(write.TVFS([]root.File{{Name: "spans", Spans: []root.Span{head, cut}}})))
 		files, err := g.Install()
 		if err != nil {
 			t.Fatal(err)

@@ -14,6 +14,7 @@ import (
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 )
 
 // twoForms makes a game in which the file two.txt, the root and the install manifest have
@@ -36,7 +37,7 @@ func twoForms(t *testing.T, damage [2]bool) (g *casctest.Game, content []byte, k
 	}
 	content = bltetest.Text(5000)
 	two, one := put(content), g.Add([]byte("one"))
-	g.Root(put(write.TextRoot([]casc.File{{Name: "one.txt", CKey: one.CKey}, {Name: "two.txt", CKey: two.CKey}})))
+	g.Root(put(write.TextRoot([]root.File{{Name: "one.txt", CKey: one.CKey}, {Name: "two.txt", CKey: two.CKey}})))
 	g.Ref("install", put(write.Install(1, []casc.InstallEntry{{Name: "a.exe", CKey: one.CKey, Size: 3}})))
 	return g, content, keys
 }
@@ -119,7 +120,7 @@ func TestFormsPassedOver(t *testing.T) {
 		for _, add := range c.forms {
 			add(g)
 		}
-		g.Root(g.Add(write.TextRoot([]casc.File{{Name: "a", CKey: write.Key(content)}})))
+		g.Root(g.Add(write.TextRoot([]root.File{{Name: "a", CKey: write.Key(content)}})))
 		st := openBuilt(t, g)
 		if info, err := st.StatContent(t.Context(), write.Key(content), -1); err != nil || info.State != c.state || info.Size != int64(len(content)) {
 			t.Errorf("%s: %+v, %v, want %v", name, info, err, c.state)

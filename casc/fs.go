@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"lorefs/casc/root"
 	"lorefs/internal/readat"
 )
 
@@ -40,7 +41,7 @@ type storageFS struct {
 	ctx     context.Context //nolint:containedctx // fs.FS takes no context
 	modTime time.Time
 	// files are those of the root, or those before its damage.
-	files []File
+	files []root.File
 	// dirs has the entries of each directory, sorted by name.
 	dirs map[string][]child
 }

@@ -6,11 +6,18 @@ import (
 
 	"lorefs/casc"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/internal/root/diablo3"
+	"lorefs/casc/internal/root/mndx"
+	"lorefs/casc/internal/root/overwatch"
+	"lorefs/casc/internal/root/text"
+	"lorefs/casc/internal/root/tvfs"
+	"lorefs/casc/internal/root/wow"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 )
 
 // drain runs through the files of a root, and fails if there are more than it can name.
-func drain(t *testing.T, r casc.Root, err error, size int) {
+func drain(t *testing.T, r root.Root, err error, size int) {
 	t.Helper()
 	if err != nil {
 		return
@@ -29,7 +36,7 @@ func drain(t *testing.T, r casc.Root, err error, size int) {
 	}
 }
 
-func fuzzFiles() []casc.File {
+func fuzzFiles() []root.File {
 	g := newGame()
 	for i, name := range []string{"a", "b/c", "b/d.txt"} {
 		g.Put(name, nil, g.Add([]byte{byte(i)}))
@@ -86,7 +93,7 @@ func FuzzManifests(f *testing.F) {
 		write.Install(2, []casc.InstallEntry{{Name: "a", CKey: keys.Key{1}, Size: 1}}, tag),
 		write.Download(3, []casc.DownloadEntry{{Flags: []byte{1, 2}}}, tag),
 		write.SizeManifest(1, []casc.SizeEntry{{EKey: make([]byte, 9), Size: 1}}, tag),
-		patch, write.Shmem("x", 1), write.ContentManifest(70000, []casc.Asset{{GUID: 1}}),
+		patch, write.Shmem("x", 1), write.ContentManifest(70000, []overwatch.Asset{{GUID: 1}}),
 	} {
 		f.Add(data)
 	}
@@ -102,7 +109,7 @@ func FuzzManifests(f *testing.F) {
 			for range m.Entries() {
 			}
 		}
-		if m, err := casc.ParseContentManifest(data); err == nil {
+		if m, err := overwatch.ParseContentManifest(data); err == nil {
 			for range m.Assets() {
 			}
 		}
@@ -124,7 +131,7 @@ func FuzzWoWRoot(f *testing.F) {
 		f.Add(write.WoWRoot(version, fuzzFiles()))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := casc.ParseWoWRoot(data)
+		r, err := wow.Parse(data)
 		drain(t, r, err, len(data))
 	})
 }
@@ -132,7 +139,7 @@ func FuzzWoWRoot(f *testing.F) {
 func FuzzTVFS(f *testing.F) {
 	f.Add(write.TVFS(fuzzFiles()))
 	f.Fuzz(func(_ *testing.T, data []byte) {
-		r, err := casc.ParseTVFS(data, nil)
+		r, err := tvfs.Parse(data, nil)
 		if err != nil {
 			return
 		}
@@ -148,7 +155,7 @@ func FuzzDiablo3(f *testing.F) {
 	entries := []write.Diablo3Entry{{Name: "CoreTOC.dat"}, {Name: "Data_D3/PC/Misc/Packages.dat"}, {ID: 1}, {ID: 2, Numbered: true}}
 	f.Add(write.Diablo3([]write.Diablo3Entry{{Name: "Base"}}), write.Diablo3Folder(entries), write.CoreTOC(3, map[uint32]string{1: "x"}))
 	f.Fuzz(func(t *testing.T, root, folder, names []byte) {
-		r, err := casc.ParseDiablo3(root, &inTurn{root: folder, rest: names})
+		r, err := diablo3.Parse(root, &inTurn{root: folder, rest: names})
 		drain(t, r, err, (len(root)+1)*(len(folder)+1))
 	})
 }
@@ -167,7 +174,7 @@ func (l *inTurn) Encoded([]byte) ([]byte, error) { return l.Content(keys.Key{}) 
 func FuzzMNDX(f *testing.F) {
 	f.Add(write.MNDX(2, []write.MNDXFile{{Package: "p", Name: "n", CKey: keys.Key{1}}, {Package: "q", Name: "n"}, {Package: "q", Name: "nm"}}))
 	f.Fuzz(func(_ *testing.T, data []byte) {
-		r, err := casc.ParseMNDX(data)
+		r, err := mndx.Parse(data)
 		if err != nil {
 			return
 		}
@@ -184,16 +191,16 @@ func FuzzTextRoots(f *testing.F) {
 	f.Add(write.TextRoot(fuzzFiles()), []byte("1;x\ny\n"))
 	f.Add(write.Overwatch(fuzzFiles()), []byte("# x\r\n"))
 	f.Fuzz(func(t *testing.T, data, list []byte) {
-		r, err := casc.ParseTextRoot(data)
+		r, err := text.Parse(data)
 		drain(t, r, err, len(data))
-		o, err := casc.ParseOverwatch(data, nil)
+		o, err := overwatch.Parse(data, nil)
 		drain(t, o, err, len(data))
-		names, err := casc.ParseListFile(list)
+		names, err := root.ParseListFile(list)
 		if err != nil {
 			return
 		}
 		for id := range uint32(100) {
-			_ = names.Name(&casc.File{ID: id, HasID: true, NameHash: uint64(id), HasHash: true})
+			_ = names.Name(&root.File{ID: id, HasID: true, NameHash: uint64(id), HasHash: true})
 		}
 	})
 }

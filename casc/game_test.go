@@ -12,6 +12,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/root"
 )
 
 // game is a small storage whose files are checked.
@@ -27,7 +28,7 @@ func makeGame(tb testing.TB, root, form string) (game, write.Files) {
 
 func (g game) options(tb testing.TB) casc.Options {
 	tb.Helper()
-	names, err := casc.ParseListFile([]byte(g.List()))
+	names, err := root.ParseListFile([]byte(g.List()))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -62,7 +63,7 @@ func (g game) check(st *casc.Storage) error {
 // errWrong is wrapped by the worst error: bytes that are not the file's.
 var errWrong = errors.New("WRONG BYTES")
 
-func (g game) checkFile(st *casc.Storage, f *casc.File) error {
+func (g game) checkFile(st *casc.Storage, f *root.File) error {
 	want, state, cause := g.Want[f.Name], casc.StateLocal, error(nil)
 	switch {
 	case g.Secret[f.Name]:

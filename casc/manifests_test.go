@@ -12,7 +12,13 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/internal/root/diablo3"
+	"lorefs/casc/internal/root/mndx"
+	"lorefs/casc/internal/root/overwatch"
+	"lorefs/casc/internal/root/tvfs"
+	"lorefs/casc/internal/root/wow"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 )
 
 func TestInstallManifest(t *testing.T) {
@@ -128,12 +134,12 @@ func tvfsOf(places []uint32, vfs, containers []byte) []byte {
 func TestTVFSSpansShared(t *testing.T) {
 	containers := bytes.Repeat([]byte{0x7F}, 200)
 	one := append([]byte{224}, bytes.Repeat([]byte{0, 0, 0, 0, 0, 0, 0, 1, 0}, 224)...)
-	r, err := casc.ParseTVFS(tvfsOf(make([]uint32, 10_000), one, containers), nil)
+	r, err := tvfs.Parse(tvfsOf(make([]uint32, 10_000), one, containers), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	before := heap()
-	var all []casc.File
+	var all []root.File
 	for f, err := range r.Files() {
 		if err != nil || len(f.Spans) != 224 || f.Size != 224 {
 			t.Fatalf("%d spans of %d bytes, %v", len(f.Spans), f.Size, err)
@@ -147,7 +153,7 @@ func TestTVFSSpansShared(t *testing.T) {
 	for i := range places {
 		places[i] = uint32(i)
 	}
-	if r, err = casc.ParseTVFS(tvfsOf(places, bytes.Repeat([]byte{2}, 200), containers), nil); err != nil {
+	if r, err = tvfs.Parse(tvfsOf(places, bytes.Repeat([]byte{2}, 200), containers), nil); err != nil {
 		t.Fatal(err)
 	}
 	odd := 0
@@ -297,11 +303,11 @@ func TestCuts(t *testing.T) {
 		"size":      {write.SizeManifest(1, []casc.SizeEntry{{make([]byte, 9), 1}}), func(b []byte) error { return second(casc.ParseSizeManifest(b)) }},
 		"patch":     {patch, func(b []byte) error { return second(casc.ParsePatch(b)) }},
 		"shmem":     {write.Shmem("x", 1)[:0x150], func(b []byte) error { return second(casc.ParseShmem(b)) }},
-		"WoW":       {write.WoWRoot(3, files.Files()[:1]), func(b []byte) error { return second(casc.ParseWoWRoot(b)) }},
-		"overwatch": {[]byte("#MD5|FILENAME"), func(b []byte) error { return second(casc.ParseOverwatch(b, nil)) }},
-		"MNDX":      {write.MNDX(1, []write.MNDXFile{{Package: "p", Name: "n", CKey: keys.Key{1}, Size: 1}}), func(b []byte) error { return second(casc.ParseMNDX(b)) }},
-		"Diablo":    {write.Diablo3([]write.Diablo3Entry{{Name: "Base"}}), func(b []byte) error { return second(casc.ParseDiablo3(b, nil)) }},
-		"CMF":       {write.ContentManifest(70000, []casc.Asset{{1, 2, keys.Key{3}}}), func(b []byte) error { return second(casc.ParseContentManifest(b)) }},
+		"WoW":       {write.WoWRoot(3, files.Files()[:1]), func(b []byte) error { return second(wow.Parse(b)) }},
+		"overwatch": {[]byte("#MD5|FILENAME"), func(b []byte) error { return second(overwatch.Parse(b, nil)) }},
+		"MNDX":      {write.MNDX(1, []write.MNDXFile{{Package: "p", Name: "n", CKey: keys.Key{1}, Size: 1}}), func(b []byte) error { return second(mndx.Parse(b)) }},
+		"Diablo":    {write.Diablo3([]write.Diablo3Entry{{Name: "Base"}}), func(b []byte) error { return second(diablo3.Parse(b, nil)) }},
+		"CMF":       {write.ContentManifest(70000, []overwatch.Asset{{GUID: 1, Size: 2, CKey: keys.Key{3}}}), func(b []byte) error { return second(overwatch.ParseContentManifest(b)) }},
 		"TVFS":      {write.TVFS(files.Files()), readTVFS},
 	} {
 		if err := c.parse(c.data); err != nil {
@@ -319,7 +325,7 @@ func TestCuts(t *testing.T) {
 }
 
 func readTVFS(b []byte) error {
-	r, err := casc.ParseTVFS(b, nil)
+	r, err := tvfs.Parse(b, nil)
 	if err != nil {
 		return err
 	}
@@ -332,16 +338,16 @@ func readTVFS(b []byte) error {
 }
 
 func TestContentManifest(t *testing.T) {
-	assets := []casc.Asset{{0x0123456789ABCDEF, 77, keys.Key{5}}, {2, 0, keys.Key{6}}}
+	assets := []overwatch.Asset{{GUID: 0x0123456789ABCDEF, Size: 77, CKey: keys.Key{5}}, {GUID: 2, CKey: keys.Key{6}}}
 	for _, build := range []int{30000, 47161, 47162, 57229, 57230, 68309, 68310, 120000} {
 		data := write.ContentManifest(build, assets)
-		m, err := casc.ParseContentManifest(data)
+		m, err := overwatch.ParseContentManifest(data)
 		if err != nil || m.Build != build || !slices.Equal(slices.Collect(m.Assets()), assets) {
 			t.Errorf("build %d: %+v, %v", build, m, err)
 		}
 		at := bytes.Index(data, []byte("cmf"))
 		copy(data[at:], []byte{24, 'f', 'm', 'c'})
-		if _, err := casc.ParseContentManifest(data); !errors.Is(err, casc.ErrUnsupported) {
+		if _, err := overwatch.ParseContentManifest(data); !errors.Is(err, casc.ErrUnsupported) {
 			t.Errorf("build %d, encrypted: %v", build, err)
 		}
 	}
@@ -351,8 +357,8 @@ func TestContentManifest(t *testing.T) {
 func TestOverwatchAssets(t *testing.T) {
 	g := newGame()
 	s := g.Add([]byte("asset"))
-	m := g.Add(write.ContentManifest(70000, []casc.Asset{{0xAB, 5, s.CKey}}))
-	g.Root(g.Add(write.Overwatch([]casc.File{{Name: "TactManifest/Win_SPWin_RCN.cmf", CKey: m.CKey}, {Name: "bad.cmf", CKey: s.CKey}})))
+	m := g.Add(write.ContentManifest(70000, []overwatch.Asset{{GUID: 0xAB, Size: 5, CKey: s.CKey}}))
+	g.Root(g.Add(write.Overwatch([]root.File{{Name: "TactManifest/Win_SPWin_RCN.cmf", CKey: m.CKey}, {Name: "bad.cmf", CKey: s.CKey}})))
 	files, err := g.Install()
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"lorefs/casc/casctest/write"
 	"lorefs/casc/config"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 )
 
 // mirrorOf is a mirror of a game of one file, whose build configuration has more lines.
@@ -26,7 +27,7 @@ func mirrorOf(t *testing.T, group bool, content string, lines ...string) (files 
 	g.Add([]byte(content + " is loose"))
 	s := g.Add([]byte(content)) // it and the root are in the archive, the encoding file is loose
 	g.Add([]byte(content + " is loose, too"))
-	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "x", CKey: s.CKey}})))
+	g.Root(g.Add(write.TextRoot([]root.File{{Name: "x", CKey: s.CKey}})))
 	files, err := g.Mirror(group)
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"lorefs/blte/bltetest"
 	"lorefs/casc"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/root"
 )
 
 // TestRemoteEncryptedOnce reads an encrypted file from front to back, as an export does, which keeps
@@ -27,7 +28,7 @@ func encryptedOnce(t *testing.T, content []byte) {
 		chunks = append(chunks, blte.Chunk{Content: content[at:][:256<<10], Encrypt: secret, Key: bltetest.Key()})
 	}
 	s := g.AddChunks("b:{256K*=e:{1122334455667788,01020304,n}}", blte.WriteOptions{}, chunks...)
-	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "f", CKey: s.CKey}})))
+	g.Root(g.Add(write.TextRoot([]root.File{{Name: "f", CKey: s.CKey}})))
 	cdn, err := g.CDN(1)
 	if err != nil {
 		t.Fatal(err)

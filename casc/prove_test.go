@@ -12,6 +12,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/root"
 )
 
 // wrongKey looks for a key that decrypts an encrypted file to a plain chunk of other
@@ -42,7 +43,7 @@ func secretGame(t *testing.T, spec string) (write.Files, write.Stored, []byte) {
 	open, secret := bltetest.Text(100), bltetest.Noise(200, 3)
 	g := newGame()
 	s := g.AddChunks(spec, blte.WriteOptions{}, blte.Chunk{Content: open}, blte.Chunk{Content: secret, Encrypt: salsa, Key: bltetest.Key()})
-	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "secret", CKey: s.CKey}})))
+	g.Root(g.Add(write.TextRoot([]root.File{{Name: "secret", CKey: s.CKey}})))
 	files, err := g.Install()
 	if err != nil {
 		t.Fatal(err)
@@ -131,7 +132,7 @@ func TestWrongContent(t *testing.T) {
 	s := g.Add([]byte("content"))
 	g.Stored[0].CKey[3] ^= 1
 	s.CKey[3] ^= 1
-	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "x", CKey: s.CKey}})))
+	g.Root(g.Add(write.TextRoot([]root.File{{Name: "x", CKey: s.CKey}})))
 	files, err := g.Install()
 	if err != nil {
 		t.Fatal(err)

@@ -12,6 +12,8 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/config"
+	"lorefs/casc/internal/root/tvfs"
+	"lorefs/casc/internal/root/wow"
 	"lorefs/casc/keys"
 )
 
@@ -196,7 +198,7 @@ func TestRealWoWRoots(t *testing.T) {
 	for file, want := range map[string]struct{ version, files int }{
 		"classic_era_v1_2blocks.root": {0, 1493}, "retail_11.2.7_v2_3blocks.root": {3, 0},
 	} {
-		r, err := casc.ParseWoWRoot(casctest.Fixture(t, "cascette-rs/root/"+file))
+		r, err := wow.Parse(casctest.Fixture(t, "cascette-rs/root/"+file))
 		if err != nil || r.Version != want.version {
 			t.Errorf("%s: %+v, %v", file, r, err)
 			continue
@@ -218,7 +220,7 @@ func TestRealWoWRoots(t *testing.T) {
 // TestRealTVFS reads real manifests, without those nested in them.
 func TestRealTVFS(t *testing.T) {
 	for _, name := range []string{"wow_classic_era_04ca19154f0c48b1", "wow_classic_cbd15a9f67c4d28d", "wow_dbd6a1911a9dd025"} {
-		r, err := casc.ParseTVFS(casctest.Fixture(t, "cascette-rs/tvfs/"+name+".bin"), nil)
+		r, err := tvfs.Parse(casctest.Fixture(t, "cascette-rs/tvfs/"+name+".bin"), nil)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -245,7 +247,7 @@ func TestRealTVFSNests(t *testing.T) {
 		t.Fatal(err)
 	}
 	loader := &refusing{}
-	r, err := casc.ParseTVFS(casctest.Fixture(t, "cascette-rs/tvfs/wow_classic_era_04ca19154f0c48b1.bin"), loader)
+	r, err := tvfs.Parse(casctest.Fixture(t, "cascette-rs/tvfs/wow_classic_era_04ca19154f0c48b1.bin"), loader)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"lorefs/casc/casctest/write"
 	"lorefs/casc/config"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 	"lorefs/internal/testneeds"
 )
 
@@ -215,7 +216,7 @@ func largeFile(t *testing.T, chunks, size int) (*write.CDN, []byte, keys.Key) {
 		all, content = append(all, blte.Chunk{Content: part}), append(content, part...)
 	}
 	s := b.AddChunks("b:{*=n}", blte.WriteOptions{}, all...)
-	b.Root(b.Add(write.TextRoot([]casc.File{{Name: "film", CKey: s.CKey}})))
+	b.Root(b.Add(write.TextRoot([]root.File{{Name: "film", CKey: s.CKey}})))
 	cdn, err := b.CDN(1)
 	if err != nil {
 		t.Fatal(err)
@@ -339,7 +340,7 @@ func TestRemoteNamed(t *testing.T) {
 func TestRemoteKeyBeginsAlike(t *testing.T) {
 	g := newGame()
 	s := g.Add(bytes.Repeat([]byte("content "), 100))
-	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "f", CKey: s.CKey}})))
+	g.Root(g.Add(write.TextRoot([]root.File{{Name: "f", CKey: s.CKey}})))
 	cdn, err := g.CDN(1)
 	if err != nil {
 		t.Fatal(err)
@@ -453,7 +454,7 @@ func TestRemoteLostIndex(t *testing.T) {
 			}
 			return nil
 		}}
-		list, err := casc.ParseListFile([]byte(large.List))
+		list, err := root.ParseListFile([]byte(large.List))
 		if err != nil {
 			t.Fatal(err)
 		}

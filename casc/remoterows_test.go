@@ -12,19 +12,20 @@ import (
 	"lorefs/casc/casctest/write"
 	"lorefs/casc/config"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 )
 
 // TestRemoteRows reads files of an archive in rows: the gap between two of them is fetched if it is
 // small, and not if it is large. Files with several names are fetched once.
 func TestRemoteRows(t *testing.T) {
 	var b write.Builder
-	var files []casc.File
+	var files []root.File
 	var wanted [][]byte
 	var contents [][]byte
 	add := func(size int, want bool) {
 		content := bltetest.Noise(size, uint64(len(files)+1))
 		s := b.Add(content)
-		files = append(files, casc.File{Name: strings.Repeat("f", len(files)+1), CKey: s.CKey})
+		files = append(files, root.File{Name: strings.Repeat("f", len(files)+1), CKey: s.CKey})
 		if want {
 			wanted, contents = append(wanted, s.EKey[:keys.ShortSize]), append(contents, content)
 		}

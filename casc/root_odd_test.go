@@ -11,7 +11,11 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/internal/root/text"
+	"lorefs/casc/internal/root/tvfs"
+	"lorefs/casc/internal/root/wow"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 )
 
 // TestTVFSFlags reads manifests with all combinations of the known flags. Flags say which
@@ -61,7 +65,7 @@ func TestTVFSUnknown(t *testing.T) {
 	for _, at := range []int{12, 20, 28} {
 		binary.BigEndian.PutUint32(longer[at:], binary.BigEndian.Uint32(longer[at:])+more)
 	}
-	r, err := casc.ParseTVFS(slices.Insert(longer, head, make([]byte, more)...), nil)
+	r, err := tvfs.Parse(slices.Insert(longer, head, make([]byte, more)...), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,13 +87,13 @@ func TestWoWHeaderSize(t *testing.T) {
 	g := casctest.New()
 	g.Fill(t)
 	want := g.Files()
-	slices.SortStableFunc(want, func(a, b casc.File) int { return int(a.Flags) - int(b.Flags) })
+	slices.SortStableFunc(want, func(a, b root.File) int { return int(a.Flags) - int(b.Flags) })
 	for version := 2; version <= 3; version++ {
 		for _, size := range []int{20, 24, 28, 32, 64} {
 			data := slices.Concat(write.WoWRoot(version, g.Files())[:20], make([]byte, size-20), write.WoWRoot(version, g.Files())[24:])
 			data[4] = byte(size)
 			name := fmt.Sprintf("version %d, %d bytes", version, size)
-			r, err := casc.ParseWoWRoot(data)
+			r, err := wow.Parse(data)
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 				continue
@@ -107,16 +111,16 @@ func TestWoWHeaderSize(t *testing.T) {
 func TestWoWFewFiles(t *testing.T) {
 	for total := range 40 {
 		for named := range min(total, 5) + 1 {
-			var want []casc.File
+			var want []root.File
 			for i := range total {
-				f := casc.File{ID: uint32(7 * i), CKey: keys.Key{1, byte(i)}, Locale: casc.LocaleEnUS, Flags: casc.ContentNoNames}
+				f := root.File{ID: uint32(7 * i), CKey: keys.Key{1, byte(i)}, Locale: root.LocaleEnUS, Flags: root.ContentNoNames}
 				if i < named {
 					f.Flags, f.NameHash = 0, uint64(i+1)
 				}
 				want = append(want, f)
 			}
 			name := fmt.Sprintf("%d files, %d of them named", total, named)
-			r, err := casc.ParseWoWRoot(write.WoWRoot(1, want))
+			r, err := wow.Parse(write.WoWRoot(1, want))
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 				continue
@@ -129,7 +133,7 @@ func TestWoWFewFiles(t *testing.T) {
 	}
 }
 
-func sameWoWFiles(t *testing.T, name string, r *casc.WoWRoot, want []casc.File) {
+func sameWoWFiles(t *testing.T, name string, r *wow.Root, want []root.File) {
 	t.Helper()
 	i := 0
 	for f, err := range r.Files() {
@@ -147,7 +151,7 @@ func sameWoWFiles(t *testing.T, name string, r *casc.WoWRoot, want []casc.File) 
 // TestBadLines reads text roots with a bad line in every place. Only that line is lost, and
 // it is reported with its offset.
 func TestBadLines(t *testing.T) {
-	for kind, write := range map[string]func([]casc.File) []byte{"text": write.TextRoot, "overwatch": write.Overwatch} {
+	for kind, write := range map[string]func([]root.File) []byte{"text": write.TextRoot, "overwatch": write.Overwatch} {
 		for _, bad := range []string{"garbage line without key", "short.txt|abcd", "a|b|c|d|e|name only|", "|0123456789abcdef0123456789abcdef||||"} {
 			filled := casctest.New()
 			filled.Fill(t)
@@ -180,12 +184,12 @@ func TestBadLines(t *testing.T) {
 // TestManyBadLines checks that a root of bad lines only is an error, and that not all of
 // very many are reported.
 func TestManyBadLines(t *testing.T) {
-	if r, err := casc.ParseTextRoot([]byte("bad\nbad\n")); r != nil || err == nil {
+	if r, err := text.Parse([]byte("bad\nbad\n")); r != nil || err == nil {
 		t.Errorf("%v, %v", r, err)
 	}
 	const lines = 5000
-	good := write.TextRoot([]casc.File{{Name: "good", CKey: keys.Key{1}}})
-	r, err := casc.ParseTextRoot(append(good, strings.Repeat("bad\n", lines)...))
+	good := write.TextRoot([]root.File{{Name: "good", CKey: keys.Key{1}}})
+	r, err := text.Parse(append(good, strings.Repeat("bad\n", lines)...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,12 +217,12 @@ func readName(t *testing.T, st *casc.Storage, name string) string {
 func TestLookupVariants(t *testing.T) {
 	for _, reverse := range []bool{false, true} {
 		g := casctest.New()
-		var files []casc.File
-		for _, flags := range []casc.ContentFlags{casc.ContentLowViolence, casc.ContentDontLoad, casc.ContentNoCompression, 0} {
+		var files []root.File
+		for _, flags := range []root.ContentFlags{root.ContentLowViolence, root.ContentDontLoad, root.ContentNoCompression, 0} {
 			s := g.Add(fmt.Appendf(nil, "flags %x", flags))
-			files = append(files, casc.File{ID: 7, CKey: s.CKey, NameHash: casc.NameHash("a/b"), Flags: flags, Locale: casc.LocaleEnUS})
+			files = append(files, root.File{ID: 7, CKey: s.CKey, NameHash: root.NameHash("a/b"), Flags: flags, Locale: root.LocaleEnUS})
 		}
-		files[3].Locale = casc.LocaleDeDE
+		files[3].Locale = root.LocaleDeDE
 		if reverse {
 			slices.Reverse(files)
 		}
@@ -227,7 +231,7 @@ func TestLookupVariants(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		names, err := casc.ReadListFile(strings.NewReader("7;A/B\n"), 6, func(int, error) {})
+		names, err := root.ReadListFile(strings.NewReader("7;A/B\n"), 6, func(int, error) {})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -256,7 +260,7 @@ func TestNotInEncoding(t *testing.T) {
 	const at = 1
 	files[at].Spans[0].CKey = strange
 	nested := g.Add(write.TVFS(files[:3]))
-	top := append(slices.Clone(files[3:]), casc.File{Name: "sub", Spans: []casc.Span{{EKey: nested.EKey, CKey: keys.Key{9}, Size: nested.Size, ContentSize: nested.Size}}})
+	top := append(slices.Clone(files[3:]), root.File{Name: "sub", Spans: []root.Span{{EKey: nested.EKey, CKey: keys.Key{9}, Size: nested.Size, ContentSize: nested.Size}}})
 	g.Ref("vfs-root", g.Add(write.TVFS(top)))
 	g.Ref("vfs-1", nested)
 	st := openBuilt(t, g)

@@ -19,6 +19,7 @@ import (
 	"lorefs/blte"
 	"lorefs/casc/config"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 	"lorefs/internal/flight"
 )
 
@@ -38,10 +39,10 @@ type Options struct {
 	// Keys are used besides the published keys and those of the build's key ring.
 	Keys blte.KeyRing
 	// Names are for roots without names.
-	Names *ListFile
+	Names *root.ListFile
 	// Locale leaves out files that are only for other languages than this one and its
 	// Fallback. Default: all files.
-	Locale Locale
+	Locale root.Locale
 	// Blocks keeps decoded chunks, numbered by encoding key, and parts of the local index.
 	// Default: each open file keeps one chunk, and the index stays in memory.
 	Blocks blte.BlockCache

@@ -10,6 +10,7 @@ import (
 	"lorefs/casc/config"
 	"lorefs/casc/internal/format"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 )
 
 // Content reads a whole file by its content key. It does not cache chunks, because tables
@@ -50,14 +51,14 @@ func (s *Storage) referred(ctx context.Context, ref config.Ref) ([]byte, error) 
 
 // rootFiles are the files of the root.
 type rootFiles struct {
-	list []File
+	list []root.File
 	err  error
 }
 
 // Files returns the files that the root names, in its order. Files without names get them
 // from the list file. The first call reads the root; the list must not be changed. If the
 // root is damaged, Files returns an error and the files before the damage.
-func (s *Storage) Files(ctx context.Context) ([]File, error) {
+func (s *Storage) Files(ctx context.Context) ([]root.File, error) {
 	files := s.files.now.Load()
 	if files != nil {
 		return files.list, files.err
@@ -87,7 +88,7 @@ func (s *Storage) readFiles(ctx context.Context) (files rootFiles) {
 			return files
 		}
 		if f.Name == "" {
-			f.Name = cleanName(s.opts.Names.Name(&f))
+			f.Name = root.CleanName(s.opts.Names.Name(&f))
 		}
 		files.list = append(files.list, f)
 	}
@@ -97,8 +98,8 @@ func (s *Storage) readFiles(ctx context.Context) (files rootFiles) {
 // Manifests returns the files that the build configuration refers to and that users may
 // want to see: ENCODING, ROOT, INSTALL, DOWNLOAD, SIZE, PATCH, PATCH-INDEX and vfs-root, if
 // it has them.
-func (s *Storage) Manifests() ([]File, error) {
-	var files []File
+func (s *Storage) Manifests() ([]root.File, error) {
+	var files []root.File
 	for _, name := range []string{"encoding", "root", "install", "download", "size", "patch", "patch-index", "vfs-root"} {
 		ref, err := s.BuildConfig.Ref(name)
 		if err != nil {
@@ -107,7 +108,7 @@ func (s *Storage) Manifests() ([]File, error) {
 		if ref.CKey.IsZero() {
 			continue
 		}
-		f := File{Name: strings.ToUpper(name), CKey: ref.CKey, Size: -1}
+		f := root.File{Name: strings.ToUpper(name), CKey: ref.CKey, Size: -1}
 		if ref.Size > 0 {
 			f.Size = ref.Size
 		}
@@ -118,7 +119,7 @@ func (s *Storage) Manifests() ([]File, error) {
 			f.CKey, ref.EKey = keys.Key{}, ref.CKey
 		}
 		if !ref.EKey.IsZero() && ref.Size > 0 {
-			f.Spans = []Span{{EKey: ref.EKey, KeySize: len(ref.EKey), CKey: f.CKey, Size: ref.Size, ContentSize: ref.Size}}
+			f.Spans = []root.Span{{EKey: ref.EKey, KeySize: len(ref.EKey), CKey: f.CKey, Size: ref.Size, ContentSize: ref.Size}}
 		}
 		files = append(files, f)
 	}
@@ -136,7 +137,7 @@ type nameIndex struct {
 
 func (x *nameIndex) hash(name string) uint64 { return maphash.String(x.seed, strings.ToLower(name)) }
 
-func (x *nameIndex) build(files []File) {
+func (x *nameIndex) build(files []root.File) {
 	x.seed = maphash.MakeSeed()
 	x.first = make(map[uint64]int32, len(files))
 	x.next = make([]int32, len(files))
@@ -156,18 +157,18 @@ func (x *nameIndex) build(files []File) {
 // Lookup finds the file with a name: an exact match, or else one that differs only in case.
 // Slashes may be backslashes. If there are several it takes the lowest ContentFlags.Rank
 // and then the first in PreferredLocale or, failing that, in its Fallback. If there is none the error matches ErrNotFound.
-func (s *Storage) Lookup(ctx context.Context, name string) (File, error) {
+func (s *Storage) Lookup(ctx context.Context, name string) (root.File, error) {
 	files, err := s.Files(ctx)
 	if err != nil {
-		return File{}, err
+		return root.File{}, err
 	}
 	return s.lookupIn(files, name)
 }
 
 // lookupIn is Lookup in the list that Files returned.
-func (s *Storage) lookupIn(files []File, name string) (File, error) {
+func (s *Storage) lookupIn(files []root.File, name string) (root.File, error) {
 	s.names.once.Do(func() { s.names.build(files) })
-	name = cleanName(name)
+	name = root.CleanName(name)
 	best, bestRank := int32(-1), 0
 	i, ok := s.names.first[s.names.hash(name)]
 	for ; ok && i >= 0; i = s.names.next[i] {
@@ -176,13 +177,13 @@ func (s *Storage) lookupIn(files []File, name string) (File, error) {
 		}
 	}
 	if best < 0 {
-		return File{}, fmt.Errorf("casc: %q: %w", name, ErrNotFound)
+		return root.File{}, fmt.Errorf("casc: %q: %w", name, ErrNotFound)
 	}
 	return files[best], nil
 }
 
 // rank returns how well a file matches a name; 0 is not at all.
-func (s *Storage) rank(f *File, name string) int {
+func (s *Storage) rank(f *root.File, name string) int {
 	if !strings.EqualFold(f.Name, name) {
 		return 0
 	}
@@ -202,18 +203,18 @@ func (s *Storage) rank(f *File, name string) int {
 
 // PreferredLocale returns the language whose file gets a name that several have:
 // Options.Locale, or the language in the build's tags.
-func (s *Storage) PreferredLocale() Locale {
+func (s *Storage) PreferredLocale() root.Locale {
 	if s.opts.Locale != 0 {
 		return s.opts.Locale
 	}
 	for _, group := range s.Build.Tags {
 		for word := range strings.FieldsSeq(group) {
-			if l, err := ParseLocale(word); err == nil {
+			if l, err := root.ParseLocale(word); err == nil {
 				return l
 			}
 		}
 	}
-	return LocaleEnUS
+	return root.LocaleEnUS
 }
 
 // Install reads the install manifest. If the build has none the error matches ErrNotFound.

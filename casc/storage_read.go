@@ -11,6 +11,7 @@ import (
 
 	"lorefs/blte"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 	"lorefs/internal/readat"
 )
 
@@ -193,7 +194,7 @@ func openRaw(ctx context.Context, p place, key []byte) (decoded, error) {
 }
 
 // Open opens a file of Files.
-func (s *Storage) Open(ctx context.Context, f *File) (*Content, error) {
+func (s *Storage) Open(ctx context.Context, f *root.File) (*Content, error) {
 	if f.Err != nil {
 		return nil, fmt.Errorf("casc: %s: %w", f.Name, f.Err)
 	}
@@ -304,7 +305,7 @@ func (s *Storage) openEncoded(ctx context.Context, prefix []byte, as access) (*C
 // Stat describes a file of Files. It looks into the encoding file and the indexes. It looks
 // at the beginnings of chunks only if the encoding file does not say how the file is
 // encoded.
-func (s *Storage) Stat(ctx context.Context, f *File) (Info, error) {
+func (s *Storage) Stat(ctx context.Context, f *root.File) (Info, error) {
 	if f.Err != nil {
 		return Info{}, fmt.Errorf("casc: %s: %w", f.Name, f.Err)
 	}

@@ -9,28 +9,30 @@ import (
 	"slices"
 
 	"lorefs/casc/config"
+	"lorefs/casc/internal/root/tvfs"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 )
 
 // Walk yields the files that the root names, in its order, without those that are only for
 // other languages than Options.Locale and its Fallback. Names are the root's own, without the list file.
 // Walk reads the root each time and keeps nothing of it. An error comes last.
-func (s *Storage) Walk(ctx context.Context) iter.Seq2[File, error] {
-	return func(yield func(File, error) bool) {
-		root, err := s.loadRoot(ctx)
+func (s *Storage) Walk(ctx context.Context) iter.Seq2[root.File, error] {
+	return func(yield func(root.File, error) bool) {
+		top, err := s.loadRoot(ctx)
 		if err != nil {
-			yield(File{}, err)
+			yield(root.File{}, err)
 			return
 		}
 		defer func() {
 			if ctx.Err() == nil { // else parts are missing that are not damaged
-				s.noteProblems(root)
+				s.noteProblems(top)
 			}
 		}()
 		locale := s.opts.Locale | s.opts.Locale.Fallback()
-		for f, err := range root.Files() {
+		for f, err := range top.Files() {
 			if err != nil {
-				yield(File{}, fmt.Errorf("%s root: %w", root.Kind(), err))
+				yield(root.File{}, fmt.Errorf("%s root: %w", top.Kind(), err))
 				return
 			}
 			if locale != 0 && f.Locale != 0 && f.Locale&locale == 0 {
@@ -41,7 +43,7 @@ func (s *Storage) Walk(ctx context.Context) iter.Seq2[File, error] {
 			}
 		}
 		if err := ctx.Err(); err != nil {
-			yield(File{}, err)
+			yield(root.File{}, err)
 		}
 	}
 }
@@ -55,34 +57,34 @@ func (s *Storage) Kind(ctx context.Context) string {
 	if kind != "" {
 		return kind
 	}
-	if root, err := s.loadRoot(ctx); err == nil {
-		kind = root.Kind()
+	if top, err := s.loadRoot(ctx); err == nil {
+		kind = top.Kind()
 	}
 	return kind
 }
 
 // loadRoot reads the root. It notes its kind and the faults of the roots that it would have
 // preferred.
-func (s *Storage) loadRoot(ctx context.Context) (Root, error) {
-	root, faults, err := s.chooseRoot(ctx)
+func (s *Storage) loadRoot(ctx context.Context) (root.Root, error) {
+	top, faults, err := s.chooseRoot(ctx)
 	if err := cmp.Or(ctx.Err(), err); err != nil {
 		return nil, err // a root that could not be read in time is no damaged one
 	}
 	s.root.mu.Lock()
 	known := s.root.kind != ""
-	s.root.kind, s.root.faults = root.Kind(), faults
+	s.root.kind, s.root.faults = top.Kind(), faults
 	s.root.mu.Unlock()
 	for _, err := range faults {
 		if !known { // a second reading has nothing new to report
 			s.warn(err)
 		}
 	}
-	return root, nil
+	return top, nil
 }
 
 // noteProblems takes over the faults of the root.
-func (s *Storage) noteProblems(root Root) {
-	p, ok := root.(Problems)
+func (s *Storage) noteProblems(top root.Root) {
+	p, ok := top.(root.Problems)
 	if !ok {
 		return
 	}
@@ -99,7 +101,7 @@ func (s *Storage) noteProblems(root Root) {
 // than the virtual file system of the same build. Then follow the virtual file system, the
 // root, and the install manifest, which at least has names. The faults are those of the
 // roots that could not be used.
-func (s *Storage) chooseRoot(ctx context.Context) (root Root, faults []error, err error) {
+func (s *Storage) chooseRoot(ctx context.Context) (top root.Root, faults []error, err error) {
 	ref, err := s.BuildConfig.Ref("root")
 	if err != nil {
 		return nil, nil, err
@@ -109,7 +111,7 @@ func (s *Storage) chooseRoot(ctx context.Context) (root Root, faults []error, er
 		return nil, nil, err
 	}
 	if !ref.CKey.IsZero() {
-		root, err = s.contentRoot(ctx, ref.CKey)
+		top, err = s.contentRoot(ctx, ref.CKey)
 		if s.Unreached(err) {
 			return nil, nil, fmt.Errorf("root: %w", err)
 		}
@@ -117,7 +119,7 @@ func (s *Storage) chooseRoot(ctx context.Context) (root Root, faults []error, er
 			faults = append(faults, fmt.Errorf("root: %w", err))
 		}
 	}
-	if !vfs.EKey.IsZero() && (root == nil || root.Kind() != "wow") {
+	if !vfs.EKey.IsZero() && (top == nil || top.Kind() != "wow") {
 		v, err := s.vfsRoot(ctx, vfs)
 		if err == nil {
 			return v, faults, nil
@@ -127,22 +129,22 @@ func (s *Storage) chooseRoot(ctx context.Context) (root Root, faults []error, er
 		}
 		faults = append(faults, fmt.Errorf("vfs-root: %w", err))
 	}
-	if root != nil {
-		return root, faults, nil
+	if top != nil {
+		return top, faults, nil
 	}
 	if len(faults) > 0 && s.BuildConfig.Text("install") == "" {
 		return nil, nil, errors.Join(faults...)
 	}
-	if root, err = s.installRoot(ctx); err != nil {
+	if top, err = s.installRoot(ctx); err != nil {
 		return nil, nil, errors.Join(append(faults, err)...)
 	}
 	for i, err := range faults {
 		faults[i] = fmt.Errorf("%w, and those of the install manifest stand for them: %w", ErrNoRoot, err)
 	}
-	return root, faults, nil
+	return top, faults, nil
 }
 
-func (s *Storage) contentRoot(ctx context.Context, ckey keys.Key) (Root, error) {
+func (s *Storage) contentRoot(ctx context.Context, ckey keys.Key) (root.Root, error) {
 	data, err := s.Content(ctx, ckey)
 	if err != nil {
 		return nil, err
@@ -151,12 +153,12 @@ func (s *Storage) contentRoot(ctx context.Context, ckey keys.Key) (Root, error) 
 }
 
 // vfsRoot reads the virtual file system, and says which manifests are nested in it.
-func (s *Storage) vfsRoot(ctx context.Context, ref config.Ref) (Root, error) {
+func (s *Storage) vfsRoot(ctx context.Context, ref config.Ref) (root.Root, error) {
 	data, err := s.referred(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
-	t, err := ParseTVFS(data, loader{ctx, s})
+	t, err := tvfs.Parse(data, loader{ctx, s})
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +171,7 @@ func (s *Storage) vfsRoot(ctx context.Context, ref config.Ref) (Root, error) {
 	return t, nil
 }
 
-func (s *Storage) installRoot(ctx context.Context) (Root, error) {
+func (s *Storage) installRoot(ctx context.Context) (root.Root, error) {
 	ref, err := s.BuildConfig.Ref("install")
 	if err != nil {
 		return nil, err
@@ -185,7 +187,7 @@ func (s *Storage) installRoot(ctx context.Context) (Root, error) {
 }
 
 // Locale is Options.Locale.
-func (s *Storage) Locale() Locale { return s.opts.Locale }
+func (s *Storage) Locale() root.Locale { return s.opts.Locale }
 
 // FillsMissingKeys is Options.FillMissingKeys.
 func (s *Storage) FillsMissingKeys() bool { return s.opts.FillMissingKeys }

@@ -17,6 +17,7 @@ import (
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 )
 
 func TestBuilt(t *testing.T) {
@@ -151,7 +152,7 @@ func second[A any](_ A, err error) error { return err }
 func TestManifestsOfAStorage(t *testing.T) {
 	g := newGame()
 	s := g.Add([]byte("content"))
-	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "x", CKey: s.CKey}})))
+	g.Root(g.Add(write.TextRoot([]root.File{{Name: "x", CKey: s.CKey}})))
 	patch, key := write.Patch([]casc.PatchFile{{CKey: s.CKey, Size: 7, Patches: []casc.PatchStep{{From: keys.Key{1}, FromSize: 9, EKey: keys.Key{2}, Size: 3}}}})
 	g.AddRaw(patch, key)
 	g.Config = append(g.Config, "patch = "+key.String(), fmt.Sprintf("patch-size = %d", len(patch)))
@@ -280,7 +281,7 @@ func TestKeyRing(t *testing.T) {
 	g := newGame()
 	e := &blte.Encryption{Name: bltetest.KeyName, IV: []byte{1, 2, 3, 4}, Cipher: blte.CipherSalsa20}
 	s := g.AddChunks("b:{*=e:{8877665544332211,01020304,n}}", blte.WriteOptions{}, blte.Chunk{Content: []byte("lore"), Encrypt: e, Key: bltetest.Key()})
-	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "x", CKey: s.CKey}})))
+	g.Root(g.Add(write.TextRoot([]root.File{{Name: "x", CKey: s.CKey}})))
 	raw := binary.LittleEndian.AppendUint64(nil, uint64(bltetest.KeyName))
 	k := bltetest.Key()
 	// A bad line costs only its own key, and is reported.
@@ -316,7 +317,7 @@ func TestFirstLocalForm(t *testing.T) {
 	g.Add(content)
 	g.AddChunks("n", blte.WriteOptions{Long: true}, blte.Chunk{Content: content})
 	g.Stored[0].Absent = true
-	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "x", CKey: write.Key(content)}})))
+	g.Root(g.Add(write.TextRoot([]root.File{{Name: "x", CKey: write.Key(content)}})))
 	for form, build := range casctest.Builds {
 		files, err := build(g.Game)
 		if err != nil {
@@ -378,21 +379,21 @@ func TestEarlyInstall(t *testing.T) {
 func TestLocales(t *testing.T) {
 	g := newGame()
 	german, english := g.Add([]byte("Hallo")), g.Add([]byte("Hello"))
-	g.Root(g.Add(write.WoWRoot(3, []casc.File{
-		{ID: 7, CKey: german.CKey, Locale: casc.LocaleDeDE}, {ID: 7, CKey: english.CKey, Locale: casc.LocaleEnUS | casc.LocaleEnGB},
+	g.Root(g.Add(write.WoWRoot(3, []root.File{
+		{ID: 7, CKey: german.CKey, Locale: root.LocaleDeDE}, {ID: 7, CKey: english.CKey, Locale: root.LocaleEnUS | root.LocaleEnGB},
 	})))
 	files, err := g.Install()
 	if err != nil {
 		t.Fatal(err)
 	}
-	names, err := casc.ParseListFile([]byte("7;hello.txt"))
+	names, err := root.ParseListFile([]byte("7;hello.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for locale, want := range map[casc.Locale]struct {
+	for locale, want := range map[root.Locale]struct {
 		files int
 		text  string
-	}{0: {2, "Hello"}, casc.LocaleDeDE: {1, "Hallo"}, casc.LocaleEnGB: {1, "Hello"}, casc.LocaleDeDE | casc.LocaleEnUS: {2, "Hallo"}, casc.LocaleKoKR: {0, ""}} {
+	}{0: {2, "Hello"}, root.LocaleDeDE: {1, "Hallo"}, root.LocaleEnGB: {1, "Hello"}, root.LocaleDeDE | root.LocaleEnUS: {2, "Hallo"}, root.LocaleKoKR: {0, ""}} {
 		st, err := casc.Open(casctest.FS(files), casc.Options{Names: names, Locale: locale})
 		if err != nil {
 			t.Fatal(err)
@@ -415,26 +416,26 @@ func TestLocales(t *testing.T) {
 }
 
 func TestLocaleNames(t *testing.T) {
-	for text, want := range map[string]casc.Locale{"enUS": 2, "DEDE": 0x20, "ptPT": 0x10000} {
-		if l, err := casc.ParseLocale(text); err != nil || l != want || !strings.EqualFold(l.String(), text) {
+	for text, want := range map[string]root.Locale{"enUS": 2, "DEDE": 0x20, "ptPT": 0x10000} {
+		if l, err := root.ParseLocale(text); err != nil || l != want || !strings.EqualFold(l.String(), text) {
 			t.Errorf("%s: %v, %v", text, l, err)
 		}
 	}
-	if _, err := casc.ParseLocale("xxXX"); err == nil {
+	if _, err := root.ParseLocale("xxXX"); err == nil {
 		t.Error("xxXX")
 	}
-	if s := casc.Locale(0x80000022).String(); s != "enUS|deDE|0x80000000" {
+	if s := root.Locale(0x80000022).String(); s != "enUS|deDE|0x80000000" {
 		t.Error(s)
 	}
 }
 
 func TestListFile(t *testing.T) {
-	l, err := casc.ParseListFile([]byte("\ufeff# names\r\n5;a/b.txt\r\n5;other\n4294967295;last\n\nWorld\\Map.adt\n7;with;semicolon"))
+	l, err := root.ParseListFile([]byte("\ufeff# names\r\n5;a/b.txt\r\n5;other\n4294967295;last\n\nWorld\\Map.adt\n7;with;semicolon"))
 	if err != nil || l.Len() != 5 {
 		t.Fatal(l.Len(), err)
 	}
-	hash := casc.NameHash("world/map.ADT")
-	for want, f := range map[string]casc.File{
+	hash := root.NameHash("world/map.ADT")
+	for want, f := range map[string]root.File{
 		"a/b.txt": {ID: 5, HasID: true}, "last": {ID: 0xFFFFFFFF, HasID: true}, "with;semicolon": {ID: 7, HasID: true},
 		`World\Map.adt`: {ID: 6, HasID: true, NameHash: hash, HasHash: true}, "": {ID: 6, HasID: true, NameHash: 1, HasHash: true},
 	} {
@@ -442,12 +443,12 @@ func TestListFile(t *testing.T) {
 			t.Errorf("%+v: %q, want %q", f, got, want)
 		}
 	}
-	var none *casc.ListFile
-	if none.Len() != 0 || none.Name(&casc.File{ID: 5, HasID: true}) != "" {
+	var none *root.ListFile
+	if none.Len() != 0 || none.Name(&root.File{ID: 5, HasID: true}) != "" {
 		t.Error("no list has names")
 	}
 	var bad []string
-	l, err = casc.ReadListFile(strings.NewReader("id;path\n1;a\nx;b\n4294967296;c\n2;d\n"), 9, func(line int, err error) {
+	l, err = root.ReadListFile(strings.NewReader("id;path\n1;a\nx;b\n4294967296;c\n2;d\n"), 9, func(line int, err error) {
 		bad = append(bad, fmt.Sprintf("%d: %v", line, err))
 	})
 	told := `3: casc: list file: offset 0xc: "x": no file data ID|4: casc: list file: offset 0x10: "4294967296": no file data ID`
@@ -457,7 +458,7 @@ func TestListFile(t *testing.T) {
 	for text, want := range map[string]string{
 		"1;a\n" + strings.Repeat("b", 1<<16): "casc: list file: offset 0x4: a line of more than 65536 bytes",
 	} {
-		if _, err := casc.ParseListFile([]byte(text)); err == nil || err.Error() != want {
+		if _, err := root.ParseListFile([]byte(text)); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}

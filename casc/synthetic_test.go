@@ -15,6 +15,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 	"lorefs/internal/testneeds"
 )
 
@@ -82,7 +83,7 @@ func (s *synthetic) open(t testing.TB, list string, opts casc.Options) *casc.Sto
 	}
 	opts.Keys = keys
 	if text := s.Beside["listfile."+list]; text != nil {
-		if opts.Names, err = casc.ParseListFile(text); err != nil {
+		if opts.Names, err = root.ParseListFile(text); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -118,7 +119,7 @@ func TestManifest(t *testing.T) {
 				t.Errorf("%s: %v", kind, p)
 			}
 			for _, f := range s.Files {
-				if list == "txt" && f.CFlags&uint32(casc.ContentNoNames) != 0 {
+				if list == "txt" && f.CFlags&uint32(root.ContentNoNames) != 0 {
 					continue // it can be named by its ID only
 				}
 				s.checkFile(t, st, &f)
@@ -184,7 +185,7 @@ func TestCascLib(t *testing.T) {
 			continue // CascLib does not read the update section
 		}
 		s := loadSynthetic(t, kind)
-		st := s.open(t, "csv", casc.Options{Locale: casc.LocaleEnUS}) // as CascLib, by the tags
+		st := s.open(t, "csv", casc.Options{Locale: root.LocaleEnUS}) // as CascLib, by the tags
 		files, err := st.Files(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -216,7 +217,7 @@ func TestCascLib(t *testing.T) {
 	}
 }
 
-func compareRow(t *testing.T, kind string, st *casc.Storage, f *casc.File, r *cascLibRow) {
+func compareRow(t *testing.T, kind string, st *casc.Storage, f *root.File, r *cascLibRow) {
 	t.Helper()
 	info, err := st.Stat(t.Context(), f)
 	if err != nil || info.Size != r.size || (info.State == casc.StateNotLocal) == r.local || max(len(f.Spans), 1) != r.spans {

@@ -16,6 +16,7 @@ import (
 	"lorefs/blte"
 	"lorefs/casc/config"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 	"lorefs/internal/cores"
 	"lorefs/internal/shown"
 )
@@ -57,7 +58,7 @@ type Finding struct {
 	// at its place, without File, and then again for each file that can't be read from
 	// another encoded form. Row is its entry in the root.
 	File string
-	Row  *File
+	Row  *root.File
 	// EKey is the encoding key, or its first keys.ShortSize bytes if it comes from a local
 	// index.
 	EKey []byte
@@ -153,7 +154,7 @@ func (s *Storage) Verify(ctx context.Context, opts VerifyOptions) iter.Seq2[Find
 				err = cmp.Or(v.nameDamaged(), err)
 			}
 			if err != nil {
-				if !errors.Is(err, errStopped) {
+				if !errors.Is(err, errVerifyStopped) {
 					yield(Finding{}, err)
 				}
 				return
@@ -161,6 +162,9 @@ func (s *Storage) Verify(ctx context.Context, opts VerifyOptions) iter.Seq2[Find
 		}
 	}
 }
+
+// errVerifyStopped ends a run when the caller wants no more.
+var errVerifyStopped = errors.New("stopped")
 
 type verifier struct {
 	s     *Storage
@@ -182,7 +186,7 @@ func (v *verifier) report(f Finding) error {
 		return err
 	}
 	if !v.yield(f) {
-		return errStopped
+		return errVerifyStopped
 	}
 	return nil
 }

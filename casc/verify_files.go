@@ -9,6 +9,7 @@ import (
 
 	"lorefs/blte"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 )
 
 // files looks for each file that the root names.
@@ -21,7 +22,7 @@ func (v *verifier) files() error {
 			break
 		}
 		if f.Name == "" {
-			f.Name = cleanName(v.s.opts.Names.Name(&f))
+			f.Name = root.CleanName(v.s.opts.Names.Name(&f))
 		}
 		if err := v.file(&f); err != nil {
 			return err
@@ -57,7 +58,7 @@ func (v *verifier) nameDamaged() error {
 			continue
 		}
 		if f.Name == "" {
-			f.Name = cleanName(v.s.opts.Names.Name(&f))
+			f.Name = root.CleanName(v.s.opts.Names.Name(&f))
 		}
 		if err := v.file(&f); err != nil {
 			return err
@@ -66,13 +67,13 @@ func (v *verifier) nameDamaged() error {
 	return nil
 }
 
-func (v *verifier) file(f *File) error {
+func (v *verifier) file(f *root.File) error {
 	r, err := v.readFrom(f)
 	if err != nil {
-		return v.report(Finding{Kind: v.kindOf(err), File: f.label(), Row: f, What: err.Error()})
+		return v.report(Finding{Kind: v.kindOf(err), File: f.Label(), Row: f, What: err.Error()})
 	}
 	if found, bad := v.stateOfAll(r); bad {
-		found.File, found.Row = f.label(), f
+		found.File, found.Row = f.Label(), f
 		return v.report(found)
 	}
 	return v.isEncoded(f)
@@ -81,7 +82,7 @@ func (v *verifier) file(f *File) error {
 // isEncoded reports a file whose encoding keys the root has, while the encoding file lacks
 // its content key: it can be read, but only the root leads to it. Nested manifests are left
 // out, since the build configuration names them.
-func (v *verifier) isEncoded(f *File) error {
+func (v *verifier) isEncoded(f *root.File) error {
 	if strings.HasSuffix(f.Name, ":") {
 		return nil
 	}
@@ -95,7 +96,7 @@ func (v *verifier) isEncoded(f *File) error {
 			continue // damage was reported already
 		}
 		return v.report(Finding{
-			Kind: FindingMissing, File: f.label(), Row: f, EKey: s.EKey[:s.KeySize],
+			Kind: FindingMissing, File: f.Label(), Row: f, EKey: s.EKey[:s.KeySize],
 			What: fmt.Sprintf("content key %v is not in the encoding file; the file is read by the encoding key that the root has", s.CKey),
 		})
 	}
@@ -124,7 +125,7 @@ func (v *verifier) stateOfAll(r reading) (found Finding, bad bool) {
 }
 
 // readFrom returns the encoded files of a file, all of them local.
-func (v *verifier) readFrom(f *File) (r reading, err error) {
+func (v *verifier) readFrom(f *root.File) (r reading, err error) {
 	if f.Err != nil {
 		return r, f.Err
 	}
@@ -200,17 +201,4 @@ func (v *verifier) stateOf(key []byte) (found Finding, bad bool) {
 		found.Archive, found.Off = p.file, p.off
 	}
 	return found, true
-}
-
-// label returns the name of a file for people.
-func (f *File) label() string {
-	switch {
-	case f.Name != "":
-		return f.Name
-	case f.HasID:
-		return fmt.Sprintf("file data ID %d", f.ID)
-	case f.HasHash:
-		return fmt.Sprintf("name hash %016x", f.NameHash)
-	}
-	return "content key " + f.CKey.String()
 }

@@ -14,6 +14,7 @@ import (
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 	"lorefs/internal/testneeds"
 )
 
@@ -83,7 +84,7 @@ func (g game) nameOf(file string) string {
 func TestVerifyTellsThePlaceOnce(t *testing.T) {
 	g := newGame()
 	s := g.Add([]byte("content"))
-	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "x", CKey: s.CKey}})))
+	g.Root(g.Add(write.TextRoot([]root.File{{Name: "x", CKey: s.CKey}})))
 	g.AddRaw([]byte("no BLTE"), keys.Key{1})
 	files, err := g.Install()
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"lorefs/casc"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 )
 
 // Kind says how a file differs.
@@ -32,7 +33,7 @@ type Difference struct {
 	Kind Kind
 	// File is the file in the new root, or in the old one if it was removed. A file without a
 	// name has the one that Options.Lists have for it.
-	File casc.File
+	File root.File
 	// Old and New are the content keys that the file has in one of the roots only or, of an
 	// Unsure one, the encoding keys. They lack files that are put together of parts.
 	Old, New []keys.Key
@@ -127,8 +128,8 @@ func (c *comparison) run(part uint32) error {
 }
 
 // walk yields the files of a root until the context ends.
-func (c *comparison) walk(st *casc.Storage) iter.Seq2[casc.File, error] {
-	return func(yield func(casc.File, error) bool) {
+func (c *comparison) walk(st *casc.Storage) iter.Seq2[root.File, error] {
+	return func(yield func(root.File, error) bool) {
 		for f, err := range st.Walk(c.ctx) {
 			if err == nil {
 				err = c.ctx.Err()
@@ -196,7 +197,7 @@ func find(r []record, id identity) (found []record, at int) {
 }
 
 // tellNew yields a file of the new root that differs, once.
-func (c *comparison) tellNew(f *casc.File) error {
+func (c *comparison) tellNew(f *root.File) error {
 	r := recordOf(f)
 	now, at := find(c.after, r.id)
 	if now == nil || c.saidAfter[at] {
@@ -224,7 +225,7 @@ func (c *comparison) tellNew(f *casc.File) error {
 }
 
 // tellRemoved yields a file of the old root that the new one does not have, once.
-func (c *comparison) tellRemoved(f *casc.File) error {
+func (c *comparison) tellRemoved(f *root.File) error {
 	r := recordOf(f)
 	before, at := find(c.before, r.id)
 	if before == nil || c.saidBefore[at] {
@@ -237,7 +238,7 @@ func (c *comparison) tellRemoved(f *casc.File) error {
 	return c.tell(&Difference{Kind: Removed, Old: ofKind(before, nil, Removed)}, f)
 }
 
-func (c *comparison) tell(d *Difference, f *casc.File) error {
+func (c *comparison) tell(d *Difference, f *root.File) error {
 	d.File = *f
 	c.names.name(&d.File)
 	if !c.yield(*d, nil) {

@@ -16,6 +16,7 @@ import (
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 )
 
 // build opens a build with a root of a kind, of files whose content is given by name. twice
@@ -23,7 +24,7 @@ import (
 func build(t *testing.T, kind string, content map[string]string, twice ...string) *casc.Storage {
 	t.Helper()
 	g := casctest.New()
-	var files []casc.File
+	var files []root.File
 	for _, name := range slices.Sorted(maps.Keys(content)) {
 		text := []byte(content[name])
 		spec, chunk := "n", blte.Chunk{Content: text}
@@ -32,13 +33,13 @@ func build(t *testing.T, kind string, content map[string]string, twice ...string
 		}
 		s := g.AddChunks(spec, blte.WriteOptions{}, chunk)
 		name, language, _ := strings.Cut(name, "@")
-		f := casc.File{
-			Name: name, CKey: s.CKey, ID: uint32(name[len(name)-1]), NameHash: casc.NameHash(name), Flags: casc.ContentNoNames, Locale: casc.LocaleEnUS,
-			Spans: []casc.Span{{EKey: s.EKey, CKey: s.CKey, Size: s.Size, ContentSize: s.Size}},
+		f := root.File{
+			Name: name, CKey: s.CKey, ID: uint32(name[len(name)-1]), NameHash: root.NameHash(name), Flags: root.ContentNoNames, Locale: root.LocaleEnUS,
+			Spans: []root.Span{{EKey: s.EKey, CKey: s.CKey, Size: s.Size, ContentSize: s.Size}},
 		}
 		if language != "" {
 			var err error
-			if f.Locale, err = casc.ParseLocale(language); err != nil {
+			if f.Locale, err = root.ParseLocale(language); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -156,11 +157,11 @@ func TestCompareParts(t *testing.T) {
 	parts := func(sizes ...int64) *casc.Storage {
 		g := casctest.New()
 		s := g.Add([]byte("some content"))
-		var spans []casc.Span
+		var spans []root.Span
 		for _, n := range sizes {
-			spans = append(spans, casc.Span{EKey: s.EKey, CKey: s.CKey, Off: 1, Size: n, ContentSize: s.Size})
+			spans = append(spans, root.Span{EKey: s.EKey, CKey: s.CKey, Off: 1, Size: n, ContentSize: s.Size})
 		}
-		g.Ref("vfs-root", g.Add(write.TVFS([]casc.File{{Name: "parts", Spans: spans}})))
+		g.Ref("vfs-root", g.Add(write.TVFS([]root.File{{Name: "parts", Spans: spans}})))
 		install, err := g.Install()
 		if err != nil {
 			t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lorefs/casc"
+	"lorefs/casc/root"
 )
 
 // names are the names in lists of files that differ.
@@ -15,7 +16,7 @@ type names struct {
 }
 
 // name gives a file without a name that of the lists.
-func (n *names) name(f *casc.File) {
+func (n *names) name(f *root.File) {
 	if f.Name == "" && f.HasID {
 		f.Name = n.ids[f.ID]
 	}
@@ -62,7 +63,7 @@ func (c *comparison) readList(open func() (io.ReadCloser, error)) error {
 	if err != nil {
 		return err
 	}
-	for line, err := range casc.ListLines(r, func(int, error) {}) {
+	for line, err := range root.ListLines(r, func(int, error) {}) {
 		if err == nil {
 			err = c.ctx.Err()
 		}
@@ -78,7 +79,7 @@ func (c *comparison) readList(open func() (io.ReadCloser, error)) error {
 		if len(c.names.hashes) == 0 {
 			continue
 		}
-		hash := casc.NameHash(string(line.Name))
+		hash := root.NameHash(string(line.Name))
 		if name, wanted := c.names.hashes[hash]; wanted && name == "" {
 			c.names.hashes[hash] = cleanName(line.Name)
 		}
@@ -86,7 +87,7 @@ func (c *comparison) readList(open func() (io.ReadCloser, error)) error {
 	return r.Close()
 }
 
-// cleanName returns a name of a list with slashes only, and none at its beginning, as names of
+// CleanName returns a name of a list with slashes only, and none at its beginning, as names of
 // roots are.
 func cleanName(name []byte) string {
 	return strings.TrimLeft(strings.ReplaceAll(string(name), `\`, "/"), "/")

@@ -9,15 +9,15 @@ import (
 	"slices"
 	"strings"
 
-	"lorefs/casc"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 )
 
 // identity is what a file is known by.
 type identity [16]byte
 
 // identityOf returns the number of a file, or a hash of its name.
-func identityOf(f *casc.File) (id identity) {
+func identityOf(f *root.File) (id identity) {
 	switch {
 	case f.HasID:
 		id[0] = 1
@@ -48,20 +48,20 @@ type record struct {
 	content, code keys.Key
 }
 
-func recordOf(f *casc.File) record {
+func recordOf(f *root.File) record {
 	return record{identityOf(f), contentOf(f), codeOf(f)}
 }
 
 // contentOf returns what the content of a file is known by: its content key or, if it is put
 // together, a hash of those of its parts.
-func contentOf(f *casc.File) keys.Key {
+func contentOf(f *root.File) keys.Key {
 	if f.Err != nil {
 		return keys.Key{}
 	}
 	if len(f.Spans) == 0 {
 		return f.CKey
 	}
-	return keyOf(f.Spans, func(s *casc.Span) []byte {
+	return keyOf(f.Spans, func(s *root.Span) []byte {
 		if s.CKey.IsZero() {
 			return nil
 		}
@@ -70,16 +70,16 @@ func contentOf(f *casc.File) keys.Key {
 }
 
 // codeOf does the same by encoding keys, of which roots may have only the beginning.
-func codeOf(f *casc.File) keys.Key {
+func codeOf(f *root.File) keys.Key {
 	if f.Err != nil || len(f.Spans) == 0 {
 		return keys.Key{}
 	}
-	return keyOf(f.Spans, func(s *casc.Span) []byte { return s.EKey[:keys.ShortSize] })
+	return keyOf(f.Spans, func(s *root.Span) []byte { return s.EKey[:keys.ShortSize] })
 }
 
 // Of returns the key of the only span, if that is a whole content, or a hash of all. It is
 // zero if a span has no key.
-func keyOf(spans []casc.Span, key func(*casc.Span) []byte) (k keys.Key) {
+func keyOf(spans []root.Span, key func(*root.Span) []byte) (k keys.Key) {
 	if s := &spans[0]; len(spans) == 1 && s.Off == 0 && s.Size == s.ContentSize {
 		copy(k[:], key(s))
 		return k

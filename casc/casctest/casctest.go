@@ -16,6 +16,7 @@ import (
 	"lorefs/blte/bltetest"
 	"lorefs/casc"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/root"
 )
 
 // FS shows the files of a storage as a file system. The bytes are shared.
@@ -78,17 +79,17 @@ func (g *Game) Fill(tb testing.TB) {
 }
 
 // Files returns the files as a root has them, by name.
-func (g *Game) Files() (files []casc.File) {
+func (g *Game) Files() (files []root.File) {
 	names := slices.Clone(g.names)
 	slices.Sort(names)
 	for i, name := range names {
 		s := g.ByName[name]
-		f := casc.File{
-			Name: name, CKey: s.CKey, Size: s.Size, ID: uint32(100 + 3*i), NameHash: casc.NameHash(name), Locale: casc.LocaleEnUS,
-			Spans: []casc.Span{{EKey: s.EKey, CKey: s.CKey, Size: s.Size, ContentSize: s.Size}},
+		f := root.File{
+			Name: name, CKey: s.CKey, Size: s.Size, ID: uint32(100 + 3*i), NameHash: root.NameHash(name), Locale: root.LocaleEnUS,
+			Spans: []root.Span{{EKey: s.EKey, CKey: s.CKey, Size: s.Size, ContentSize: s.Size}},
 		}
 		if i%2 == 1 {
-			f.Flags, f.Locale = casc.ContentEncrypted, casc.LocaleEnUS|casc.LocaleDeDE
+			f.Flags, f.Locale = root.ContentEncrypted, root.LocaleEnUS|root.LocaleDeDE
 		}
 		files = append(files, f)
 	}
@@ -128,17 +129,17 @@ func addTVFS(g *Game) {
 		g.Want["sub.mod:"+f.Name], g.Secret["sub.mod:"+f.Name] = content, secret
 	}
 	a, b := g.Add([]byte("first part, ")), g.Add([]byte("the second part"))
-	spans := []casc.Span{
+	spans := []root.Span{
 		{EKey: a.EKey, CKey: a.CKey, Size: a.Size, ContentSize: a.Size},
 		{EKey: b.EKey, CKey: b.CKey, Size: 6, Off: 4, ContentSize: b.Size},
 		{EKey: a.EKey, CKey: a.CKey, Size: 5, ContentSize: a.Size},
 	}
 	g.Want["spans/of content"] = []byte("first part, secondfirst")
 	inFile := slices.Clone(spans[:2])
-	inFile[1] = casc.Span{EKey: b.EKey, CKey: b.CKey, Size: b.Size, Off: a.Size, ContentSize: b.Size}
+	inFile[1] = root.Span{EKey: b.EKey, CKey: b.CKey, Size: b.Size, Off: a.Size, ContentSize: b.Size}
 	g.Want["spans/of file"] = []byte("first part, the second part")
-	rest := append(files[half:], casc.File{Name: "spans/of content", Spans: spans}, casc.File{Name: "spans/of file", Spans: inFile},
-		casc.File{Name: "sub.mod", Spans: []casc.Span{{EKey: nested.EKey, CKey: nested.CKey, Size: nested.Size, ContentSize: nested.Size}}})
+	rest := append(files[half:], root.File{Name: "spans/of content", Spans: spans}, root.File{Name: "spans/of file", Spans: inFile},
+		root.File{Name: "sub.mod", Spans: []root.Span{{EKey: nested.EKey, CKey: nested.CKey, Size: nested.Size, ContentSize: nested.Size}}})
 	g.Want["sub.mod:"] = write.TVFS(files[:half])
 	g.Ref("vfs-root", g.Add(write.TVFS(rest)))
 	g.Ref("vfs-1", nested)

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"lorefs/blte"
-	"lorefs/casc"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/root"
 )
 
 // Large is a storage of many small files, like those of large games. It has a root of World
@@ -71,11 +71,11 @@ func largeBuilder(n int) (*write.Builder, *Large) {
 	var b write.Builder
 	b.Stored = make([]write.Stored, 0, n+2)
 	var list strings.Builder
-	files := make([]casc.File, n)
+	files := make([]root.File, n)
 	for i := range files {
 		s := b.AddChunks("n", blte.WriteOptions{}, blte.Chunk{Content: LargeContent(i)})
 		b.Stored[i].Absent = i%13 == 12
-		files[i] = casc.File{ID: uint32(i + 1), CKey: s.CKey, Locale: casc.LocaleEnUS, Flags: casc.ContentNoNames}
+		files[i] = root.File{ID: uint32(i + 1), CKey: s.CKey, Locale: root.LocaleEnUS, Flags: root.ContentNoNames}
 		if i%10 != 9 {
 			fmt.Fprintf(&list, "%d;%s\n", i+1, LargeName(i))
 		}

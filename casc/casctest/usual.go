@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 
 	"lorefs/blte"
-	"lorefs/casc"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/root"
 )
 
 // Files of a storage of NewUsual have between minUsual and maxUsual bytes, as many of each power of 2.
@@ -25,12 +25,12 @@ const (
 // manifest with names.
 func NewUsual(n int) (write.Files, error) {
 	var b write.Builder
-	files := make([]casc.File, n)
+	files := make([]root.File, n)
 	for i := range files {
 		s := addUsual(&b, i)
-		files[i] = casc.File{
+		files[i] = root.File{
 			Name: LargeName(i), CKey: s.CKey, Size: s.Size,
-			Spans: []casc.Span{{EKey: s.EKey, CKey: s.CKey, Size: s.Size, ContentSize: s.Size}},
+			Spans: []root.Span{{EKey: s.EKey, CKey: s.CKey, Size: s.Size, ContentSize: s.Size}},
 		}
 	}
 	b.Ref("vfs-root", b.Add(write.TVFS(files)))

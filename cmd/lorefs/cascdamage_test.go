@@ -11,6 +11,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/root"
 	"lorefs/cmd/internal/cli"
 )
 
@@ -79,7 +80,7 @@ func TestCASCBuilds(t *testing.T) {
 		g := casctest.New()
 		g.Config = append(g.Config, "build-uid = "+name)
 		s := g.Add([]byte(name))
-		g.Root(g.Add(write.TextRoot([]casc.File{{Name: name, CKey: s.CKey}})))
+		g.Root(g.Add(write.TextRoot([]root.File{{Name: name, CKey: s.CKey}})))
 		files, err := g.Mirror(true)
 		if err != nil {
 			t.Fatal(err)

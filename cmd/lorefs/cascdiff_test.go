@@ -9,10 +9,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"lorefs/blte"
-	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 )
 
 // olderVersion and newerVersion are the versions of two builds.
@@ -20,23 +20,23 @@ const olderVersion, newerVersion = "1.0.0.41", "1.0.0.42"
 
 // twoBuilds makes one storage for each of two builds with roots made by root, and one with
 // both, of which the newer one is active.
-func twoBuilds(ts *testscript.TestScript, root func(g *casctest.Game, files []casc.File)) (old, now, both write.Files) {
+func twoBuilds(ts *testscript.TestScript, rooted func(g *casctest.Game, files []root.File)) (old, now, both write.Files) {
 	g := casctest.New()
-	add := func(name, content string, mode byte) casc.File {
+	add := func(name, content string, mode byte) root.File {
 		s := g.AddChunks(string(mode+'a'-'A'), blte.WriteOptions{}, blte.Chunk{Content: []byte(content), Mode: mode})
-		return casc.File{Name: name, CKey: s.CKey, Spans: []casc.Span{{EKey: s.EKey, CKey: s.CKey, Size: s.Size, ContentSize: s.Size}}}
+		return root.File{Name: name, CKey: s.CKey, Spans: []root.Span{{EKey: s.EKey, CKey: s.CKey, Size: s.Size, ContentSize: s.Size}}}
 	}
 	same, gone := add("Texts/same.txt", "same", 'N'), add("Texts/gone.txt", "gone", 'N')
 	changed, again := add("Texts/changed.txt", "before", 'N'), add("Texts/again.txt", "again and again and again", 'N')
 	add("", "no root has this; the roots are in the next archive", 'N')
-	before := []casc.File{same, gone, changed, again}
+	before := []root.File{same, gone, changed, again}
 	changed, again = add("texts/Changed.txt", "after", 'N'), add("Texts/again.txt", "again and again and again", 'Z')
-	after := []casc.File{same, changed, again, add("Texts/100%.txt", "new", 'N')}
-	build := func(version string, files []casc.File) write.Files {
+	after := []root.File{same, changed, again, add("Texts/100%.txt", "new", 'N')}
+	build := func(version string, files []root.File) write.Files {
 		one := casctest.New()
 		one.Version = version
 		one.Stored = slices.Clone(g.Stored)
-		root(one, files)
+		rooted(one, files)
 		made, err := one.Install()
 		ts.Check(err)
 		return made
@@ -44,10 +44,10 @@ func twoBuilds(ts *testscript.TestScript, root func(g *casctest.Game, files []ca
 	old, now = build(olderVersion, before), build(newerVersion, after)
 
 	// Both roots have to be in the archives of both builds.
-	root(g, before)
+	rooted(g, before)
 	config := g.Config
 	g.Config = nil
-	root(g, after)
+	rooted(g, after)
 	latest := g.Config
 	ofBoth := func(version string, config []string) write.Files {
 		one := casctest.New()
@@ -68,9 +68,9 @@ func cmdBuilds(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: builds DIR")
 	}
-	for suffix, root := range map[string]func(*casctest.Game, []casc.File){
-		"": func(g *casctest.Game, files []casc.File) { g.Root(g.Add(write.TextRoot(files))) },
-		"-tvfs": func(g *casctest.Game, files []casc.File) {
+	for suffix, root := range map[string]func(*casctest.Game, []root.File){
+		"": func(g *casctest.Game, files []root.File) { g.Root(g.Add(write.TextRoot(files))) },
+		"-tvfs": func(g *casctest.Game, files []root.File) {
 			for i := range files {
 				files[i].Spans[0].CKey = keys.Key{}
 			}

@@ -16,6 +16,7 @@ import (
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 	"lorefs/cmd/internal/cli"
 	"lorefs/internal/testneeds"
 )
@@ -111,7 +112,7 @@ func oddFixtures() map[string]func(t *testing.T) oddStorage {
 func oddBuilt() map[string]func(t *testing.T) oddStorage {
 	content := func(i int) []byte { return fmt.Appendf(nil, "this is file %d, and some more of it\n", i) }
 	// build makes a game of ten files; add adds the root.
-	build := func(o oddStorage, add func(g *casctest.Game, files []casc.File)) func(t *testing.T) oddStorage {
+	build := func(o oddStorage, add func(g *casctest.Game, files []root.File)) func(t *testing.T) oddStorage {
 		return func(t *testing.T) oddStorage {
 			t.Helper()
 			g := casctest.New()
@@ -121,7 +122,7 @@ func oddBuilt() map[string]func(t *testing.T) oddStorage {
 			}
 			files := g.Files()
 			for i := range files {
-				files[i].Flags, files[i].Locale = 0, casc.LocaleEnUS
+				files[i].Flags, files[i].Locale = 0, root.LocaleEnUS
 				fmt.Fprintf(&list, "%d;%s\n", files[i].ID, files[i].Name)
 			}
 			g.Ref("install", g.Add(write.Install(1, []casc.InstallEntry{{Name: `Sub\Read Me.txt`, CKey: files[0].CKey, Size: files[0].Size}})))
@@ -134,74 +135,74 @@ func oddBuilt() map[string]func(t *testing.T) oddStorage {
 			return o
 		}
 	}
-	root := func(data func(files []casc.File) []byte) func(*casctest.Game, []casc.File) {
-		return func(g *casctest.Game, files []casc.File) { g.Root(g.Add(data(files))) }
+	rooted := func(data func(files []root.File) []byte) func(*casctest.Game, []root.File) {
+		return func(g *casctest.Game, files []root.File) { g.Root(g.Add(data(files))) }
 	}
-	later := func(files []casc.File) []byte {
+	later := func(files []root.File) []byte {
 		data := write.WoWRoot(3, files)
 		data[8] = 7
 		return data
 	}
 	lore, fallback := numbered("lore/f%d.txt", 10), []string{"Sub/Read Me.txt"}
 	return map[string]func(t *testing.T) oddStorage{
-		"wow of a later version": build(oddStorage{names: fallback, told: fallenBack + laterWoW + "7", fallback: true}, root(later)),
-		"wow of a later version, and vfs": build(oddStorage{names: lore, told: "root: " + laterWoW + "7"}, func(g *casctest.Game, files []casc.File) {
-			root(later)(g, files)
+		"wow of a later version": build(oddStorage{names: fallback, told: fallenBack + laterWoW + "7", fallback: true}, rooted(later)),
+		"wow of a later version, and vfs": build(oddStorage{names: lore, told: "root: " + laterWoW + "7"}, func(g *casctest.Game, files []root.File) {
+			rooted(later)(g, files)
 			g.Ref("vfs-root", g.Add(write.TVFS(files)))
 		}),
-		"wow with a longer header": build(oddStorage{names: lore}, root(func(files []casc.File) []byte {
+		"wow with a longer header": build(oddStorage{names: lore}, rooted(func(files []root.File) []byte {
 			data := write.WoWRoot(2, files)
 			data[4] = 32
 			return slices.Insert(data, 24, make([]byte, 8)...)
 		})),
-		"mndx": build(oddStorage{names: fallback, told: fallenBack + "casc: MNDX root: ", fallback: true}, root(func([]casc.File) []byte {
+		"mndx": build(oddStorage{names: fallback, told: fallenBack + "casc: MNDX root: ", fallback: true}, rooted(func([]root.File) []byte {
 			data := write.MNDX(2, []write.MNDXFile{{Package: "base", Name: "a"}})
 			return data[:len(data)/2]
 		})),
-		"overwatch": build(oddStorage{names: fallback, told: fallenBack + "casc: Overwatch root: ", fallback: true}, root(func([]casc.File) []byte {
+		"overwatch": build(oddStorage{names: fallback, told: fallenBack + "casc: Overwatch root: ", fallback: true}, rooted(func([]root.File) []byte {
 			return []byte("#MD5|SIZE|NAME\nabc|1|x\n")
 		})),
-		"diablo3": build(oddStorage{names: fallback, told: fallenBack + "casc: Diablo III root: ", fallback: true}, root(func([]casc.File) []byte {
+		"diablo3": build(oddStorage{names: fallback, told: fallenBack + "casc: Diablo III root: ", fallback: true}, rooted(func([]root.File) []byte {
 			return write.Diablo3([]write.Diablo3Entry{{Name: "Base"}})[:20]
 		})),
-		"install": build(oddStorage{names: fallback, told: fallenBack + "casc: install manifest: ", fallback: true}, root(func([]casc.File) []byte {
+		"install": build(oddStorage{names: fallback, told: fallenBack + "casc: install manifest: ", fallback: true}, rooted(func([]root.File) []byte {
 			return write.Install(1, []casc.InstallEntry{{Name: "x"}})[:12]
 		})),
-		"tvfs": build(oddStorage{names: fallback, told: strings.TrimSuffix(fallenBack, "root: ") + "vfs-root: casc: TVFS: ", fallback: true}, func(g *casctest.Game, files []casc.File) {
+		"tvfs": build(oddStorage{names: fallback, told: strings.TrimSuffix(fallenBack, "root: ") + "vfs-root: casc: TVFS: ", fallback: true}, func(g *casctest.Game, files []root.File) {
 			g.Ref("vfs-root", g.Add(write.TVFS(files)[:50]))
 		}),
-		"text with a bad line": build(oddStorage{names: lore, told: "text root: offset 0x0: "}, root(func(files []casc.File) []byte {
+		"text with a bad line": build(oddStorage{names: lore, told: "text root: offset 0x0: "}, rooted(func(files []root.File) []byte {
 			return append([]byte("garbage\n"), write.TextRoot(files)...)
 		})),
-		"tvfs in lower case": build(oddStorage{names: lore}, func(g *casctest.Game, files []casc.File) {
+		"tvfs in lower case": build(oddStorage{names: lore}, func(g *casctest.Game, files []root.File) {
 			g.Ref("vfs-root", g.Add(write.TVFSOf(write.TVFSCKeys|write.TVFSLowerCase, files)))
 		}),
-		"tvfs of patches": build(oddStorage{names: lore}, func(g *casctest.Game, files []casc.File) {
+		"tvfs of patches": build(oddStorage{names: lore}, func(g *casctest.Game, files []root.File) {
 			g.Ref("vfs-root", g.Add(write.TVFSOf(write.TVFSCKeys|write.TVFSPatches, files)))
 		}),
 		"tvfs with a file that the encoding file lacks": build(oddStorage{
 			names: lore, findings: []string{"missing: files/lore/f3.txt: content key 09000000000000000000000000000000 is not in the encoding file; "},
-		}, func(g *casctest.Game, files []casc.File) {
+		}, func(g *casctest.Game, files []root.File) {
 			files[3].Spans[0].CKey = keys.Key{9}
 			g.Ref("vfs-root", g.Add(write.TVFS(files)))
 		}),
 		"wow of variants": build(oddStorage{
 			names: []string{"lore/f0.txt", "lore/f0.txt%~2", "lore/f0.txt%~3"}, sums: map[string]string{"lore/f0.txt": write.Key(content(2)).String()},
-		}, root(func(files []casc.File) []byte {
+		}, rooted(func(files []root.File) []byte {
 			for i := range 3 {
 				files[i].ID = files[0].ID
 			}
-			files[0].Flags, files[1].Flags = casc.ContentLowViolence, casc.ContentDontLoad
+			files[0].Flags, files[1].Flags = root.ContentLowViolence, root.ContentDontLoad
 			return write.WoWRoot(3, files[:3])
 		})),
 		"text with a form that is damaged": build(oddStorage{
 			names: lore, sums: map[string]string{"lore/f4.txt": write.Key(content(4)).String()}, findings: []string{"damaged: data.000 at "},
-		}, func(g *casctest.Game, files []casc.File) {
+		}, func(g *casctest.Game, files []root.File) {
 			s := &g.Stored[4]
 			s.Encoded = bytes.Clone(s.Encoded)
 			s.Encoded[len(s.Encoded)-1] ^= 1
 			g.AddChunks("n", blte.WriteOptions{}, blte.Chunk{Content: content(4)})
-			root(write.TextRoot)(g, files)
+			rooted(write.TextRoot)(g, files)
 		}),
 	}
 }

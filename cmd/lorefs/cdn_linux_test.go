@@ -17,9 +17,9 @@ import (
 
 	"lorefs/blte"
 	"lorefs/blte/bltetest"
-	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/root"
 	"lorefs/cmd/internal/kinds/cdntest"
 	"lorefs/internal/testneeds"
 )
@@ -192,7 +192,7 @@ func BenchmarkCDNExport(b *testing.B) {
 	const total = 660 << 20
 	random := rand.New(rand.NewPCG(18, 2))
 	var w write.Builder
-	var files []casc.File
+	var files []root.File
 	for size := int64(0); size < total; {
 		n := 1 << (10 + random.IntN(13))
 		content := bltetest.Noise(n, uint64(size))
@@ -201,7 +201,7 @@ func BenchmarkCDNExport(b *testing.B) {
 			chunks = append(chunks, blte.Chunk{Content: content[at:min(at+256<<10, n)]})
 		}
 		s := w.AddChunks("b:{256K*=n}", blte.WriteOptions{}, chunks...)
-		files = append(files, casc.File{Name: fmt.Sprintf("d%02d/%06d.bin", len(files)%50, len(files)), CKey: s.CKey})
+		files = append(files, root.File{Name: fmt.Sprintf("d%02d/%06d.bin", len(files)%50, len(files)), CKey: s.CKey})
 		size += int64(n)
 	}
 	w.Root(w.Add(write.TextRoot(files)))

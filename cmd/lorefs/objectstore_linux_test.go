@@ -23,9 +23,9 @@ import (
 	"github.com/minio/minio-go/v7/pkg/s3utils"
 	"github.com/minio/minio-go/v7/pkg/signer"
 
-	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/root"
 	"lorefs/cmd/internal/cli"
 	"lorefs/internal/testneeds"
 )
@@ -144,9 +144,9 @@ func storedFiles() map[string][]byte {
 func makeMirror(t *testing.T, files map[string][]byte) write.Files {
 	t.Helper()
 	g := casctest.New()
-	var all []casc.File
+	var all []root.File
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		all = append(all, casc.File{Name: name, CKey: g.Add(files[name]).CKey})
+		all = append(all, root.File{Name: name, CKey: g.Add(files[name]).CKey})
 	}
 	g.Root(g.Add(write.TextRoot(all)))
 	cdn, err := g.CDN(3)

@@ -10,13 +10,14 @@ import (
 
 	"lorefs/casc"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 )
 
 // builder collects the directories and files of a table.
 type builder struct {
 	kind string
 	// locale is the storage's language. only says that the user wants no other.
-	locale casc.Locale
+	locale root.Locale
 	only   bool
 	// remote says that the storage is far away.
 	remote bool
@@ -82,7 +83,7 @@ const (
 	// stateFallback means that the file is not for the storage's language, but for one that
 	// stands for it.
 	stateFallback
-	// The bits from here on are casc.ContentFlags.Rank.
+	// The bits from here on are root.ContentFlags.Rank.
 	stateRankBit = iota
 )
 
@@ -137,7 +138,7 @@ func (b *builder) path(text []byte) uint32 {
 }
 
 // add adds a file of the root. A file without name waits for a list that names it.
-func (b *builder) add(f *casc.File) error {
+func (b *builder) add(f *root.File) error {
 	b.counts.rootRows++
 	x, err := b.file(f)
 	if err != nil {
@@ -187,7 +188,7 @@ func (b *builder) addInstall(m *casc.Install) error {
 		for {
 			part, rest, deeper := strings.Cut(name, "/")
 			if !deeper {
-				x, err := b.file(&casc.File{CKey: e.CKey, Size: e.Size})
+				x, err := b.file(&root.File{CKey: e.CKey, Size: e.Size})
 				if err != nil {
 					return err
 				}
@@ -228,7 +229,7 @@ func put[S string | []byte](b *builder, x *buildFile, dir uint32, part S) error 
 }
 
 // file adds a file without a name.
-func (b *builder) file(f *casc.File) (*buildFile, error) {
+func (b *builder) file(f *root.File) (*buildFile, error) {
 	if b.files.len >= maxFiles {
 		return nil, fmt.Errorf("casctree: %w: %d", errTooMany, maxFiles)
 	}
@@ -266,7 +267,7 @@ func (b *builder) file(f *casc.File) (*buildFile, error) {
 const maxFiles = 1 << 26
 
 // putSpans sets the place of a file whose encoding keys the root has.
-func (b *builder) putSpans(x *buildFile, spans []casc.Span) error {
+func (b *builder) putSpans(x *buildFile, spans []root.Span) error {
 	x.state |= stateKeyed
 	s := &spans[0]
 	if len(spans) == 1 && s.Off == 0 && s.Size == s.ContentSize {

@@ -8,6 +8,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/root"
 	"lorefs/nodes"
 	"lorefs/nodes/casctree"
 )
@@ -16,20 +17,20 @@ import (
 // one name whose content is the same, of which a listing has one.
 func TestByID(t *testing.T) {
 	g := casctest.New()
-	var files []casc.File
+	var files []root.File
 	for _, f := range []struct {
 		id     uint32
 		text   string
-		locale casc.Locale
+		locale root.Locale
 	}{
-		{7, "seven", casc.LocaleEnUS},
-		{8, "eight in German", casc.LocaleDeDE},
-		{8, "eight", casc.LocaleEnUS},
-		{9, "same", casc.LocaleEnUS},
-		{1234567, "same", casc.LocaleEnUS},
-		{1 << 31, "the last", casc.LocaleEnUS},
+		{7, "seven", root.LocaleEnUS},
+		{8, "eight in German", root.LocaleDeDE},
+		{8, "eight", root.LocaleEnUS},
+		{9, "same", root.LocaleEnUS},
+		{1234567, "same", root.LocaleEnUS},
+		{1 << 31, "the last", root.LocaleEnUS},
 	} {
-		files = append(files, casc.File{ID: f.id, CKey: g.Add([]byte(f.text)).CKey, Flags: casc.ContentNoNames, Locale: f.locale})
+		files = append(files, root.File{ID: f.id, CKey: g.Add([]byte(f.text)).CKey, Flags: root.ContentNoNames, Locale: f.locale})
 	}
 	g.Root(g.Add(write.WoWRoot(3, files)))
 	install, err := g.Install()

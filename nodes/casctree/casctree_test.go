@@ -13,6 +13,7 @@ import (
 	"lorefs/casc/casctest/write"
 	"lorefs/casc/config"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 	"lorefs/nodes"
 	"lorefs/nodes/casctree"
 	"lorefs/nodes/nodetest"
@@ -188,7 +189,7 @@ func TestConfig(t *testing.T) {
 func TestInstall(t *testing.T) {
 	g := casctest.New()
 	a, b := g.Add([]byte("program")), g.Add([]byte("library"))
-	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "x", CKey: a.CKey}})))
+	g.Root(g.Add(write.TextRoot([]root.File{{Name: "x", CKey: a.CKey}})))
 	g.Ref("install", g.Add(write.Install(1, []casc.InstallEntry{
 		{Name: `Bin\Game.exe`, CKey: a.CKey, Size: 7}, {Name: "Game.dll", CKey: b.CKey, Size: 7}, {Name: "rest", CKey: b.CKey, Size: 7},
 	}, write.Tag{Name: "Windows", Type: casc.TagPlatform, Entries: []int{0, 1}}, write.Tag{Name: "en/US", Type: casc.TagLocale, Entries: []int{1}})))
@@ -283,11 +284,11 @@ func TestNames(t *testing.T) {
 func TestLocales(t *testing.T) {
 	g := casctest.New()
 	german, english := g.Add([]byte("Hallo")), g.Add([]byte("Hello"))
-	g.Root(g.Add(write.WoWRoot(3, []casc.File{
-		{ID: 7, CKey: german.CKey, Locale: casc.LocaleDeDE},
-		{ID: 7, CKey: english.CKey, Locale: casc.LocaleEnUS},
-		{ID: 0x123456, CKey: english.CKey, Locale: casc.LocaleEnUS},
-		{ID: 0x123456, CKey: english.CKey, Locale: casc.LocaleEnGB},
+	g.Root(g.Add(write.WoWRoot(3, []root.File{
+		{ID: 7, CKey: german.CKey, Locale: root.LocaleDeDE},
+		{ID: 7, CKey: english.CKey, Locale: root.LocaleEnUS},
+		{ID: 0x123456, CKey: english.CKey, Locale: root.LocaleEnUS},
+		{ID: 0x123456, CKey: english.CKey, Locale: root.LocaleEnGB},
 	})))
 	g.Tags = "Windows deDE speech?"
 	files, err := g.Install()
@@ -295,14 +296,14 @@ func TestLocales(t *testing.T) {
 		t.Fatal(err)
 	}
 	list := casctree.Options{ListFiles: []casctree.ListFile{listFile("7;dir\\hello.txt")}}
-	for locale, want := range map[casc.Locale]map[string]string{
+	for locale, want := range map[root.Locale]map[string]string{
 		0:               {"files/dir/hello.txt": "Hallo", "files/dir/hello.txt%~2": "Hello", "unnamed/0012/00123456.dat": "Hello"},
-		casc.LocaleEnUS: {"files/dir/hello.txt": "Hello", "unnamed/0012/00123456.dat": "Hello"},
-		casc.LocaleDeDE: {"files/dir/hello.txt": "Hallo"},
+		root.LocaleEnUS: {"files/dir/hello.txt": "Hello", "unnamed/0012/00123456.dat": "Hello"},
+		root.LocaleDeDE: {"files/dir/hello.txt": "Hallo"},
 	} {
 		tree := open(t, casctest.FS(files), casc.Options{Locale: locale}, list)
 		found := listed(t, tree, "files")
-		if locale != casc.LocaleDeDE {
+		if locale != root.LocaleDeDE {
 			maps.Copy(found, listed(t, tree, "unnamed"))
 		}
 		for name, e := range found {

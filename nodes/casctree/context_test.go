@@ -18,6 +18,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/root"
 	"lorefs/nodes/casctree"
 )
 
@@ -109,7 +110,7 @@ func TestDescriptionIsLeft(t *testing.T) {
 	secret := &blte.Encryption{Name: bltetest.SecretName, IV: []byte{1, 2, 3, 4}, Cipher: blte.CipherSalsa20}
 	// The specification does not say which key is needed.
 	s := g.AddChunks("?", blte.WriteOptions{}, blte.Chunk{Content: []byte("hidden"), Encrypt: secret, Key: bltetest.Key()})
-	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "a", CKey: s.CKey}})))
+	g.Root(g.Add(write.TextRoot([]root.File{{Name: "a", CKey: s.CKey}})))
 	files, err := g.Install()
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 	"lorefs/nodes"
 	"lorefs/nodes/casctree"
 )
@@ -257,10 +258,10 @@ func TestDamagedRoot(t *testing.T) {
 func TestOddFiles(t *testing.T) {
 	g := casctest.New()
 	one := g.Add([]byte("one"))
-	good := casc.Span{EKey: one.EKey, CKey: one.CKey, Size: 3, ContentSize: 3}
+	good := root.Span{EKey: one.EKey, CKey: one.CKey, Size: 3, ContentSize: 3}
 	bad := good
 	bad.Size = 77
-	files := []casc.File{{Name: "good", Spans: []casc.Span{good}}, {Name: "bad", Spans: []casc.Span{bad}}, {Name: "bad", Spans: []casc.Span{good, bad}}}
+	files := []root.File{{Name: "good", Spans: []root.Span{good}}, {Name: "bad", Spans: []root.Span{bad}}, {Name: "bad", Spans: []root.Span{good, bad}}}
 	g.Ref("vfs-root", g.Add(write.TVFS(files)))
 	made, err := g.Install()
 	if err != nil {
@@ -293,9 +294,9 @@ func TestRootDamagedLater(t *testing.T) {
 			g.Ref("install", g.Add(write.Install(1, []casc.InstallEntry{{Name: "Read Me.txt", CKey: s.CKey, Size: s.Size}})))
 		}
 		const rows = 9000 // in three files
-		var files []casc.File
+		var files []root.File
 		for i := range rows {
-			files = append(files, casc.File{Name: fmt.Sprintf("f%05d", i), CKey: s.CKey})
+			files = append(files, root.File{Name: fmt.Sprintf("f%05d", i), CKey: s.CKey})
 		}
 		root := g.Add(write.TextRoot(files))
 		g.Root(root)

@@ -19,7 +19,7 @@
 // Names are escaped reversibly, see names.go. A manifest that is nested in another, OUTER:,
 // is a directory OUTER with its files, and its own file there is %. If several files have
 // one name, mostly for different languages, the file for the storage's language gets it, or
-// the first one; files that the game skips (casc.ContentFlags.Rank) come last. The others
+// the first one; files that the game skips (root.ContentFlags.Rank) come last. The others
 // are NAME%~2, NAME%~3 and so on in the same order, without those of equal content. A file
 // with the name of a directory is NAME%~0. A file with a hash but no name or ID is in
 // unnamed/ by its hash of 16 digits; others without a name are there by their key of 32

@@ -100,7 +100,7 @@ func (b *builder) sortFiles(files []uint32) {
 	})
 }
 
-// rank is casc.ContentFlags.Rank of the file.
+// rank is root.ContentFlags.Rank of the file.
 func (x *buildFile) rank() int { return int(x.state >> stateRankBit) }
 
 // distance returns how far the language of the file is from the storage's.

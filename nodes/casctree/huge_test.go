@@ -12,6 +12,7 @@ import (
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 	"lorefs/internal/testneeds"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/casctree"
@@ -48,7 +49,7 @@ func TestHuge(t *testing.T) {
 	// The content key is made up: nothing reads the whole file.
 	s := write.Stored{CKey: keys.Key{1, 2, 3}, EKey: ekey, Size: hugeChunks * hugeChunk, Encoded: file, Spec: "b:{1M*=n}"}
 	g.Stored = append(g.Stored, s)
-	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "movie", CKey: s.CKey}})))
+	g.Root(g.Add(write.TextRoot([]root.File{{Name: "movie", CKey: s.CKey}})))
 	files, err := g.Install()
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 
 	"lorefs/casc"
+	"lorefs/casc/root"
 	"lorefs/internal/cache"
 )
 
@@ -157,7 +158,7 @@ func (l *loader) addRoot(ctx context.Context, b *builder) error {
 // nameFrom names the files that a list has. A list of another form may have lines that are all
 // taken for names, so that it names nothing is told.
 func (l *loader) nameFrom(ctx context.Context, b *builder, name string, list io.Reader) error {
-	lines, found, err := b.nameFrom(ctx, casc.ListLines(list, l.badLines(name)))
+	lines, found, err := b.nameFrom(ctx, root.ListLines(list, l.badLines(name)))
 	if err == nil && found == 0 && b.isWaiting() {
 		l.opts.Logger.Warn("a list file names nothing of this build: want lines ID;NAME or NAME", slog.String("file", name), slog.Int("lines", lines))
 	}

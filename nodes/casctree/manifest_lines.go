@@ -8,6 +8,7 @@ import (
 
 	"lorefs/casc"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 	"lorefs/internal/wtf8"
 )
 
@@ -160,7 +161,7 @@ func rootEnds(rows, row, from int, why error, each eachLine) {
 	}
 }
 
-func rootLine(l *line, f *casc.File) {
+func rootLine(l *line, f *root.File) {
 	if f.Name != "" {
 		l.text("name", f.Name)
 	}

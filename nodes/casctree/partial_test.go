@@ -13,6 +13,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/root"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/casctree"
@@ -39,7 +40,7 @@ func partialGame(t *testing.T) (files write.Files, content, filled []byte) {
 	s := g.AddChunks("unknown", blte.WriteOptions{}, chunks...)
 	plain := g.Add([]byte("plain"))
 	far := g.AddAbsent([]byte("far"))
-	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "secret.db2", CKey: s.CKey}, {Name: "plain.txt", CKey: plain.CKey}, {Name: "far.txt", CKey: far.CKey}})))
+	g.Root(g.Add(write.TextRoot([]root.File{{Name: "secret.db2", CKey: s.CKey}, {Name: "plain.txt", CKey: plain.CKey}, {Name: "far.txt", CKey: far.CKey}})))
 	files, err := g.Install()
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +118,7 @@ func TestPartialManyRanges(t *testing.T) {
 		chunks = append(chunks, blte.Chunk{Content: []byte("a")}, blte.Chunk{Content: []byte("b"), Encrypt: secret, Key: bltetest.Key()})
 	}
 	s := g.AddChunks("unknown", blte.WriteOptions{}, chunks...)
-	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "many", CKey: s.CKey}})))
+	g.Root(g.Add(write.TextRoot([]root.File{{Name: "many", CKey: s.CKey}})))
 	files, err := g.Install()
 	if err != nil {
 		t.Fatal(err)

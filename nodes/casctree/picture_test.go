@@ -15,6 +15,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/root"
 	"lorefs/nodes"
 	"lorefs/nodes/casctree"
 	"lorefs/nodes/internal/svg/svgtest"
@@ -70,12 +71,12 @@ func TestPictureSizes(t *testing.T) {
 func storageOf(t *testing.T, sizes map[string]int) *casctree.Tree {
 	t.Helper()
 	g := casctest.New()
-	var root []casc.File
+	var all []root.File
 	for name, size := range sizes {
-		root = append(root, casc.File{Name: name, CKey: g.Add([]byte(name + strings.Repeat(".", size-len(name)))).CKey})
+		all = append(all, root.File{Name: name, CKey: g.Add([]byte(name + strings.Repeat(".", size-len(name)))).CKey})
 	}
-	slices.SortFunc(root, func(a, b casc.File) int { return strings.Compare(a.Name, b.Name) })
-	g.Root(g.Add(write.TextRoot(root)))
+	slices.SortFunc(all, func(a, b root.File) int { return strings.Compare(a.Name, b.Name) })
+	g.Root(g.Add(write.TextRoot(all)))
 	files, err := g.Install()
 	if err != nil {
 		t.Fatal(err)
@@ -103,7 +104,7 @@ func TestPictureOfFolders(t *testing.T) {
 func TestPictureOfMixed(t *testing.T) {
 	g := casctest.New()
 	secret := &blte.Encryption{Name: bltetest.SecretName, IV: []byte{1, 2, 3, 4}, Cipher: blte.CipherSalsa20}
-	var root []casc.File
+	var all []root.File
 	for i := range 40 {
 		for k := range 12 {
 			dir := fmt.Sprintf("%s %02d/%s %02d/", strings.Repeat("folder ", 5), i, strings.Repeat("inside ", 5), k)
@@ -111,11 +112,11 @@ func TestPictureOfMixed(t *testing.T) {
 			text := []byte(dir + strings.Repeat("?", 2000))
 			locked := g.AddChunks("b:{*=e:{1122334455667788,01020304,n}}", blte.WriteOptions{}, blte.Chunk{Content: text, Encrypt: secret, Key: bltetest.Key()})
 			away := g.AddAbsent([]byte(dir + strings.Repeat("!", 2000)))
-			root = append(root, casc.File{Name: dir + "a", CKey: here.CKey}, casc.File{Name: dir + "b", CKey: locked.CKey}, casc.File{Name: dir + "c", CKey: away.CKey})
+			all = append(all, root.File{Name: dir + "a", CKey: here.CKey}, root.File{Name: dir + "b", CKey: locked.CKey}, root.File{Name: dir + "c", CKey: away.CKey})
 		}
 	}
-	slices.SortFunc(root, func(a, b casc.File) int { return strings.Compare(a.Name, b.Name) })
-	g.Root(g.Add(write.TextRoot(root)))
+	slices.SortFunc(all, func(a, b root.File) int { return strings.Compare(a.Name, b.Name) })
+	g.Root(g.Add(write.TextRoot(all)))
 	files, err := g.Install()
 	if err != nil {
 		t.Fatal(err)
@@ -179,7 +180,7 @@ func TestPictureOfMuch(t *testing.T) {
 // TestPictureOfNothing draws a storage whose files are empty.
 func TestPictureOfNothing(t *testing.T) {
 	g := casctest.New()
-	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "x", CKey: g.Add(nil).CKey}})))
+	g.Root(g.Add(write.TextRoot([]root.File{{Name: "x", CKey: g.Add(nil).CKey}})))
 	files, err := g.Install()
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"lorefs/blte"
 	"lorefs/casc"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 	"lorefs/nodes"
 )
 
@@ -24,7 +25,7 @@ func (t *Tree) isLocal(e entry) bool {
 	if err != nil {
 		return true // reading it returns the error
 	}
-	has := func(f casc.File) bool {
+	has := func(f root.File) bool {
 		for i := range f.Spans {
 			if !t.st.Has(f.Spans[i].EKey[:keys.ShortSize]) {
 				return false
@@ -60,7 +61,7 @@ func (t *Tree) Readable(ctx context.Context, id nodes.ID) error {
 
 // formsOf returns the encoded forms of a file, any of which will do. ok is false if none is
 // known.
-func (t *Tree) formsOf(e entry) (forms []casc.File, ok bool, err error) {
+func (t *Tree) formsOf(e entry) (forms []root.File, ok bool, err error) {
 	size := e.size()
 	switch flags := e.flags(); {
 	case flags&flagNoForm != 0:
@@ -81,25 +82,25 @@ func (t *Tree) formsOf(e entry) (forms []casc.File, ok bool, err error) {
 		if err != nil {
 			return nil, false, err
 		}
-		var f casc.File
+		var f root.File
 		for b := range slices.Chunk(more, spanSize) {
-			s := casc.Span{KeySize: keys.ShortSize}
+			s := root.Span{KeySize: keys.ShortSize}
 			copy(s.EKey[:], b[:keys.ShortSize])
 			b = b[keys.ShortSize:]
 			s.Off, s.Size, s.ContentSize = be40(b), be40(b[sizeSize:]), be40(b[2*sizeSize:])
 			f.Spans = append(f.Spans, s)
 		}
-		return []casc.File{f}, true, nil
+		return []root.File{f}, true, nil
 	}
-	return []casc.File{oneForm(e.ekey(), size)}, true, nil
+	return []root.File{oneForm(e.ekey(), size)}, true, nil
 }
 
 // oneForm returns a file of one encoded file. It cuts the key as the local index does, so
 // that a file has the same chunks in the cache however it is named.
-func oneForm(ekey []byte, size int64) casc.File {
-	s := casc.Span{KeySize: keys.ShortSize, Size: size, ContentSize: size}
+func oneForm(ekey []byte, size int64) root.File {
+	s := root.Span{KeySize: keys.ShortSize, Size: size, ContentSize: size}
 	copy(s.EKey[:], ekey[:keys.ShortSize])
-	return casc.File{Spans: []casc.Span{s}, Size: size}
+	return root.File{Spans: []root.Span{s}, Size: size}
 }
 
 // open opens a file of the table or of content/.
@@ -126,7 +127,7 @@ func (t *Tree) openRef(ctx context.Context, id nodes.ID) (*casc.Content, error) 
 }
 
 // openForms opens a file in any of its forms that can be read.
-func (t *Tree) openForms(ctx context.Context, forms []casc.File, size int64) (*casc.Content, error) {
+func (t *Tree) openForms(ctx context.Context, forms []root.File, size int64) (*casc.Content, error) {
 	if len(forms) == 1 {
 		return t.st.Open(ctx, &forms[0])
 	}
@@ -137,7 +138,7 @@ func (t *Tree) openForms(ctx context.Context, forms []casc.File, size int64) (*c
 	return t.st.OpenForms(ctx, forms[0].Spans[0].CKey, ekeys, size)
 }
 
-func (t *Tree) formsOfID(ctx context.Context, id nodes.ID) (forms []casc.File, size int64, err error) {
+func (t *Tree) formsOfID(ctx context.Context, id nodes.ID) (forms []root.File, size int64, err error) {
 	k, i := splitID(id)
 	if k == kindFile {
 		e := t.table.entry(i)

@@ -10,6 +10,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/root"
 	"lorefs/nodes/casctree"
 )
 
@@ -35,12 +36,12 @@ func TestSharedSpans(t *testing.T) {
 	const names, parts = 5000, 224
 	g := casctest.New()
 	s := g.Add([]byte("part"))
-	span := casc.Span{EKey: s.EKey, CKey: s.CKey, Size: s.Size, ContentSize: s.Size}
-	f := casc.File{Name: "many"}
+	span := root.Span{EKey: s.EKey, CKey: s.CKey, Size: s.Size, ContentSize: s.Size}
+	f := root.File{Name: "many"}
 	for range parts {
 		f.Spans = append(f.Spans, span)
 	}
-	data := write.TVFS([]casc.File{f})
+	data := write.TVFS([]root.File{f})
 	// Its only node is written again and again, with other names.
 	be := binary.BigEndian
 	off, size := be.Uint32(data[12:]), be.Uint32(data[16:])

@@ -14,6 +14,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 	"lorefs/nodes/casctree"
@@ -123,7 +124,7 @@ func TestSyntheticCascLib(t *testing.T) {
 			continue // CascLib does not read the update section
 		}
 		s := loadSynthetic(t, kind)
-		tree := s.tree(t, casc.Options{Locale: casc.LocaleEnUS}, casctree.Options{Missing: true}) // as CascLib, by the tags
+		tree := s.tree(t, casc.Options{Locale: root.LocaleEnUS}, casctree.Options{Missing: true}) // as CascLib, by the tags
 		// The names of World of Warcraft are those of the list file, in its case.
 		spelled := func(name string) string { return name }
 		if strings.HasPrefix(kind, "wow") {

@@ -11,6 +11,7 @@ import (
 	"lorefs/blte"
 	"lorefs/casc"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 	"lorefs/nodes"
 )
 
@@ -23,7 +24,7 @@ type Traced struct {
 	CKey keys.Key
 	// Rows are the first files of the root that are this one, NRows their number: a file may
 	// be there for several languages, or under several numbers.
-	Rows  []casc.File
+	Rows  []root.File
 	NRows int
 	// Forms are the encoded forms of the content, any of which will do. Each consists of
 	// spans, most of a single one.
@@ -70,9 +71,9 @@ func (t *Tree) Trace(ctx context.Context, id nodes.ID) (tr Traced, err error) {
 }
 
 // traceForms looks up the encoded files of all forms, and the content key.
-func (t *Tree) traceForms(ctx context.Context, tr *Traced, forms []casc.File) {
+func (t *Tree) traceForms(ctx context.Context, tr *Traced, forms []root.File) {
 	for i := range forms {
-		same := func(f casc.File) bool { return slices.Equal(f.Spans, forms[i].Spans) }
+		same := func(f root.File) bool { return slices.Equal(f.Spans, forms[i].Spans) }
 		if slices.ContainsFunc(forms[:i], same) { // the encoding file may have a key twice
 			continue
 		}
@@ -120,7 +121,7 @@ func (t *Tree) traceRows(ctx context.Context, id nodes.ID, tr *Traced) {
 
 // lacksForm reports whether a file of the root is one whose content key the encoding file does
 // not have. The table has only the beginning of the key.
-func (t *Tree) lacksForm(id nodes.ID, f *casc.File) bool {
+func (t *Tree) lacksForm(id nodes.ID, f *root.File) bool {
 	k, i := splitID(id)
 	if k != kindFile || t.table.entry(i).flags()&flagNoForm == 0 || f.CKey.IsZero() {
 		return false
@@ -129,7 +130,7 @@ func (t *Tree) lacksForm(id nodes.ID, f *casc.File) bool {
 }
 
 // PathOf returns the path of a file of a root of a kind in the mount, if no other file has it.
-func PathOf(kind string, f *casc.File) string {
+func PathOf(kind string, f *root.File) string {
 	name := f.Name
 	switch {
 	case name != "":
@@ -154,12 +155,12 @@ func PathOf(kind string, f *casc.File) string {
 }
 
 // isOf reports whether a file of the root has the content.
-func (tr *Traced) isOf(f *casc.File) bool {
+func (tr *Traced) isOf(f *root.File) bool {
 	if !f.CKey.IsZero() {
 		return f.CKey == tr.CKey
 	}
 	return slices.ContainsFunc(tr.Forms, func(spans []TracedSpan) bool {
-		return slices.EqualFunc(spans, f.Spans, func(x TracedSpan, y casc.Span) bool {
+		return slices.EqualFunc(spans, f.Spans, func(x TracedSpan, y root.Span) bool {
 			return bytes.Equal(x.EKey[:keys.ShortSize], y.EKey[:keys.ShortSize]) && x.From == y.Off && x.Length == y.Size
 		})
 	})

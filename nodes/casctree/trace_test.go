@@ -12,6 +12,7 @@ import (
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 	"lorefs/nodes"
 	"lorefs/nodes/casctree"
 )
@@ -38,7 +39,7 @@ func TestTrace(t *testing.T) {
 			}
 			if tr.NRows < 1 || len(tr.Rows) == 0 {
 				t.Errorf("%s: %s: no row of the root", kind, name)
-			} else if f.FDID != 0 && !slices.ContainsFunc(tr.Rows, func(r casc.File) bool {
+			} else if f.FDID != 0 && !slices.ContainsFunc(tr.Rows, func(r root.File) bool {
 				return r.ID == f.FDID && uint32(r.Locale) == f.Locale && uint32(r.Flags) == f.CFlags
 			}) {
 				t.Errorf("%s: %s: rows %+v, want number %d, %#x, %#x", kind, name, tr.Rows, f.FDID, f.Locale, f.CFlags)
@@ -91,7 +92,7 @@ func TestTraceOdd(t *testing.T) {
 	s := g.AddChunks("n", blte.WriteOptions{}, blte.Chunk{Content: text})
 	g.Add(text)
 	unknown := keys.Key{1, 2, 3}
-	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "two", CKey: s.CKey}, {Name: "too", CKey: s.CKey}, {Name: "unknown", CKey: unknown}})))
+	g.Root(g.Add(write.TextRoot([]root.File{{Name: "two", CKey: s.CKey}, {Name: "too", CKey: s.CKey}, {Name: "unknown", CKey: unknown}})))
 	files, err := g.Install()
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/root"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/casctree"
@@ -186,7 +187,7 @@ func TestLargeWrittenOver(t *testing.T) {
 	content := bltetest.Text(9 << 20)
 	g := casctest.New()
 	s := g.AddChunks("n", blte.WriteOptions{}, blte.Chunk{Content: content})
-	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "film", CKey: s.CKey}})))
+	g.Root(g.Add(write.TextRoot([]root.File{{Name: "film", CKey: s.CKey}})))
 	files, err := g.Install()
 	if err != nil {
 		t.Fatal(err)
@@ -291,7 +292,7 @@ func TestBecomesLocal(t *testing.T) {
 	for range 10 {
 		g.Add(bltetest.Noise(20, uint64(len(g.Stored))))
 	}
-	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "late", CKey: s.CKey}})))
+	g.Root(g.Add(write.TextRoot([]root.File{{Name: "late", CKey: s.CKey}})))
 	all, err := g.Install()
 	if err != nil {
 		t.Fatal(err)
@@ -360,7 +361,7 @@ func TestWrongKey(t *testing.T) {
 	salsa := &blte.Encryption{Name: bltetest.KeyName, IV: []byte{1, 2, 3, 4}, Cipher: blte.CipherSalsa20}
 	g := casctest.New()
 	s := g.AddChunks("e:{8877665544332211,01020304,n}", blte.WriteOptions{}, blte.Chunk{Content: bltetest.Text(50), Encrypt: salsa, Key: bltetest.Key()})
-	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "secret", CKey: s.CKey}})))
+	g.Root(g.Add(write.TextRoot([]root.File{{Name: "secret", CKey: s.CKey}})))
 	files, err := g.Install()
 	if err != nil {
 		t.Fatal(err)
@@ -416,7 +417,7 @@ func TestOtherForm(t *testing.T) {
 	forms := []write.Stored{
 		g.AddChunks("n", blte.WriteOptions{}, blte.Chunk{Content: content[:250]}, blte.Chunk{Content: content[250:]}), g.Add(content),
 	}
-	g.Root(g.Add(write.TextRoot([]casc.File{{Name: "twice", CKey: forms[0].CKey}})))
+	g.Root(g.Add(write.TextRoot([]root.File{{Name: "twice", CKey: forms[0].CKey}})))
 	files, err := g.Install()
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/root"
 	"lorefs/nodes/casctree"
 )
 
@@ -20,19 +21,19 @@ import (
 // file that the game loads has the name, then follow the others in the order of their ranks
 // and of the root, for a listed name and for one by ID only.
 func TestVariants(t *testing.T) {
-	plain, audio := casc.ContentWindows, casc.ContentNoCompression
-	lowViolence, dontLoad := casc.ContentLowViolence, casc.ContentDontLoad|casc.ContentWindows
-	for order := range permutations([]casc.ContentFlags{plain, audio, lowViolence, dontLoad}) {
+	plain, audio := root.ContentWindows, root.ContentNoCompression
+	lowViolence, dontLoad := root.ContentLowViolence, root.ContentDontLoad|root.ContentWindows
+	for order := range permutations([]root.ContentFlags{plain, audio, lowViolence, dontLoad}) {
 		g := casctest.New()
-		var files []casc.File
+		var files []root.File
 		for _, id := range []uint32{7, 9} {
 			for _, flags := range order {
 				s := g.Add(fmt.Appendf(nil, "%d of flags %x", id, flags))
-				locale := casc.LocaleEnUS
+				locale := root.LocaleEnUS
 				if flags == plain {
-					locale = casc.LocaleDeDE // language is not what counts first
+					locale = root.LocaleDeDE // language is not what counts first
 				}
-				files = append(files, casc.File{ID: id, CKey: s.CKey, Flags: flags | casc.ContentNoNames, Locale: locale})
+				files = append(files, root.File{ID: id, CKey: s.CKey, Flags: flags | root.ContentNoNames, Locale: locale})
 			}
 		}
 		g.Root(g.Add(write.WoWRoot(3, files)))
@@ -42,7 +43,7 @@ func TestVariants(t *testing.T) {
 		}
 		list := "7;Chars/Undead.m2\n"
 		tree, st := openBoth(t, casctest.FS(install), casc.Options{}, casctree.Options{ListFiles: []casctree.ListFile{listFile(list)}})
-		want := []casc.ContentFlags{plain, audio}
+		want := []root.ContentFlags{plain, audio}
 		for _, flags := range order {
 			if flags != plain && flags != audio {
 				want = append(want, flags)
@@ -66,8 +67,8 @@ func TestVariants(t *testing.T) {
 }
 
 // permutations yields all orders of some flags.
-func permutations(flags []casc.ContentFlags) iter.Seq[[]casc.ContentFlags] {
-	return func(yield func([]casc.ContentFlags) bool) {
+func permutations(flags []root.ContentFlags) iter.Seq[[]root.ContentFlags] {
+	return func(yield func([]root.ContentFlags) bool) {
 		if len(flags) == 0 {
 			yield(nil)
 			return
@@ -75,7 +76,7 @@ func permutations(flags []casc.ContentFlags) iter.Seq[[]casc.ContentFlags] {
 		for i, first := range flags {
 			rest := slices.Delete(slices.Clone(flags), i, i+1)
 			for order := range permutations(rest) {
-				if !yield(append([]casc.ContentFlags{first}, order...)) {
+				if !yield(append([]root.ContentFlags{first}, order...)) {
 					return
 				}
 			}
@@ -108,7 +109,7 @@ func TestFormWithoutKey(t *testing.T) {
 		if whole {
 			g.Add(content)
 		}
-		g.Root(g.Add(write.TextRoot([]casc.File{{Name: "a", CKey: s.CKey}})))
+		g.Root(g.Add(write.TextRoot([]root.File{{Name: "a", CKey: s.CKey}})))
 		install, err := g.Install()
 		if err != nil {
 			t.Fatal(err)
@@ -127,25 +128,25 @@ func TestFormWithoutKey(t *testing.T) {
 // TestLocaleFallback asks for British English and for the Portuguese of Portugal: the language
 // that stands for them is taken only for what is not there in them.
 func TestLocaleFallback(t *testing.T) {
-	for want, stand := range map[casc.Locale]casc.Locale{casc.LocaleEnGB: casc.LocaleEnUS, casc.LocalePtPT: casc.LocalePtBR} {
+	for want, stand := range map[root.Locale]root.Locale{root.LocaleEnGB: root.LocaleEnUS, root.LocalePtPT: root.LocalePtBR} {
 		g := casctest.New()
-		var files []casc.File
-		add := func(id uint32, flags casc.ContentFlags, locales ...casc.Locale) {
+		var files []root.File
+		add := func(id uint32, flags root.ContentFlags, locales ...root.Locale) {
 			for _, l := range locales {
 				s := g.Add(fmt.Appendf(nil, "%d %v %x", id, l, flags))
-				files = append(files, casc.File{ID: id, CKey: s.CKey, Flags: flags | casc.ContentNoNames, Locale: l})
+				files = append(files, root.File{ID: id, CKey: s.CKey, Flags: flags | root.ContentNoNames, Locale: l})
 			}
 		}
-		add(1, 0, casc.LocaleDeDE, stand, want)
-		add(2, 0, stand, casc.LocaleDeDE)
-		add(3, 0, casc.LocaleDeDE, want)
-		add(4, 0, casc.LocaleDeDE)
-		add(5, casc.ContentNoCompression, want) // the game would load the other one
+		add(1, 0, root.LocaleDeDE, stand, want)
+		add(2, 0, stand, root.LocaleDeDE)
+		add(3, 0, root.LocaleDeDE, want)
+		add(4, 0, root.LocaleDeDE)
+		add(5, root.ContentNoCompression, want) // the game would load the other one
 		add(5, 0, stand)
 		// What is not installed has a stand-in, if that is.
-		absent := func(id uint32, l casc.Locale) {
+		absent := func(id uint32, l root.Locale) {
 			s := g.AddAbsent(fmt.Appendf(nil, "%d %v far", id, l))
-			files = append(files, casc.File{ID: id, CKey: s.CKey, Flags: casc.ContentNoNames, Locale: l})
+			files = append(files, root.File{ID: id, CKey: s.CKey, Flags: root.ContentNoNames, Locale: l})
 		}
 		absent(6, want)
 		absent(6, stand)
@@ -159,12 +160,12 @@ func TestLocaleFallback(t *testing.T) {
 		}
 		list := "1;both\n2;stand\n3;own\n4;other\n5;rank\n6;far\n7;near\n"
 		for _, c := range []struct {
-			locale casc.Locale
+			locale root.Locale
 			want   map[string]string
 		}{
 			{want, map[string]string{
 				"both": fmt.Sprintf("1 %v 0", want), "stand": fmt.Sprintf("2 %v 0", stand), "own": fmt.Sprintf("3 %v 0", want),
-				"rank": fmt.Sprintf("5 %v 0", stand), "rank%~2": fmt.Sprintf("5 %v %x", want, casc.ContentNoCompression),
+				"rank": fmt.Sprintf("5 %v 0", stand), "rank%~2": fmt.Sprintf("5 %v %x", want, root.ContentNoCompression),
 				"far": fmt.Sprintf("6 %v 0", stand), "near": fmt.Sprintf("7 %v 0", want),
 			}},
 			{stand, map[string]string{
@@ -172,7 +173,7 @@ func TestLocaleFallback(t *testing.T) {
 				"far%~2": fmt.Sprintf("6 %v 0", stand),
 			}},
 		} {
-			names, err := casc.ParseListFile([]byte(list))
+			names, err := root.ParseListFile([]byte(list))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -197,21 +198,21 @@ func TestLocaleFallback(t *testing.T) {
 // stands for the wanted one only where there is none for that itself.
 func TestReplacedNames(t *testing.T) {
 	g := casctest.New()
-	var files []casc.File
+	var files []root.File
 	for _, name := range []string{"both:enUS", "Both:engb", "one:enUS", "plain", "german:deDE"} {
-		files = append(files, casc.File{Name: name, CKey: g.Add([]byte(name)).CKey})
+		files = append(files, root.File{Name: name, CKey: g.Add([]byte(name)).CKey})
 	}
 	files = append(files,
-		casc.File{Name: "far:enUS", CKey: g.Add([]byte("here")).CKey},
-		casc.File{Name: "far:enGB", CKey: g.AddAbsent([]byte("not here")).CKey})
+		root.File{Name: "far:enUS", CKey: g.Add([]byte("here")).CKey},
+		root.File{Name: "far:enGB", CKey: g.AddAbsent([]byte("not here")).CKey})
 	g.Root(g.Add(write.TextRoot(files)))
 	install, err := g.Install()
 	if err != nil {
 		t.Fatal(err)
 	}
-	for locale, want := range map[casc.Locale][]string{
-		casc.LocaleEnGB: {"files/Both:engb", "files/far:enUS", "files/one:enUS", "files/plain"},
-		casc.LocaleEnUS: {"files/both:enUS", "files/far:enUS", "files/one:enUS", "files/plain"},
+	for locale, want := range map[root.Locale][]string{
+		root.LocaleEnGB: {"files/Both:engb", "files/far:enUS", "files/one:enUS", "files/plain"},
+		root.LocaleEnUS: {"files/both:enUS", "files/far:enUS", "files/one:enUS", "files/plain"},
 	} {
 		tree := open(t, casctest.FS(install), casc.Options{Locale: locale}, casctree.Options{})
 		if got := slices.Sorted(maps.Keys(listed(t, tree, "files"))); !slices.Equal(got, want) {
@@ -224,9 +225,9 @@ func TestReplacedNames(t *testing.T) {
 // the file that is installed, if one is.
 func TestStandInOfMissing(t *testing.T) {
 	g := casctest.New()
-	var files []casc.File
+	var files []root.File
 	for i, has := range [][2]bool{{true, true}, {true, false}, {false, true}, {false, false}} {
-		for k, l := range []casc.Locale{casc.LocaleEnGB, casc.LocaleEnUS} {
+		for k, l := range []root.Locale{root.LocaleEnGB, root.LocaleEnUS} {
 			content := fmt.Appendf(nil, "%d %v", i, l)
 			s := write.Stored{}
 			if has[k] {
@@ -234,7 +235,7 @@ func TestStandInOfMissing(t *testing.T) {
 			} else {
 				s = g.AddAbsent(content)
 			}
-			files = append(files, casc.File{ID: uint32(i), CKey: s.CKey, Flags: casc.ContentNoNames, Locale: l})
+			files = append(files, root.File{ID: uint32(i), CKey: s.CKey, Flags: root.ContentNoNames, Locale: l})
 		}
 	}
 	g.Root(g.Add(write.WoWRoot(3, files)))
@@ -247,7 +248,7 @@ func TestStandInOfMissing(t *testing.T) {
 		true:  {"files/british", "files/both", "files/neither", "files/us"},
 	} {
 		slices.Sort(want)
-		tree := open(t, casctest.FS(install), casc.Options{Locale: casc.LocaleEnGB}, casctree.Options{
+		tree := open(t, casctest.FS(install), casc.Options{Locale: root.LocaleEnGB}, casctree.Options{
 			Missing: missing, ListFiles: []casctree.ListFile{listFile("0;both\n1;british\n2;us\n3;neither\n")},
 		})
 		var got []string
@@ -277,15 +278,15 @@ func TestStandInWithoutKey(t *testing.T) {
 	g := casctest.New()
 	secret := &blte.Encryption{Name: bltetest.SecretName, IV: []byte{1, 2, 3, 4}, Cipher: blte.CipherSalsa20}
 	sealed := g.AddChunks("b:{*=e:{1122334455667788,01020304,n}}", blte.WriteOptions{}, blte.Chunk{Content: []byte("us"), Encrypt: secret, Key: bltetest.Key()})
-	g.Root(g.Add(write.WoWRoot(3, []casc.File{
-		{ID: 1, CKey: g.AddAbsent([]byte("british")).CKey, Flags: casc.ContentNoNames, Locale: casc.LocaleEnGB},
-		{ID: 1, CKey: sealed.CKey, Flags: casc.ContentNoNames, Locale: casc.LocaleEnUS},
+	g.Root(g.Add(write.WoWRoot(3, []root.File{
+		{ID: 1, CKey: g.AddAbsent([]byte("british")).CKey, Flags: root.ContentNoNames, Locale: root.LocaleEnGB},
+		{ID: 1, CKey: sealed.CKey, Flags: root.ContentNoNames, Locale: root.LocaleEnUS},
 	})))
 	install, err := g.Install()
 	if err != nil {
 		t.Fatal(err)
 	}
-	tree := open(t, casctest.FS(install), casc.Options{Locale: casc.LocaleEnGB}, casctree.Options{})
+	tree := open(t, casctest.FS(install), casc.Options{Locale: root.LocaleEnGB}, casctree.Options{})
 	text := textAt(t, tree, "casc.json")
 	for field, n := range map[string]int{"not_local": 0, "encrypted_without_key": 1} {
 		if want := fmt.Sprintf("%q: %10d", field, n); !strings.Contains(text, want) {

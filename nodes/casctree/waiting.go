@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sort"
 
-	"lorefs/casc"
+	"lorefs/casc/root"
 )
 
 // waiting are files without a name, by the number that lists know them by. A list is read
@@ -49,7 +49,7 @@ func (w *waiting) find(number uint64) []awaited {
 }
 
 // wait notes the numbers of a new file. A file without numbers has no name.
-func (b *builder) wait(x *buildFile, f *casc.File) error {
+func (b *builder) wait(x *buildFile, f *root.File) error {
 	i := b.files.len - 1
 	switch {
 	case f.HasID || f.HasHash:
@@ -79,7 +79,7 @@ func (b *builder) isWaiting() bool { return len(b.ids.files)+len(b.hashes.files)
 
 // nameFrom names the files that a list has and no list before it had. The first line for a
 // file counts. It returns how many lines there are, and how many are for files of the root.
-func (b *builder) nameFrom(ctx context.Context, list iter.Seq2[casc.ListLine, error]) (lines, found int, err error) {
+func (b *builder) nameFrom(ctx context.Context, list iter.Seq2[root.ListLine, error]) (lines, found int, err error) {
 	for line, err := range list {
 		if err != nil {
 			return lines, found, err
@@ -90,7 +90,7 @@ func (b *builder) nameFrom(ctx context.Context, list iter.Seq2[casc.ListLine, er
 		case line.HasID:
 			files = b.ids.find(uint64(line.ID))
 		case len(b.hashes.files) > 0:
-			files = b.hashes.find(casc.NameHash(string(line.Name)))
+			files = b.hashes.find(root.NameHash(string(line.Name)))
 		}
 		if len(files) == 0 {
 			continue

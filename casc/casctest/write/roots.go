@@ -7,17 +7,18 @@ import (
 	"slices"
 	"strings"
 
-	"lorefs/casc"
+	"lorefs/casc/internal/root/overwatch"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 )
 
-// WoWRoot writes a root of World of Warcraft, of a version as in casc.WoWRoot. Files must
+// WoWRoot writes a root of World of Warcraft, of a version as in wow.Root. Files must
 // be sorted by ID, and are grouped into blocks by their locale and flags.
-func WoWRoot(version int, files []casc.File) []byte {
+func WoWRoot(version int, files []root.File) []byte {
 	var b []byte
 	named := 0
 	for _, f := range files {
-		if f.Flags&casc.ContentNoNames == 0 {
+		if f.Flags&root.ContentNoNames == 0 {
 			named++
 		}
 	}
@@ -31,8 +32,8 @@ func WoWRoot(version int, files []casc.File) []byte {
 		b = append(b, 0, 0, 0, 0)
 	}
 	for len(files) > 0 {
-		of := func(f casc.File) bool { return f.Locale == files[0].Locale && f.Flags == files[0].Flags }
-		var block, rest []casc.File
+		of := func(f root.File) bool { return f.Locale == files[0].Locale && f.Flags == files[0].Flags }
+		var block, rest []root.File
 		for _, f := range files {
 			if of(f) {
 				block = append(block, f)
@@ -46,7 +47,7 @@ func WoWRoot(version int, files []casc.File) []byte {
 	return b
 }
 
-func wowBlock(b []byte, version int, files []casc.File) []byte {
+func wowBlock(b []byte, version int, files []root.File) []byte {
 	le := binary.LittleEndian
 	b = le.AppendUint32(b, uint32(len(files)))
 	flags, locale := uint32(files[0].Flags), uint32(files[0].Locale)
@@ -69,7 +70,7 @@ func wowBlock(b []byte, version int, files []casc.File) []byte {
 			b = le.AppendUint64(b, f.NameHash)
 		}
 	}
-	if version > 0 && flags&uint32(casc.ContentNoNames) == 0 {
+	if version > 0 && flags&uint32(root.ContentNoNames) == 0 {
 		for _, f := range files {
 			b = le.AppendUint64(b, f.NameHash)
 		}
@@ -78,7 +79,7 @@ func wowBlock(b []byte, version int, files []casc.File) []byte {
 }
 
 // TextRoot writes a text root.
-func TextRoot(files []casc.File) []byte {
+func TextRoot(files []root.File) []byte {
 	var b strings.Builder
 	for _, f := range files {
 		fmt.Fprintf(&b, "%s|%v|x\r\n", f.Name, f.CKey)
@@ -87,7 +88,7 @@ func TextRoot(files []casc.File) []byte {
 }
 
 // Overwatch writes a root of Overwatch.
-func Overwatch(files []casc.File) []byte {
+func Overwatch(files []root.File) []byte {
 	var b strings.Builder
 	b.WriteString("#FILEID|MD5|CHUNK_ID|PRIORITY|MPRIORITY|FILENAME|INSTALLPATH\n")
 	for _, f := range files {
@@ -97,7 +98,7 @@ func Overwatch(files []casc.File) []byte {
 }
 
 // ContentManifest writes a content manifest of a build, with two entries before the assets.
-func ContentManifest(build int, assets []casc.Asset) []byte {
+func ContentManifest(build int, assets []overwatch.Asset) []byte {
 	le := binary.LittleEndian
 	b := le.AppendUint32(nil, uint32(build))
 	unknown := 16

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"lorefs/casc"
+	"lorefs/casc/root"
 )
 
-// The flags of a TVFS manifest, as casc.TVFS has them.
+// The flags of a TVFS manifest, as tvfs.Root has them.
 const (
 	TVFSCKeys     = 1
 	TVFSSpecs     = 2
@@ -17,11 +17,11 @@ const (
 )
 
 // TVFS writes a manifest of a virtual file system with content keys.
-func TVFS(files []casc.File) []byte { return TVFSOf(TVFSCKeys, files) }
+func TVFS(files []root.File) []byte { return TVFSOf(TVFSCKeys, files) }
 
 // TVFSOf writes a manifest with flags. With specs or patches each encoded file has a spec,
 // and with patches one patch. They are made up.
-func TVFSOf(flags uint32, files []casc.File) []byte {
+func TVFSOf(flags uint32, files []root.File) []byte {
 	const specs = "n\x00z\x00"
 	w := &tvfsWriter{flags: flags}
 	// The sizes of the tables decide how long offsets are, so write them twice, first with
@@ -61,18 +61,18 @@ type tvfsWriter struct {
 
 func (w *tvfsWriter) hasSpecs() bool { return w.flags&(TVFSSpecs|TVFSPatches) != 0 }
 
-func (w *tvfsWriter) write(files []casc.File, containers int) {
+func (w *tvfsWriter) write(files []root.File, containers int) {
 	*w = tvfsWriter{flags: w.flags, offsetSize: 1}
 	for limit := 0xFF; containers > limit && w.offsetSize < 4; limit = limit<<8 | 0xFF {
 		w.offsetSize++
 	}
 	files = slices.Clone(files)
-	slices.SortFunc(files, func(a, b casc.File) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(files, func(a, b root.File) int { return strings.Compare(a.Name, b.Name) })
 	w.path = w.folder(files, 0)
 }
 
 // folder writes the nodes of files whose names agree in their first n bytes.
-func (w *tvfsWriter) folder(files []casc.File, n int) (b []byte) {
+func (w *tvfsWriter) folder(files []root.File, n int) (b []byte) {
 	for len(files) > 0 {
 		name := files[0].Name[n:]
 		part, _, deeper := strings.Cut(name, "/")
@@ -82,7 +82,7 @@ func (w *tvfsWriter) folder(files []casc.File, n int) (b []byte) {
 			files = files[1:]
 			continue
 		}
-		same := slices.IndexFunc(files, func(f casc.File) bool { return !strings.HasPrefix(f.Name[n:], part+"/") })
+		same := slices.IndexFunc(files, func(f root.File) bool { return !strings.HasPrefix(f.Name[n:], part+"/") })
 		if same < 0 {
 			same = len(files)
 		}
@@ -95,7 +95,7 @@ func (w *tvfsWriter) folder(files []casc.File, n int) (b []byte) {
 	return b
 }
 
-func (w *tvfsWriter) spans(spans []casc.Span) uint32 {
+func (w *tvfsWriter) spans(spans []root.Span) uint32 {
 	off := uint32(len(w.vfs))
 	be := binary.BigEndian
 	w.vfs = append(w.vfs, byte(len(spans)))
@@ -109,7 +109,7 @@ func (w *tvfsWriter) spans(spans []casc.Span) uint32 {
 	return off
 }
 
-func (w *tvfsWriter) container(s casc.Span) {
+func (w *tvfsWriter) container(s root.Span) {
 	const encodedSize, patch = 4, 27
 	w.containers = append(append(w.containers, s.EKey[:9]...), make([]byte, encodedSize)...)
 	if w.hasSpecs() {

@@ -13,6 +13,7 @@ import (
 
 	"lorefs/casc"
 	"lorefs/casc/config"
+	"lorefs/casc/root"
 	"lorefs/internal/origin"
 	"lorefs/internal/shown"
 	"lorefs/nodes"
@@ -77,7 +78,7 @@ func openCASC(ctx context.Context, path string, o opening) (archive, error) {
 }
 
 // newCASC opens a storage without reading its root. names and index may be nil.
-func newCASC(ctx context.Context, path string, o opening, names *casc.ListFile, index *indexStore) (*cascStorage, error) {
+func newCASC(ctx context.Context, path string, o opening, names *root.ListFile, index *indexStore) (*cascStorage, error) {
 	opts := o.CASC.Storage
 	c := &cascStorage{path: path, index: index}
 	if index != nil {

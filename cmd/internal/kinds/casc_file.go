@@ -10,7 +10,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"lorefs/casc"
+	"lorefs/casc/root"
 	"lorefs/cmd/internal/treecopy"
 	"lorefs/internal/shown"
 	"lorefs/nodes"
@@ -155,7 +155,7 @@ func describeFile(tr *casctree.Traced) *cascFile {
 	return d
 }
 
-func describeRow(f *casc.File) cascRootEntry {
+func describeRow(f *root.File) cascRootEntry {
 	r := cascRootEntry{Name: f.Name}
 	if f.HasID {
 		r.ID = &f.ID

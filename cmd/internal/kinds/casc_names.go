@@ -8,7 +8,7 @@ import (
 	"path"
 	"strings"
 
-	"lorefs/casc"
+	"lorefs/casc/root"
 	"lorefs/internal/shown"
 	"lorefs/nodes/casctree"
 )
@@ -27,7 +27,7 @@ func (o *CASCOptions) lists() (lists []casctree.ListFile, err error) {
 
 // names reads all list files as one. The first name that they give a file counts. It returns
 // nil if there are no list files.
-func (o *CASCOptions) names() (names *casc.ListFile, err error) {
+func (o *CASCOptions) names() (names *root.ListFile, err error) {
 	if len(o.ListFiles) == 0 {
 		return nil, nil
 	}
@@ -45,7 +45,7 @@ func (o *CASCOptions) names() (names *casc.ListFile, err error) {
 		parts = append(parts, withoutMark(file), strings.NewReader("\n"))
 	}
 	// A mount logs lines that can't be read, but verify is only about the storage.
-	names, err = casc.ReadListFile(io.MultiReader(parts...), size, func(int, error) {})
+	names, err = root.ReadListFile(io.MultiReader(parts...), size, func(int, error) {})
 	if err != nil {
 		err = &Error{Option: "listfile", Err: err}
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"lorefs/blte"
-	"lorefs/casc"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/kinds"
 	"lorefs/datacenter"
@@ -343,7 +343,7 @@ func (f *CASCFlags) table() []Option {
 		{Name: "product", Kinds: only, Value: &f.product, Help: "`product` of a CASC storage with several, such as wow (default: the first active one)"},
 		{Name: "build", Kinds: only, Value: &f.Build, Help: "`build` of a CASC storage with several: its version, its number or the key of its configuration (default: that of .build.info, the only one, or the latest)"},
 		{Name: "cdn", Kinds: only, Value: &f.CDN, Help: "`key` of the CDN configuration of a CASC storage, 32 hex digits (default: that of the build)"},
-		{Name: "locale", Kinds: only, Words: casc.LocaleNames(), Value: &f.locale, Help: "`language` of a CASC storage, such as enUS: leave out files for others, but take enUS for what enGB has not, and ptBR for ptPT (default: all)"},
+		{Name: "locale", Kinds: only, Words: root.LocaleNames(), Value: &f.locale, Help: "`language` of a CASC storage, such as enUS: leave out files for others, but take enUS for what enGB has not, and ptBR for ptPT (default: all)"},
 		{Name: "keys", Kinds: only, Path: true, Value: &f.keys, Help: "`file` of encryption keys of a CASC storage, of lines NAME KEY, or NAME.ak for a product that is all encrypted"},
 		{Name: "listfile", Kinds: only, Path: true, Value: &f.listFiles, Help: "`file` of names for a CASC storage, of lines ID;NAME or NAME; may be given again"},
 		{Name: "missing", Kinds: only, Words: []string{MissingHide, MissingShow}, Value: &f.Missing, Help: "`what` to do with files of a CASC storage whose data is not local: hide or show"},
@@ -356,7 +356,7 @@ func (f *CASCFlags) parse(s *Set) (o kinds.CASCOptions, err error) {
 	o.Storage.Product, o.ListFiles, o.ShowMissing = f.product, f.listFiles, f.Unhidden || f.Missing == MissingShow
 	o.Storage.FillMissingKeys = f.fill
 	if f.locale != "" {
-		if o.Storage.Locale, err = casc.ParseLocale(f.locale); err != nil {
+		if o.Storage.Locale, err = root.ParseLocale(f.locale); err != nil {
 			return o, cli.UsageErrorf("%s %q is unknown: want one such as enUS", s.spelled("locale"), f.locale)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"lorefs/blte"
 	"lorefs/casc"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/root"
 )
 
 const (
@@ -50,7 +51,7 @@ func storageFiles() ([]file, error) {
 type game struct {
 	*gen
 	write.Builder
-	files []casc.File
+	files []root.File
 	names strings.Builder
 	// programs are the entries of the install manifest.
 	programs []casc.InstallEntry
@@ -59,21 +60,21 @@ type game struct {
 // fill adds all files. Two of them have no name, one is not there, and one is encrypted.
 func (g *game) fill() {
 	for _, p := range places {
-		g.add("lore/places/"+p.code()+".txt", casc.LocaleEnUS, g.Add(g.placeText(p)))
+		g.add("lore/places/"+p.code()+".txt", root.LocaleEnUS, g.Add(g.placeText(p)))
 	}
 	for _, c := range creatures {
 		name := "lore/creatures/" + c.code() + ".txt"
 		english, korean := g.Add([]byte("The "+c.String()+" is seldom seen by day.\n")), g.Add([]byte(c.korean+"\n"))
-		g.add(name, casc.LocaleEnUS, english)
-		g.files = append(g.files, casc.File{ID: g.lastID(), CKey: korean.CKey, Locale: casc.LocaleKoKR, Flags: casc.ContentNoNames})
+		g.add(name, root.LocaleEnUS, english)
+		g.files = append(g.files, root.File{ID: g.lastID(), CKey: korean.CKey, Locale: root.LocaleKoKR, Flags: root.ContentNoNames})
 	}
-	g.add("tables/items.csv", casc.LocaleEnUS, g.AddChunks("b:{16K*=z}", blte.WriteOptions{}, chunked(g.itemTable())...))
+	g.add("tables/items.csv", root.LocaleEnUS, g.AddChunks("b:{16K*=z}", blte.WriteOptions{}, chunked(g.itemTable())...))
 	bell := g.AddChunks("n", blte.WriteOptions{}, blte.Chunk{Content: bell()})
-	g.add("sound/bell.wav", casc.LocaleEnUS, bell)
-	g.add("", casc.LocaleEnUS, g.Add([]byte("Nobody knows what this was called.\n")))
-	g.add("", casc.LocaleEnUS, g.Add([]byte("Nor this.\n")))
-	g.add("sound/far_away.wav", casc.LocaleEnUS, g.AddAbsent([]byte("only on the servers")))
-	g.add("lore/secret/ending.txt", casc.LocaleEnUS, g.addSecret([]byte("And the lamps were lit again.\n")))
+	g.add("sound/bell.wav", root.LocaleEnUS, bell)
+	g.add("", root.LocaleEnUS, g.Add([]byte("Nobody knows what this was called.\n")))
+	g.add("", root.LocaleEnUS, g.Add([]byte("Nor this.\n")))
+	g.add("sound/far_away.wav", root.LocaleEnUS, g.AddAbsent([]byte("only on the servers")))
+	g.add("lore/secret/ending.txt", root.LocaleEnUS, g.addSecret([]byte("And the lamps were lit again.\n")))
 	for _, name := range []string{"Game.exe", `Utils\Repair.exe`, "Game.app"} {
 		content := []byte("not really a program: " + name + "\n")
 		g.programs = append(g.programs, casc.InstallEntry{Name: name, CKey: g.Add(content).CKey, Size: int64(len(content))})
@@ -81,8 +82,8 @@ func (g *game) fill() {
 }
 
 // add gives a stored file the next number and, unless it is empty, a name.
-func (g *game) add(name string, locale casc.Locale, s write.Stored) {
-	f := casc.File{ID: g.lastID() + 3, CKey: s.CKey, Locale: locale, Flags: casc.ContentNoNames}
+func (g *game) add(name string, locale root.Locale, s write.Stored) {
+	f := root.File{ID: g.lastID() + 3, CKey: s.CKey, Locale: locale, Flags: root.ContentNoNames}
 	g.files = append(g.files, f)
 	if name != "" {
 		fmt.Fprintf(&g.names, "%d;%s\n", f.ID, name)

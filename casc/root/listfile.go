@@ -1,4 +1,4 @@
-package casc
+package root
 
 import (
 	"bufio"
@@ -107,7 +107,7 @@ func parseListLine(text []byte, off int64) (ListLine, error) {
 	}
 	id, err := strconv.ParseUint(string(digits), 10, 32)
 	if err != nil {
-		return ListLine{}, &FormatError{Format: string(listFile), Off: off, What: shown.Quote(digits), Err: errNoID}
+		return ListLine{}, &format.Error{Format: string(listFile), Off: off, What: shown.Quote(digits), Err: errNoID}
 	}
 	return ListLine{ID: uint32(id), HasID: true, Name: name}, nil
 }

@@ -1,4 +1,4 @@
-package casc
+package overwatch
 
 import (
 	"encoding/binary"
@@ -67,7 +67,7 @@ func ParseContentManifest(data []byte) (*ContentManifest, error) {
 		return nil, err
 	}
 	if magic>>8 == cmfMagic {
-		return nil, fmt.Errorf("%w: %w", ErrUnsupported, cmf.Bad(int64(c.Off())-4, "encrypted, of build %d", m.Build))
+		return nil, fmt.Errorf("%w: %w", format.ErrUnsupported, cmf.Bad(int64(c.Off())-4, "encrypted, of build %d", m.Build))
 	}
 	if magic&0xFFFFFF != cmfPlain {
 		return nil, cmf.Bad(int64(c.Off())-4, "the magic is %#x", magic)

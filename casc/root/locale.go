@@ -1,4 +1,4 @@
-package casc
+package root
 
 import (
 	"fmt"

@@ -1,4 +1,5 @@
-package casc
+// Package tvfs reads TVFS, the virtual file system that is the root of most games.
+package tvfs
 
 import (
 	"errors"
@@ -6,7 +7,9 @@ import (
 	"iter"
 	"slices"
 
+	"lorefs/casc/internal/format"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 )
 
 const (
@@ -15,7 +18,7 @@ const (
 	maxNestedLoad = 1 << 14
 )
 
-// TVFS is a virtual file system, the root of most games since 2018: names with folders,
+// Root is a virtual file system, the root of most games since 2018: names with folders,
 // files of one or more spans, and nested manifests. Numbers are big-endian.
 //
 //	"TVFS" version:1 header_size:1 key_size:1 patch_key_size:1 flags:4
@@ -32,32 +35,32 @@ const (
 // patches, which require specs too. 8 says that names are in lower case. Unknown flags are
 // reported; they may make files unreadable but keep the names. An offset has as many bytes
 // as the size of its table needs.
-type TVFS struct {
+type Root struct {
 	top    *tvfsTables
-	load   Loader
+	load   root.Loader
 	nested map[keys.Short]bool
-	faults faults
+	faults root.Faults
 }
 
-// ParseTVFS reads a manifest. load reads the manifests that are nested in it; Nest says
+// Parse reads a manifest. load reads the manifests that are nested in it; Nest says
 // which files these are. Without load they are not opened.
-func ParseTVFS(data []byte, load Loader) (*TVFS, error) {
+func Parse(data []byte, load root.Loader) (*Root, error) {
 	t, err := parseTVFSHeader(data)
 	if err != nil {
 		return nil, err
 	}
-	return &TVFS{top: t, load: load, nested: map[keys.Short]bool{}}, nil
+	return &Root{top: t, load: load, nested: map[keys.Short]bool{}}, nil
 }
 
 // Nest says that files with the encoding key are manifests themselves.
-func (r *TVFS) Nest(ekey keys.Key) { r.nested[ekey.Short()] = true }
+func (r *Root) Nest(ekey keys.Key) { r.nested[ekey.Short()] = true }
 
 // Kind returns "tvfs".
-func (r *TVFS) Kind() string { return "tvfs" }
+func (r *Root) Kind() string { return "tvfs" }
 
 // Problems returns the files, nested manifests and folders that the last run of Files could
 // not read.
-func (r *TVFS) Problems() []error { return r.faults.reported(tvfs) }
+func (r *Root) Problems() []error { return r.faults.Reported(tvfs) }
 
 // errStopped ends a walk when the caller wants no more.
 var errStopped = errors.New("stopped")
@@ -65,23 +68,23 @@ var errStopped = errors.New("stopped")
 // Files yields the files of the manifest and of those nested in it. A nested manifest is
 // OUTER: and its files are OUTER:NAME. A damaged entry is a fault and does not affect the
 // others. A file whose spans are damaged has Err.
-func (r *TVFS) Files() iter.Seq2[File, error] {
-	return func(yield func(File, error) bool) {
-		r.faults = faults{}
+func (r *Root) Files() iter.Seq2[root.File, error] {
+	return func(yield func(root.File, error) bool) {
+		r.faults = root.Faults{}
 		if unknown := r.top.flags &^ tvfsKnownFlags; unknown != 0 {
-			r.faults.add(fmt.Errorf("%w: %w", ErrUnsupported, tvfs.Bad(8, "flags %#x, of which %#x are not known", r.top.flags, unknown)))
+			r.faults.Add(fmt.Errorf("%w: %w", format.ErrUnsupported, tvfs.Bad(8, "flags %#x, of which %#x are not known", r.top.flags, unknown)))
 		}
 		w := &tvfsWalk{root: r, yield: yield}
 		if err := w.manifest(r.top, "", nil); err != nil && !errors.Is(err, errStopped) {
-			yield(File{}, err)
+			yield(root.File{}, err)
 		}
 	}
 }
 
 // tvfsWalk is one run of Files.
 type tvfsWalk struct {
-	root  *TVFS
-	yield func(File, error) bool
+	root  *Root
+	yield func(root.File, error) bool
 	// files, names and loads count the files, the bytes of names, and the nested manifests
 	// so far.
 	files, names, loads int
@@ -93,8 +96,8 @@ func (w *tvfsWalk) manifest(t *tvfsTables, outer string, above []keys.Short) err
 		found: func(name string, vfs uint32) error {
 			spans, err := t.spans(vfs)
 			if err != nil {
-				w.root.faults.add(fmt.Errorf("%s%s: %w", outer, name, err))
-				return w.give(File{Name: outer + name, Size: -1, Err: err})
+				w.root.faults.Add(fmt.Errorf("%s%s: %w", outer, name, err))
+				return w.give(root.File{Name: outer + name, Size: -1, Err: err})
 			}
 			if len(spans) == 0 {
 				return nil
@@ -102,14 +105,14 @@ func (w *tvfsWalk) manifest(t *tvfsTables, outer string, above []keys.Short) err
 			return w.file(outer+name, spans, above)
 		},
 		fault: func(folder string, err error) {
-			w.root.faults.add(fmt.Errorf("%s%s: the rest of the folder: %w", outer, folder, err))
+			w.root.faults.Add(fmt.Errorf("%s%s: the rest of the folder: %w", outer, folder, err))
 		},
 	})
 }
 
 // file yields a file and, if it is a manifest, the files in it.
-func (w *tvfsWalk) file(name string, spans []Span, above []keys.Short) error {
-	f := File{Name: name, CKey: spans[0].CKey, Spans: spans}
+func (w *tvfsWalk) file(name string, spans []root.Span, above []keys.Short) error {
+	f := root.File{Name: name, CKey: spans[0].CKey, Spans: spans}
 	for i := range spans {
 		f.Size += spans[i].Size
 	}
@@ -123,17 +126,17 @@ func (w *tvfsWalk) file(name string, spans []Span, above []keys.Short) error {
 	}
 	t, err := w.open(&f, above)
 	if err != nil {
-		w.root.faults.add(fmt.Errorf("nested manifest %s: %w", f.Name, err))
+		w.root.faults.Add(fmt.Errorf("nested manifest %s: %w", f.Name, err))
 		return nil
 	}
 	return w.manifest(t, f.Name, append(slices.Clip(above), key))
 }
 
-func (w *tvfsWalk) give(f File) error {
+func (w *tvfsWalk) give(f root.File) error {
 	w.files++
 	w.names += len(f.Name)
-	if w.files > maxFiles || w.names > maxNames {
-		return tvfs.Bad(0, "more than %d files, or their names have more than %d bytes", maxFiles, maxNames)
+	if w.files > root.MaxFiles || w.names > root.MaxNames {
+		return tvfs.Bad(0, "more than %d files, or their names have more than %d bytes", root.MaxFiles, root.MaxNames)
 	}
 	if len(f.Spans) > 1 {
 		f.CKey = keys.Key{} // the content key of the first span is not the file's
@@ -145,7 +148,7 @@ func (w *tvfsWalk) give(f File) error {
 }
 
 // open reads a nested manifest.
-func (w *tvfsWalk) open(f *File, above []keys.Short) (*tvfsTables, error) {
+func (w *tvfsWalk) open(f *root.File, above []keys.Short) (*tvfsTables, error) {
 	s := &f.Spans[0]
 	if slices.Contains(above, s.EKey.Short()) {
 		return nil, tvfs.Bad(0, "it is nested in itself")

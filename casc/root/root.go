@@ -1,7 +1,8 @@
-package casc
+// Package root has what roots of all forms say of their files: names or numbers, languages, and the
+// keys of their content. The forms have packages of their own.
+package root
 
 import (
-	"encoding/binary"
 	"fmt"
 	"iter"
 	"slices"
@@ -73,38 +74,40 @@ type Problems interface {
 	Problems() []error
 }
 
-// faults are the first faults of a root, and the number of all.
-type faults struct {
-	list []error
-	n    int
+// Faults are the first faults of a root, and the number of all.
+type Faults struct {
+	List []error
+	N    int
 }
 
 // maxFaults is how many faults of a root are reported.
 const maxFaults = 1 << 10
 
-func (f *faults) add(err error) {
-	f.n++
-	if f.n <= maxFaults {
-		f.list = append(f.list, err)
+// Add notes a fault.
+func (f *Faults) Add(err error) {
+	f.N++
+	if f.N <= maxFaults {
+		f.List = append(f.List, err)
 	}
 }
 
-// reported returns the faults of a root of a form. If there were too many, the last one says
+// Reported returns the faults of a root of a form. If there were too many, the last one says
 // so.
-func (f *faults) reported(form format.Name) []error {
-	if more := f.n - len(f.list); more > 0 {
-		return append(slices.Clip(f.list), form.Bad(0, "%d more like these", more))
+func (f *Faults) Reported(form format.Name) []error {
+	if more := f.N - len(f.List); more > 0 {
+		return append(slices.Clip(f.List), form.Bad(0, "%d more like these", more))
 	}
-	return f.list
+	return f.List
 }
 
+// Bounds of a root.
 const (
-	// maxFiles is how many files a root may name, and maxNames how many bytes their names
+	// MaxFiles is how many files a root may name, and MaxNames how many bytes their names
 	// may take together.
-	maxFiles = 1 << 25
-	maxNames = 1 << 30
-	// maxName bounds a name with all its folders, in bytes.
-	maxName = 1 << 14
+	MaxFiles = 1 << 25
+	MaxNames = 1 << 30
+	// MaxName bounds a name with all its folders, in bytes.
+	MaxName = 1 << 14
 )
 
 // NameHash returns the hash of a name in roots of World of Warcraft: in upper case with
@@ -120,47 +123,20 @@ func NameHash(name string) uint64 {
 	return uint64(pc)<<32 | uint64(pb)
 }
 
-// cleanName returns a name with slashes only, and none at its beginning.
-func cleanName(name string) string {
+// CleanName returns a name with slashes only, and none at its beginning.
+func CleanName(name string) string {
 	return strings.TrimLeft(strings.ReplaceAll(name, `\`, "/"), "/")
 }
 
-// ParseRoot reads a root file and recognizes its form by its first bytes. load reads the
-// other files of a root that has several. Roots keep data, which must not be changed.
-func ParseRoot(data []byte, load Loader) (Root, error) {
-	if len(data) < 4 {
-		return nil, fmt.Errorf("casc: root: %d bytes", len(data))
-	}
-	switch binary.LittleEndian.Uint32(data) {
-	case wowMagic:
-		return rootOf(ParseWoWRoot(data))
-	case tvfsMagic:
-		return rootOf(ParseTVFS(data, load))
-	case mndxMagic:
-		return rootOf(ParseMNDX(data))
-	case diabloMagic:
-		return rootOf(ParseDiablo3(data, load))
-	}
+// Label returns the name of a file for people.
+func (f *File) Label() string {
 	switch {
-	case data[0] == '#':
-		return rootOf(ParseOverwatch(data, load))
-	case isTextRoot(data):
-		return rootOf(ParseTextRoot(data))
-	case string(data[:2]) == "IN":
-		m, err := ParseInstall(data)
-		if err != nil {
-			return nil, err
-		}
-		return m.Root(), nil
+	case f.Name != "":
+		return f.Name
+	case f.HasID:
+		return fmt.Sprintf("file data ID %d", f.ID)
+	case f.HasHash:
+		return fmt.Sprintf("name hash %016x", f.NameHash)
 	}
-	return rootOf(ParseWoWRoot(data))
-}
-
-// rootOf returns the root, or nil with an error: a parser's nil pointer would be a Root
-// that is not nil.
-func rootOf[R Root](r R, err error) (Root, error) {
-	if err != nil {
-		return nil, err
-	}
-	return r, nil
+	return "content key " + f.CKey.String()
 }

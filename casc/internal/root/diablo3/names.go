@@ -1,4 +1,4 @@
-package casc
+package diablo3
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lorefs/casc/internal/format"
+	"lorefs/casc/root"
 	"lorefs/internal/cursor"
 )
 
@@ -66,7 +67,7 @@ func (n *diabloNames) name(e *diabloEntry) string {
 	if !ok {
 		kind = [2]string{fmt.Sprintf("Asset%02d", a.kind), fmt.Sprintf("a%02d", a.kind)}
 	}
-	p := path.Join(kind[0], cleanName(a.name))
+	p := path.Join(kind[0], root.CleanName(a.name))
 	if e.numbered {
 		p = fmt.Sprintf("%s/%04d", p, e.number)
 	}
@@ -110,7 +111,7 @@ func (n *diabloNames) parseCoreTOC(data []byte) error {
 			if err := coreTOC.Ends(s, header+off+size+int64(at)); err != nil {
 				return err
 			}
-			if len(name) > maxName {
+			if len(name) > root.MaxName {
 				return coreTOC.Bad(header+off+size+int64(at), "a name of %d bytes", len(name))
 			}
 			n.assets[id] = diabloAsset{kind: kind, name: name}
@@ -128,7 +129,7 @@ func (n *diabloNames) parsePackages(data []byte) error {
 	}
 	n.full = map[string]string{}
 	for range count {
-		name := cleanName(c.String())
+		name := root.CleanName(c.String())
 		if c.Err() != nil {
 			break
 		}

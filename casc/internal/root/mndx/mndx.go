@@ -1,4 +1,6 @@
-package casc
+// Package mndx reads the root that Heroes of the Storm and StarCraft II had before TVFS, by
+// description only.
+package mndx
 
 import (
 	"encoding/binary"
@@ -8,15 +10,16 @@ import (
 	"lorefs/casc/internal/format"
 	"lorefs/casc/internal/marisa"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 	"lorefs/internal/cursor"
 )
 
 const mndx format.Name = "MNDX root"
 
 const (
-	// mndxMagic is MNDX as a little-endian number.
-	mndxMagic = 0x58444E4D
-	marMagic  = 0x0052414D
+	// Magic is MNDX as a little-endian number.
+	Magic    = 0x58444E4D
+	marMagic = 0x0052414D
 
 	mndxMarSize = 20
 	mndxEntry   = 24
@@ -28,7 +31,7 @@ const (
 	mndxPackage = 1<<24 - 1
 )
 
-// MNDX is the root of Heroes of the Storm and StarCraft II before TVFS, by description
+// Root is the root of Heroes of the Storm and StarCraft II before TVFS, by description
 // only: there was no real one to test with. Names are kept in three tries of the
 // marisa-trie library, which was available, under a magic of their own. Numbers are
 // little-endian.
@@ -41,7 +44,7 @@ const (
 // Name number n of the second trie belongs to the n-th group of files. The low 24 bits of
 // the flags are the number of the package in the first trie. The third trie has the same
 // names with their packages, and is not needed.
-type MNDX struct {
+type Root struct {
 	packages []string
 	names    *marisa.Trie
 	// files are the entries; groups has the first entry of each name.
@@ -49,8 +52,8 @@ type MNDX struct {
 	groups []uint32
 }
 
-// ParseMNDX reads an MNDX root.
-func ParseMNDX(data []byte) (*MNDX, error) {
+// Parse reads an MNDX root.
+func Parse(data []byte) (*Root, error) {
 	c := cursor.New(data)
 	magic, header, version := c.LE32(), c.LE32(), c.LE32()
 	if header == 2 {
@@ -61,16 +64,16 @@ func ParseMNDX(data []byte) (*MNDX, error) {
 		return nil, err
 	}
 	switch {
-	case magic != mndxMagic:
-		return nil, mndx.Bad(0, "found %#x instead of %#x", magic, mndxMagic)
+	case magic != Magic:
+		return nil, mndx.Bad(0, "found %#x instead of %#x", magic, Magic)
 	case header > 2 || version < 1 || version > 2:
-		return nil, fmt.Errorf("%w: %w", ErrUnsupported, mndx.Bad(4, "versions %d and %d", header, version))
+		return nil, fmt.Errorf("%w: %w", format.ErrUnsupported, mndx.Bad(4, "versions %d and %d", header, version))
 	case tries != mndxTries || trieSize != mndxMarSize || fileSize != mndxEntry:
 		return nil, mndx.Bad(16, "%d tries of %d bytes and files of %d", tries, trieSize, fileSize)
 	case int64(filesOff)+int64(files)*mndxEntry > int64(len(data)):
 		return nil, mndx.Bad(28, "%d files at %#x in %d bytes", files, filesOff, len(data))
 	}
-	r := &MNDX{files: data[filesOff : filesOff+files*mndxEntry]}
+	r := &Root{files: data[filesOff : filesOff+files*mndxEntry]}
 	packages, err := parseMar(data, int64(triesOff))
 	if err != nil {
 		return nil, err
@@ -86,7 +89,7 @@ func ParseMNDX(data []byte) (*MNDX, error) {
 	}
 	for name, err := range packages.Keys() {
 		if err != nil {
-			return nil, &FormatError{Format: string(mndx), Off: int64(triesOff), What: "packages", Err: err}
+			return nil, &format.Error{Format: string(mndx), Off: int64(triesOff), What: "packages", Err: err}
 		}
 		r.packages = append(r.packages, string(name))
 	}
@@ -108,13 +111,13 @@ func parseMar(data []byte, off int64) (*marisa.Trie, error) {
 	}
 	t, _, err := marisa.Parse(b[4:])
 	if err != nil {
-		return nil, &FormatError{Format: string(mndx), Off: int64(at) + 4, Err: err}
+		return nil, &format.Error{Format: string(mndx), Off: int64(at) + 4, Err: err}
 	}
 	return t, nil
 }
 
 // group finds the group of files of each name.
-func (r *MNDX) group(off int64) error {
+func (r *Root) group(off int64) error {
 	begin := true
 	for at := 0; at < len(r.files); at += mndxEntry {
 		if begin {
@@ -133,15 +136,15 @@ func (r *MNDX) group(off int64) error {
 }
 
 // Kind returns "mndx".
-func (r *MNDX) Kind() string { return "mndx" }
+func (r *Root) Kind() string { return "mndx" }
 
 // Files yields the files as PACKAGE/NAME, in the order of the numbers of their names.
-func (r *MNDX) Files() iter.Seq2[File, error] {
-	return func(yield func(File, error) bool) {
+func (r *Root) Files() iter.Seq2[root.File, error] {
+	return func(yield func(root.File, error) bool) {
 		n := 0
 		for name, err := range r.names.Keys() {
 			if err != nil {
-				yield(File{}, &FormatError{Format: string(mndx), What: "names", Err: err})
+				yield(root.File{}, &format.Error{Format: string(mndx), What: "names", Err: err})
 				return
 			}
 			if !r.eachOf(n, string(name), yield) {
@@ -153,11 +156,11 @@ func (r *MNDX) Files() iter.Seq2[File, error] {
 }
 
 // eachOf yields the files of group n.
-func (r *MNDX) eachOf(n int, name string, yield func(File, error) bool) bool {
+func (r *Root) eachOf(n int, name string, yield func(root.File, error) bool) bool {
 	for b := r.files[r.groups[n]:]; len(b) > 0; b = b[mndxEntry:] {
 		flags := binary.LittleEndian.Uint32(b)
-		f := File{
-			Name: cleanName(r.packages[flags&mndxPackage] + "/" + name),
+		f := root.File{
+			Name: root.CleanName(r.packages[flags&mndxPackage] + "/" + name),
 			CKey: keys.Key(b[4:20]), Size: int64(binary.LittleEndian.Uint32(b[20:])),
 		}
 		if !yield(f, nil) {

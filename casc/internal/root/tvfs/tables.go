@@ -1,4 +1,4 @@
-package casc
+package tvfs
 
 import (
 	"encoding/binary"
@@ -6,14 +6,15 @@ import (
 
 	"lorefs/casc/internal/format"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 	"lorefs/internal/cursor"
 )
 
 const tvfs format.Name = "TVFS"
 
 const (
-	// tvfsMagic is TVFS as a little-endian number.
-	tvfsMagic = 0x53465654
+	// Magic is TVFS as a little-endian number.
+	Magic = 0x53465654
 
 	tvfsVersion = 1
 	tvfsHeader  = 38
@@ -52,7 +53,7 @@ type tvfsTables struct {
 	pathOff, vfsOff  int64
 	// many has the files of several spans, by their offset in vfs, since any number of
 	// names may share one. vfsRead is how much of vfs was read for them.
-	many    map[uint32][]Span
+	many    map[uint32][]root.Span
 	vfsRead int
 }
 
@@ -88,10 +89,10 @@ func parseTVFSHeader(data []byte) (*tvfsTables, error) {
 		return nil, ended
 	}
 	switch {
-	case magic != tvfsMagic:
+	case magic != Magic:
 		return nil, tvfs.Bad(0, "found % x instead of %q", data[:4], "TVFS")
 	case version != tvfsVersion || keySize < keys.ShortSize || int(keySize) > len(keys.Key{}):
-		return nil, fmt.Errorf("%w: %w", ErrUnsupported, tvfs.Bad(4, "version %d, flags %#x, keys of %d bytes", version, t.flags, keySize))
+		return nil, fmt.Errorf("%w: %w", format.ErrUnsupported, tvfs.Bad(4, "version %d, flags %#x, keys of %d bytes", version, t.flags, keySize))
 	case int(size) < c.Off():
 		return nil, tvfs.Bad(5, "a header of %d bytes with flags %#x", size, t.flags)
 	}
@@ -144,15 +145,15 @@ func (t *tvfsTables) walkFolder(b []byte, off int, name []byte, depth int, v tvf
 		}
 		at += n.size
 		name = n.append(name)
-		if len(name) > maxName {
+		if len(name) > root.MaxName {
 			name = name[:own]
-			return lost(off+at, "a name of more than %d bytes", maxName)
+			return lost(off+at, "a name of more than %d bytes", root.MaxName)
 		}
 		if !n.valued {
 			continue
 		}
 		if n.value&tvfsFolder == 0 {
-			err = v.found(cleanName(string(name)), n.value)
+			err = v.found(root.CleanName(string(name)), n.value)
 		} else {
 			inside := int(n.value&^tvfsFolder) - 4
 			if inside < 0 || inside > len(b)-at {
@@ -227,7 +228,7 @@ func (t *tvfsTables) node(b []byte, off int) (tvfsNode, error) {
 
 // spans returns the spans of a file, which must not be changed. Deleted files and other
 // things that are no files have none.
-func (t *tvfsTables) spans(off uint32) ([]Span, error) {
+func (t *tvfsTables) spans(off uint32) ([]root.Span, error) {
 	if spans, ok := t.many[off]; ok {
 		return spans, nil
 	}
@@ -240,7 +241,7 @@ func (t *tvfsTables) spans(off uint32) ([]Span, error) {
 	if n == 0 || n > maxSpans {
 		return nil, nil
 	}
-	spans := make([]Span, n)
+	spans := make([]root.Span, n)
 	next := uint32(0)
 	for i := range spans {
 		from, size, entry := c.BE32(), c.BE32(), c.Big(offsetSize(len(t.files)))
@@ -252,7 +253,7 @@ func (t *tvfsTables) spans(off uint32) ([]Span, error) {
 			return nil, err
 		}
 		if err := placeSpan(&s, from, next, size); err != nil {
-			return nil, &FormatError{Format: string(tvfs), Off: at, What: fmt.Sprintf("span %d", i), Err: err}
+			return nil, &format.Error{Format: string(tvfs), Off: at, What: fmt.Sprintf("span %d", i), Err: err}
 		}
 		next += size
 		spans[i] = s
@@ -264,7 +265,7 @@ func (t *tvfsTables) spans(off uint32) ([]Span, error) {
 		return nil, tvfs.Bad(at, "spans that overlap those of other files")
 	}
 	if t.many == nil {
-		t.many = map[uint32][]Span{}
+		t.many = map[uint32][]root.Span{}
 	}
 	t.many[off] = spans
 	return spans, nil
@@ -273,7 +274,7 @@ func (t *tvfsTables) spans(off uint32) ([]Span, error) {
 // placeSpan sets which part of its content a span is. What from means is not proven: it is
 // an offset in the content, as one description has it, or in the file, where the span
 // before ends. In all files that were there it is 0.
-func placeSpan(s *Span, from, next, size uint32) error {
+func placeSpan(s *root.Span, from, next, size uint32) error {
 	content := s.ContentSize
 	s.Size = int64(size)
 	switch {
@@ -286,13 +287,13 @@ func placeSpan(s *Span, from, next, size uint32) error {
 }
 
 // container reads an entry of the table of encoded files.
-func (t *tvfsTables) container(off uint64) (Span, error) {
+func (t *tvfsTables) container(off uint64) (root.Span, error) {
 	base := int64(off)
 	if off >= uint64(len(t.files)) {
-		return Span{}, tvfs.Bad(base, "an entry behind the container table of %d bytes", len(t.files))
+		return root.Span{}, tvfs.Bad(base, "an entry behind the container table of %d bytes", len(t.files))
 	}
 	c := cursor.New(t.files[off:])
-	s := Span{KeySize: t.keySize}
+	s := root.Span{KeySize: t.keySize}
 	copy(s.EKey[:], c.Bytes(t.keySize))
 	c.BE32() // the encoded size
 	if t.hasSpecs {

@@ -1,4 +1,5 @@
-package casc
+// Package wow reads the root of World of Warcraft.
+package wow
 
 import (
 	"cmp"
@@ -8,13 +9,14 @@ import (
 
 	"lorefs/casc/internal/format"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 )
 
 const wowRoot format.Name = "WoW root"
 
 const (
-	// wowMagic is TSFM as it stands in the file.
-	wowMagic = 0x4D465354
+	// Magic is TSFM as it stands in the file.
+	Magic = 0x4D465354
 
 	wowHeader82 = 12
 	// wowHeaderLeast is the least header_size. wowHeaderMost is more than any that was
@@ -27,7 +29,7 @@ const (
 	wowBlock2      = 17
 )
 
-// WoWRoot is the root of World of Warcraft: IDs and hashes of names. The names themselves
+// Root is the root of World of Warcraft: IDs and hashes of names. The names themselves
 // come from a ListFile. It keeps the file's bytes.
 //
 // There are four layouts. All consist of blocks of files of the same languages and flags.
@@ -40,7 +42,7 @@ const (
 //
 // header_size has been 24 so far; blocks begin where it says. Hashes exist unless the flags
 // have ContentNoNames. Numbers are little-endian.
-type WoWRoot struct {
+type Root struct {
 	// Version is 0 before 8.2, 1 for 8.2, 2 for 10.1.7, and 3 for 11.1.
 	Version int
 	// Total and Named are the numbers of files, and of files with hashes, that the header
@@ -51,8 +53,8 @@ type WoWRoot struct {
 
 // wowFiles is a block of files.
 type wowFiles struct {
-	locale Locale
-	flags  ContentFlags
+	locale root.Locale
+	flags  root.ContentFlags
 	count  int
 	deltas []byte
 	// keys and hashes are rows of keyStep and hashStep bytes; hashes may be nil.
@@ -60,13 +62,13 @@ type wowFiles struct {
 	keyStep, hashStep int
 }
 
-// ParseWoWRoot reads a root of any of the four layouts.
-func ParseWoWRoot(data []byte) (*WoWRoot, error) {
+// Parse reads a root of any of the four layouts.
+func Parse(data []byte) (*Root, error) {
 	if len(data) == 0 {
 		return nil, wowRoot.Bad(0, "no bytes")
 	}
-	if len(data) < wowHeader82 || binary.LittleEndian.Uint32(data) != wowMagic {
-		r := &WoWRoot{}
+	if len(data) < wowHeader82 || binary.LittleEndian.Uint32(data) != Magic {
+		r := &Root{}
 		if err := r.parseBlocks(data, 0); err != nil {
 			return nil, err
 		}
@@ -78,7 +80,7 @@ func ParseWoWRoot(data []byte) (*WoWRoot, error) {
 // parseWoWHeader reads a root with a header. The two numbers behind the magic are either
 // the header's size and a version or, in 8.2, two numbers of files. Small numbers are a
 // header, unless the root has just as many files.
-func parseWoWHeader(data []byte) (*WoWRoot, error) {
+func parseWoWHeader(data []byte) (*Root, error) {
 	le := binary.LittleEndian
 	size, version := le.Uint32(data[4:]), le.Uint32(data[8:])
 	small := size >= wowHeaderLeast && size <= wowHeaderMost && int64(size) <= int64(len(data)) && version <= wowVersionMost
@@ -86,14 +88,14 @@ func parseWoWHeader(data []byte) (*WoWRoot, error) {
 	switch {
 	case !small:
 	case version == 1 || version == 2:
-		r := &WoWRoot{Version: int(version) + 1, Total: int(le.Uint32(data[12:])), Named: int(le.Uint32(data[16:]))}
+		r := &Root{Version: int(version) + 1, Total: int(le.Uint32(data[12:])), Named: int(le.Uint32(data[16:]))}
 		if err = r.parseBlocks(data, int(size)); err == nil {
 			return r, nil
 		}
 	default:
-		err = fmt.Errorf("%w: %w", ErrUnsupported, wowRoot.Bad(8, "version %d", version))
+		err = fmt.Errorf("%w: %w", format.ErrUnsupported, wowRoot.Bad(8, "version %d", version))
 	}
-	r := &WoWRoot{Version: 1, Total: int(size), Named: int(version)}
+	r := &Root{Version: 1, Total: int(size), Named: int(version)}
 	err82 := r.parseBlocks(data, wowHeader82)
 	if err82 == nil && (!small || r.count() == r.Total) {
 		return r, nil
@@ -101,7 +103,7 @@ func parseWoWHeader(data []byte) (*WoWRoot, error) {
 	return nil, cmp.Or(err, err82)
 }
 
-func (r *WoWRoot) count() (n int) {
+func (r *Root) count() (n int) {
 	for i := range r.blocks {
 		n += r.blocks[i].count
 	}
@@ -109,7 +111,7 @@ func (r *WoWRoot) count() (n int) {
 }
 
 // parseBlocks reads the blocks from off on.
-func (r *WoWRoot) parseBlocks(data []byte, off int) error {
+func (r *Root) parseBlocks(data []byte, off int) error {
 	total := 0
 	for off < len(data) {
 		b, n, err := r.parseBlock(data[off:], int64(off))
@@ -118,8 +120,8 @@ func (r *WoWRoot) parseBlocks(data []byte, off int) error {
 		}
 		off += n
 		total += b.count
-		if total > maxFiles {
-			return wowRoot.Bad(int64(off), "more than %d files", maxFiles)
+		if total > root.MaxFiles {
+			return wowRoot.Bad(int64(off), "more than %d files", root.MaxFiles)
 		}
 		r.blocks = append(r.blocks, b)
 	}
@@ -127,7 +129,7 @@ func (r *WoWRoot) parseBlocks(data []byte, off int) error {
 }
 
 // parseBlock reads the block at off of the file, and returns its size.
-func (r *WoWRoot) parseBlock(data []byte, off int64) (wowFiles, int, error) {
+func (r *Root) parseBlock(data []byte, off int64) (wowFiles, int, error) {
 	head := wowBlock
 	if r.Version == 3 {
 		head = wowBlock2
@@ -139,11 +141,11 @@ func (r *WoWRoot) parseBlock(data []byte, off int64) (wowFiles, int, error) {
 	count := int64(binary.LittleEndian.Uint32(data))
 	u32 := func(at int) uint32 { return binary.LittleEndian.Uint32(data[at:]) }
 	if r.Version == 3 {
-		b.locale, b.flags = Locale(u32(4)), ContentFlags(u32(8)|u32(12)|uint32(data[16])<<17)
+		b.locale, b.flags = root.Locale(u32(4)), root.ContentFlags(u32(8)|u32(12)|uint32(data[16])<<17)
 	} else {
-		b.flags, b.locale = ContentFlags(u32(4)), Locale(u32(8))
+		b.flags, b.locale = root.ContentFlags(u32(4)), root.Locale(u32(8))
 	}
-	hashed := r.Version == 0 || b.flags&ContentNoNames == 0
+	hashed := r.Version == 0 || b.flags&root.ContentNoNames == 0
 	each := int64(4 + 16)
 	if hashed {
 		each += 8
@@ -178,11 +180,11 @@ func (b *wowFiles) checkIDs(off int64) error {
 }
 
 // Kind returns "wow".
-func (r *WoWRoot) Kind() string { return "wow" }
+func (r *Root) Kind() string { return "wow" }
 
 // Files yields the files of all blocks.
-func (r *WoWRoot) Files() iter.Seq2[File, error] {
-	return func(yield func(File, error) bool) {
+func (r *Root) Files() iter.Seq2[root.File, error] {
+	return func(yield func(root.File, error) bool) {
 		for i := range r.blocks {
 			if !r.blocks[i].each(yield) {
 				return
@@ -191,11 +193,11 @@ func (r *WoWRoot) Files() iter.Seq2[File, error] {
 	}
 }
 
-func (b *wowFiles) each(yield func(File, error) bool) bool {
+func (b *wowFiles) each(yield func(root.File, error) bool) bool {
 	id := int64(-1)
 	for i := range b.count {
 		id += 1 + int64(int32(binary.LittleEndian.Uint32(b.deltas[4*i:])))
-		f := File{ID: uint32(id), HasID: true, Locale: b.locale, Flags: b.flags, CKey: keys.Key(b.keys[i*b.keyStep:]), Size: -1}
+		f := root.File{ID: uint32(id), HasID: true, Locale: b.locale, Flags: b.flags, CKey: keys.Key(b.keys[i*b.keyStep:]), Size: -1}
 		if b.hashes != nil {
 			f.NameHash = binary.LittleEndian.Uint64(b.hashes[i*b.hashStep:])
 			f.HasHash = f.NameHash != 0

@@ -1,4 +1,5 @@
-package casc
+// Package overwatch reads the root of Overwatch, by description only.
+package overwatch
 
 import (
 	"fmt"
@@ -9,28 +10,29 @@ import (
 
 	"lorefs/casc/internal/format"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 )
 
 const overwatch format.Name = "Overwatch root"
 
-// Overwatch is the root of Overwatch, by description only: there was no real one to test
+// Root is the root of Overwatch, by description only: there was no real one to test
 // with. It is a text whose first line, after a #, names columns. FILENAME and MD5, the
 // content key, are needed.
 //
 //	#FILEID|MD5|CHUNK_ID|PRIORITY|MPRIORITY|FILENAME|INSTALLPATH
 //
 // Files *.cmf in it are content manifests, which list assets by number.
-type Overwatch struct {
-	files []File
-	load  Loader
+type Root struct {
+	files []root.File
+	load  root.Loader
 	// lines are the bad lines; faults are those of the last run of Files.
-	lines, faults faults
+	lines, faults root.Faults
 }
 
-// ParseOverwatch reads a root. load reads the content manifests; without it they are not
+// Parse reads a root. load reads the content manifests; without it they are not
 // opened. A bad line is a fault, unless all are bad.
-func ParseOverwatch(data []byte, load Loader) (*Overwatch, error) {
-	r := &Overwatch{load: load}
+func Parse(data []byte, load root.Loader) (*Root, error) {
+	r := &Root{load: load}
 	if len(data) == 0 {
 		return nil, overwatch.Bad(0, "no columns")
 	}
@@ -47,48 +49,48 @@ func ParseOverwatch(data []byte, load Loader) (*Overwatch, error) {
 		default:
 			f, err := overwatchFile(off, cells, name, key)
 			if err != nil {
-				r.lines.add(err)
+				r.lines.Add(err)
 				continue
 			}
 			r.files = append(r.files, f)
 		}
 	}
-	if len(r.files) == 0 && r.lines.n > 0 {
-		return nil, r.lines.list[0]
+	if len(r.files) == 0 && r.lines.N > 0 {
+		return nil, r.lines.List[0]
 	}
 	return r, nil
 }
 
 // overwatchFile reads the cells of a line. name and key are the numbers of their columns.
-func overwatchFile(off int64, cells []string, name, key int) (File, error) {
+func overwatchFile(off int64, cells []string, name, key int) (root.File, error) {
 	if len(cells) <= max(name, key) {
-		return File{}, overwatch.Bad(off, "%d cells: the line is left out", len(cells))
+		return root.File{}, overwatch.Bad(off, "%d cells: the line is left out", len(cells))
 	}
 	k, err := keys.Parse(cells[key])
 	if err != nil {
-		return File{}, &FormatError{Format: string(overwatch), Off: off, What: "the line is left out", Err: err}
+		return root.File{}, &format.Error{Format: string(overwatch), Off: off, What: "the line is left out", Err: err}
 	}
-	file := cleanName(cells[name])
+	file := root.CleanName(cells[name])
 	if file == "" {
-		return File{}, overwatch.Bad(off, "no name in %.80q: the line is left out", strings.Join(cells, "|"))
+		return root.File{}, overwatch.Bad(off, "no name in %.80q: the line is left out", strings.Join(cells, "|"))
 	}
-	return File{Name: file, CKey: k, Size: -1}, nil
+	return root.File{Name: file, CKey: k, Size: -1}, nil
 }
 
 // Kind returns "overwatch".
-func (r *Overwatch) Kind() string { return "overwatch" }
+func (r *Root) Kind() string { return "overwatch" }
 
 // Problems returns the lines that were left out, and the content manifests that the last
 // run of Files could not read.
-func (r *Overwatch) Problems() []error {
-	return slices.Concat(r.lines.reported(overwatch), r.faults.reported(overwatch))
+func (r *Root) Problems() []error {
+	return slices.Concat(r.lines.Reported(overwatch), r.faults.Reported(overwatch))
 }
 
 // Files yields the lines in order. The assets of a content manifest follow it as
 // ContentManifestFiles/NAME/NUMBER, in hex.
-func (r *Overwatch) Files() iter.Seq2[File, error] {
-	return func(yield func(File, error) bool) {
-		r.faults = faults{}
+func (r *Root) Files() iter.Seq2[root.File, error] {
+	return func(yield func(root.File, error) bool) {
+		r.faults = root.Faults{}
 		for _, f := range r.files {
 			if !yield(f, nil) {
 				return
@@ -103,20 +105,20 @@ func (r *Overwatch) Files() iter.Seq2[File, error] {
 	}
 }
 
-func (r *Overwatch) assets(f *File, yield func(File, error) bool) bool {
+func (r *Root) assets(f *root.File, yield func(root.File, error) bool) bool {
 	var m *ContentManifest
 	data, err := r.load.Content(f.CKey)
 	if err == nil {
 		m, err = ParseContentManifest(data)
 	}
 	if err != nil {
-		r.faults.add(fmt.Errorf("content manifest %s: %w", f.Name, err))
+		r.faults.Add(fmt.Errorf("content manifest %s: %w", f.Name, err))
 		return true
 	}
 	base := path.Base(f.Name)
 	dir := "ContentManifestFiles/" + base[:len(base)-len(path.Ext(base))]
 	for a := range m.Assets() {
-		if !yield(File{Name: fmt.Sprintf("%s/%016X", dir, a.GUID), CKey: a.CKey, Size: a.Size}, nil) {
+		if !yield(root.File{Name: fmt.Sprintf("%s/%016X", dir, a.GUID), CKey: a.CKey, Size: a.Size}, nil) {
 			return false
 		}
 	}

@@ -1,4 +1,5 @@
-package casc
+// Package diablo3 reads the root of Diablo III, by description only.
+package diablo3
 
 import (
 	"fmt"
@@ -7,21 +8,22 @@ import (
 
 	"lorefs/casc/internal/format"
 	"lorefs/casc/keys"
+	"lorefs/casc/root"
 	"lorefs/internal/cursor"
 )
 
 const diablo format.Name = "Diablo III root"
 
 const (
-	// diabloMagic begins the root, diabloFolder the file of a folder.
-	diabloMagic  = 0x8007D0C4
+	// Magic begins the root, diabloFolder the file of a folder.
+	Magic        = 0x8007D0C4
 	diabloFolder = 0xEAF1FE87
 
 	// maxFolders bounds the folders of the root.
 	maxFolders = 1 << 10
 )
 
-// Diablo3 is the root of Diablo III, by description only: there was no real one to test
+// Root is the root of Diablo III, by description only: there was no real one to test
 // with. It names folders, each of which is a file of the storage. Numbers are
 // little-endian.
 //
@@ -32,9 +34,9 @@ const (
 //
 // Entries with only an ID get their names from CoreTOC.dat in the folder Base, and their
 // extensions from Data_D3/PC/Misc/Packages.dat there, if it exists.
-type Diablo3 struct {
+type Root struct {
 	folders []diabloEntry
-	load    Loader
+	load    root.Loader
 	faults  []error
 }
 
@@ -47,11 +49,11 @@ type diabloEntry struct {
 	numbered bool
 }
 
-// ParseDiablo3 reads a root; load reads the folders.
-func ParseDiablo3(data []byte, load Loader) (*Diablo3, error) {
+// Parse reads a root; load reads the folders.
+func Parse(data []byte, load root.Loader) (*Root, error) {
 	c := cursor.New(data)
-	if m := c.LE32(); m != diabloMagic {
-		return nil, diablo.Bad(0, "found %#x instead of %#x", m, uint32(diabloMagic))
+	if m := c.LE32(); m != Magic {
+		return nil, diablo.Bad(0, "found %#x instead of %#x", m, uint32(Magic))
 	}
 	folders, err := diabloNamed(c)
 	if err != nil {
@@ -60,7 +62,7 @@ func ParseDiablo3(data []byte, load Loader) (*Diablo3, error) {
 	if len(folders) > maxFolders {
 		return nil, diablo.Bad(4, "%d folders", len(folders))
 	}
-	return &Diablo3{folders: folders, load: load}, nil
+	return &Root{folders: folders, load: load}, nil
 }
 
 // diabloCount reads a number of entries, which must fit into the rest of the file.
@@ -87,7 +89,7 @@ func diabloNamed(c *cursor.Cursor) ([]diabloEntry, error) {
 	}
 	entries := make([]diabloEntry, n)
 	for i := range entries {
-		entries[i] = diabloEntry{ckey: diabloKey(c), name: cleanName(c.String())}
+		entries[i] = diabloEntry{ckey: diabloKey(c), name: root.CleanName(c.String())}
 	}
 	return entries, diablo.Ends(c, 0)
 }
@@ -122,14 +124,14 @@ func parseDiabloFolder(data []byte) ([]diabloEntry, error) {
 }
 
 // Kind returns "diablo3".
-func (r *Diablo3) Kind() string { return "diablo3" }
+func (r *Root) Kind() string { return "diablo3" }
 
 // Problems returns the folders that the last run of Files could not read.
-func (r *Diablo3) Problems() []error { return r.faults }
+func (r *Root) Problems() []error { return r.faults }
 
 // Files yields the files of each folder. A file whose ID has no name is FOLDER/ID.
-func (r *Diablo3) Files() iter.Seq2[File, error] {
-	return func(yield func(File, error) bool) {
+func (r *Root) Files() iter.Seq2[root.File, error] {
+	return func(yield func(root.File, error) bool) {
 		r.faults = nil
 		folders := make([][]diabloEntry, len(r.folders))
 		for i, f := range r.folders {
@@ -144,7 +146,7 @@ func (r *Diablo3) Files() iter.Seq2[File, error] {
 		names := r.names(folders)
 		for i, f := range r.folders {
 			for _, e := range folders[i] {
-				if !yield(File{Name: path.Join(f.name, names.name(&e)), CKey: e.ckey, Size: -1}, nil) {
+				if !yield(root.File{Name: path.Join(f.name, names.name(&e)), CKey: e.ckey, Size: -1}, nil) {
 					return
 				}
 			}
@@ -153,7 +155,7 @@ func (r *Diablo3) Files() iter.Seq2[File, error] {
 }
 
 // names reads the two files that have the names of IDs.
-func (r *Diablo3) names(folders [][]diabloEntry) *diabloNames {
+func (r *Root) names(folders [][]diabloEntry) *diabloNames {
 	names := &diabloNames{}
 	for i, f := range r.folders {
 		if f.name != "Base" {
