@@ -9,6 +9,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/manifests"
 	"lorefs/casc/root"
 )
 
@@ -17,10 +18,10 @@ func badRoots(files []root.File) map[string][]byte {
 	wow := write.WoWRoot(3, files)
 	later := slices.Clone(wow)
 	later[8] = 9
-	var entries []casc.InstallEntry
+	var entries []manifests.InstallEntry
 	var rows []write.MNDXFile
 	for _, f := range files {
-		entries = append(entries, casc.InstallEntry{Name: f.Name, CKey: f.CKey, Size: f.Size})
+		entries = append(entries, manifests.InstallEntry{Name: f.Name, CKey: f.CKey, Size: f.Size})
 		rows = append(rows, write.MNDXFile{Package: "base", Name: f.Name, CKey: f.CKey, Size: f.Size})
 	}
 	cut := func(data []byte) []byte { return data[:len(data)*2/3] }
@@ -52,7 +53,7 @@ func TestRootNotParsed(t *testing.T) {
 			g := casctest.New()
 			g.Fill(t)
 			g.Root(g.Add(bad))
-			g.Ref("install", g.Add(write.Install(1, []casc.InstallEntry{{Name: `Sub\Read Me.txt`, CKey: g.ByName["readme.txt"].CKey}})))
+			g.Ref("install", g.Add(write.Install(1, []manifests.InstallEntry{{Name: `Sub\Read Me.txt`, CKey: g.ByName["readme.txt"].CKey}})))
 			want := "Sub/Read Me.txt"
 			if vfs {
 				g.Ref("vfs-root", g.Add(write.TVFS([]root.File{{Name: "of vfs", Spans: g.Files()[0].Spans}})))

@@ -52,16 +52,7 @@
 //	last_key:16×pages md5:8×pages
 //	toc_md5:8 1:1 0:1 0:1 page_KiB:1 offset_bytes:1 4:1 16:1 8:1 count:4 md5:8
 //
-// # Manifests, big-endian
-//
-//	install   "IN" version:1 16:1 tags:2 entries:4 tag… ( name NUL ckey:16 size:4 )…
-//	download  "DL" version:1 16:1 checksums:1 entries:4 tags:2 [flag_bytes:1] [base:1 unused:3]
-//	          ( ekey:16 size:5 priority:1 [checksum:4] [flags] )… tag…
-//	tag       name NUL type:2 bits, a bit an entry, the first highest
-//	size      "DS" version:1 key_bytes:1 entries:4 tags:2 total:5 tag… ( ekey size:4 )…
-//	patch     "PA" version:1 16:1 16:1 16:1 block_bits:1 blocks:2 flags:1
-//	          [ ckey:16 ekey:16 size:4 size:4 length:1 spec ] ( last:16 md5:16 offset:4 )…
-//	          ( patches:1 ckey:16 size:5 ( from:16 size:5 patch:16 size:4 index:1 )… )… 0
+// The layouts of manifests stand in package casc/manifests.
 //
 // The layouts of roots stand with their packages, casc/internal/root/wow, tvfs, text, diablo3, mndx
 // and overwatch. Builds without a usable root use the install manifest.

@@ -14,6 +14,7 @@ import (
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
 	"lorefs/casc/keys"
+	"lorefs/casc/manifests"
 	"lorefs/casc/root"
 )
 
@@ -38,7 +39,7 @@ func twoForms(t *testing.T, damage [2]bool) (g *casctest.Game, content []byte, k
 	content = bltetest.Text(5000)
 	two, one := put(content), g.Add([]byte("one"))
 	g.Root(put(write.TextRoot([]root.File{{Name: "one.txt", CKey: one.CKey}, {Name: "two.txt", CKey: two.CKey}})))
-	g.Ref("install", put(write.Install(1, []casc.InstallEntry{{Name: "a.exe", CKey: one.CKey, Size: 3}})))
+	g.Ref("install", put(write.Install(1, []manifests.InstallEntry{{Name: "a.exe", CKey: one.CKey, Size: 3}})))
 	return g, content, keys
 }
 

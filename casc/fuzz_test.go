@@ -86,46 +86,6 @@ func FuzzArchiveIndex(f *testing.F) {
 	})
 }
 
-func FuzzManifests(f *testing.F) {
-	patch, _ := write.Patch([]casc.PatchFile{{CKey: keys.Key{1}, Patches: make([]casc.PatchStep, 2)}})
-	tag := write.Tag{Name: "x", Type: 1, Entries: []int{0}}
-	for _, data := range [][]byte{
-		write.Install(2, []casc.InstallEntry{{Name: "a", CKey: keys.Key{1}, Size: 1}}, tag),
-		write.Download(3, []casc.DownloadEntry{{Flags: []byte{1, 2}}}, tag),
-		write.SizeManifest(1, []casc.SizeEntry{{EKey: make([]byte, 9), Size: 1}}, tag),
-		patch, write.Shmem("x", 1), write.ContentManifest(70000, []overwatch.Asset{{GUID: 1}}),
-	} {
-		f.Add(data)
-	}
-	f.Fuzz(func(_ *testing.T, data []byte) {
-		if m, err := casc.ParseInstall(data); err == nil {
-			for i := range m.Tags {
-				for n := range m.Tags[i].Entries() {
-					_ = m.Entries[n]
-				}
-			}
-		}
-		if m, err := casc.ParseDownload(data); err == nil {
-			for range m.Entries() {
-			}
-		}
-		if m, err := overwatch.ParseContentManifest(data); err == nil {
-			for range m.Assets() {
-			}
-		}
-		if m, err := casc.ParsePatchIndex(data); err == nil {
-			for range m.Entries() {
-			}
-		}
-		if m, err := casc.ParseSizeManifest(data); err == nil {
-			for range m.Entries() {
-			}
-		}
-		_, _ = casc.ParsePatch(data)
-		_, _ = casc.ParseShmem(data)
-	})
-}
-
 func FuzzWoWRoot(f *testing.F) {
 	for version := range 4 {
 		f.Add(write.WoWRoot(version, fuzzFiles()))

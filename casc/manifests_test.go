@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -18,98 +17,9 @@ import (
 	"lorefs/casc/internal/root/tvfs"
 	"lorefs/casc/internal/root/wow"
 	"lorefs/casc/keys"
+	"lorefs/casc/manifests"
 	"lorefs/casc/root"
 )
-
-func TestInstallManifest(t *testing.T) {
-	entries := []casc.InstallEntry{{"a.exe", keys.Key{1}, 5}, {`Data\b`, keys.Key{2}, 1 << 31}, {"c", keys.Key{3}, 0}}
-	tags := []write.Tag{{Name: "Windows", Type: casc.TagPlatform, Entries: []int{0, 2}}, {Name: "enUS", Type: casc.TagLocale}}
-	for version := 1; version <= 2; version++ {
-		m, err := casc.ParseInstall(write.Install(version, entries, tags...))
-		if err != nil || m.Version != version || !slices.Equal(m.Entries, entries) || len(m.Tags) != 2 {
-			t.Fatalf("version %d: %+v, %v", version, m, err)
-		}
-		if got := slices.Collect(m.Tags[0].Entries()); !slices.Equal(got, []int{0, 2}) || m.Tags[0].Has(1) || m.Tags[0].Has(-1) || m.Tags[0].Has(3) {
-			t.Errorf("version %d: tagged are %v", version, got)
-		}
-	}
-}
-
-func TestDownloadManifest(t *testing.T) {
-	entries := []casc.DownloadEntry{{EKey: keys.Key{1}, Size: 5, Priority: 0, Checksum: 7}, {EKey: keys.Key{2}, Size: 1 << 36, Priority: -1, Checksum: 8}}
-	for version := 1; version <= 3; version++ {
-		want := slices.Clone(entries)
-		for i := range want {
-			want[i].Flags = []byte{}
-			if version >= 2 {
-				want[i].Flags = []byte{byte(i), 9}
-			}
-		}
-		m, err := casc.ParseDownload(write.Download(version, want, write.Tag{Name: "x", Type: 5, Entries: []int{1}}))
-		if err != nil || m.Version != version || len(m.Tags) != 1 || !m.Tags[0].Has(1) {
-			t.Fatalf("version %d: %+v, %v", version, m, err)
-		}
-		if got := slices.Collect(m.Entries()); !reflect.DeepEqual(got, want) {
-			t.Errorf("version %d: %+v", version, got)
-		}
-	}
-}
-
-func TestSizeManifest(t *testing.T) {
-	entries := []casc.SizeEntry{{[]byte("123456789"), 500}, {[]byte("abcdefghi"), 1 << 31}}
-	for version := 1; version <= 2; version++ {
-		data := write.SizeManifest(version, entries, write.Tag{Name: "x", Type: 3, Entries: []int{1}})
-		m, err := casc.ParseSizeManifest(data)
-		if err != nil || m.KeySize != 9 || m.Total != 500+1<<31 || m.Len() != 2 || len(m.Tags) != 1 || m.Tags[0].Has(0) || !m.Tags[0].Has(1) {
-			t.Fatalf("version %d: %+v, %v", version, m, err)
-		}
-		if got := slices.Collect(m.Entries()); !reflect.DeepEqual(got, entries) {
-			t.Errorf("version %d: %+v", version, got)
-		}
-		if _, err := casc.ParseSizeManifest(append(data, 0)); err == nil || !strings.Contains(err.Error(), "27 bytes are not 2 entries") {
-			t.Errorf("version %d: %v", version, err)
-		}
-	}
-}
-
-func TestPatchManifest(t *testing.T) {
-	var files []casc.PatchFile
-	for i := range 5 {
-		f := casc.PatchFile{CKey: keys.Key{byte(i + 1)}, Size: 1 << 33}
-		for j := range i%3 + 1 {
-			f.Patches = append(f.Patches, casc.PatchStep{From: keys.Key{9, byte(j)}, FromSize: 8, EKey: keys.Key{7}, Size: 6, Index: uint8(j)})
-		}
-		files = append(files, f)
-	}
-	data, key := write.Patch(files)
-	m, err := casc.ParsePatch(data)
-	if err != nil || m.Key != key || !reflect.DeepEqual(m.Files, files) {
-		t.Fatalf("%+v, %v", m, err)
-	}
-	for i := 46; i < len(data); i++ {
-		bad := bytes.Clone(data)
-		bad[i] ^= 4
-		if m, err := casc.ParsePatch(bad); err == nil && m.Key == key {
-			t.Fatalf("byte %d flipped: no error", i)
-		}
-	}
-}
-
-// TestPatchBlocksOverlap has two blocks at one place. If that were allowed a file could
-// have any number of blocks, each with the same files.
-func TestPatchBlocksOverlap(t *testing.T) {
-	var files []casc.PatchFile
-	for i := range 3 {
-		files = append(files, casc.PatchFile{CKey: keys.Key{byte(i)}, Patches: make([]casc.PatchStep, 1)})
-	}
-	data, _ := write.Patch(files)
-	const table, entry = 10, 36
-	copy(data[table+entry:table+2*entry], data[table:table+entry])
-	want := "casc: patch manifest: offset 0x4e: block 1 begins at 0x52, what is before it ends at "
-	if m, err := casc.ParsePatch(data); err == nil || !strings.HasPrefix(err.Error(), want) {
-		t.Errorf("%+v, %v, want %s", m, err, want)
-	}
-}
 
 // tvfsOf makes a manifest whose names lead to places in the table of spans.
 func tvfsOf(places []uint32, vfs, containers []byte) []byte {
@@ -293,15 +203,15 @@ func TestEncodingErrors(t *testing.T) {
 func TestCuts(t *testing.T) {
 	files := newGame()
 	files.Fill(t)
-	patch, _ := write.Patch([]casc.PatchFile{{CKey: keys.Key{1}, Patches: make([]casc.PatchStep, 2)}})
+	patch, _ := write.Patch([]manifests.PatchFile{{CKey: keys.Key{1}, Patches: make([]manifests.PatchStep, 2)}})
 	for name, c := range map[string]struct {
 		data  []byte
 		parse func([]byte) error
 	}{
-		"install":   {write.Install(1, []casc.InstallEntry{{"a", keys.Key{1}, 1}}, write.Tag{Name: "x", Type: 1}), func(b []byte) error { return second(casc.ParseInstall(b)) }},
-		"download":  {write.Download(3, []casc.DownloadEntry{{Flags: []byte{1, 2}}}, write.Tag{Name: "x", Type: 1}), func(b []byte) error { return second(casc.ParseDownload(b)) }},
-		"size":      {write.SizeManifest(1, []casc.SizeEntry{{make([]byte, 9), 1}}), func(b []byte) error { return second(casc.ParseSizeManifest(b)) }},
-		"patch":     {patch, func(b []byte) error { return second(casc.ParsePatch(b)) }},
+		"install":   {write.Install(1, []manifests.InstallEntry{{Name: "a", CKey: keys.Key{1}, Size: 1}}, write.Tag{Name: "x", Type: 1}), func(b []byte) error { return second(manifests.ParseInstall(b)) }},
+		"download":  {write.Download(3, []manifests.DownloadEntry{{Flags: []byte{1, 2}}}, write.Tag{Name: "x", Type: 1}), func(b []byte) error { return second(manifests.ParseDownload(b)) }},
+		"size":      {write.SizeManifest(1, []manifests.SizeEntry{{EKey: make([]byte, 9), Size: 1}}), func(b []byte) error { return second(manifests.ParseSize(b)) }},
+		"patch":     {patch, func(b []byte) error { return second(manifests.ParsePatch(b)) }},
 		"shmem":     {write.Shmem("x", 1)[:0x150], func(b []byte) error { return second(casc.ParseShmem(b)) }},
 		"WoW":       {write.WoWRoot(3, files.Files()[:1]), func(b []byte) error { return second(wow.Parse(b)) }},
 		"overwatch": {[]byte("#MD5|FILENAME"), func(b []byte) error { return second(overwatch.Parse(b, nil)) }},

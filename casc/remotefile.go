@@ -15,6 +15,7 @@ import (
 	"lorefs/blte"
 	"lorefs/casc/internal/format"
 	"lorefs/casc/keys"
+	"lorefs/casc/manifests"
 	"lorefs/internal/flight"
 )
 
@@ -164,7 +165,7 @@ func proveWhole(b []byte, key keys.Key) error {
 	}
 	if sum := keys.Of(b); sum == key {
 		return nil
-	} else if m, err := ParsePatch(b); err != nil || m.Key != key {
+	} else if m, err := manifests.ParsePatch(b); err != nil || m.Key != key {
 		return fmt.Errorf("its MD5 is %v, not %v", sum, key)
 	}
 	return nil

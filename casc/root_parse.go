@@ -10,6 +10,7 @@ import (
 	"lorefs/casc/internal/root/text"
 	"lorefs/casc/internal/root/tvfs"
 	"lorefs/casc/internal/root/wow"
+	"lorefs/casc/manifests"
 	"lorefs/casc/root"
 )
 
@@ -35,7 +36,7 @@ func ParseRoot(data []byte, load root.Loader) (root.Root, error) {
 	case text.Is(data):
 		return rootOf(text.Parse(data))
 	case string(data[:2]) == "IN":
-		m, err := ParseInstall(data)
+		m, err := manifests.ParseInstall(data)
 		if err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 	"lorefs/casc/config"
 	"lorefs/casc/internal/format"
 	"lorefs/casc/keys"
+	"lorefs/casc/manifests"
 	"lorefs/casc/root"
 )
 
@@ -218,28 +219,28 @@ func (s *Storage) PreferredLocale() root.Locale {
 }
 
 // Install reads the install manifest. If the build has none the error matches ErrNotFound.
-func (s *Storage) Install(ctx context.Context) (*Install, error) {
-	return readManifest(ctx, s, "install", ParseInstall)
+func (s *Storage) Install(ctx context.Context) (*manifests.Install, error) {
+	return readManifest(ctx, s, "install", manifests.ParseInstall)
 }
 
 // Download reads the download manifest, as Install does.
-func (s *Storage) Download(ctx context.Context) (*Download, error) {
-	return readManifest(ctx, s, "download", ParseDownload)
+func (s *Storage) Download(ctx context.Context) (*manifests.Download, error) {
+	return readManifest(ctx, s, "download", manifests.ParseDownload)
 }
 
 // SizeManifest reads the size manifest, as Install does.
-func (s *Storage) SizeManifest(ctx context.Context) (*SizeManifest, error) {
-	return readManifest(ctx, s, "size", ParseSizeManifest)
+func (s *Storage) SizeManifest(ctx context.Context) (*manifests.Size, error) {
+	return readManifest(ctx, s, "size", manifests.ParseSize)
 }
 
 // PatchIndex reads the patch index, as Install does.
-func (s *Storage) PatchIndex(ctx context.Context) (*PatchIndex, error) {
-	return readManifest(ctx, s, "patch-index", ParsePatchIndex)
+func (s *Storage) PatchIndex(ctx context.Context) (*manifests.PatchIndex, error) {
+	return readManifest(ctx, s, "patch-index", manifests.ParsePatchIndex)
 }
 
 // Patch reads the patch manifest, as Install does.
-func (s *Storage) Patch(ctx context.Context) (*Patch, error) {
-	return readManifest(ctx, s, "patch", ParsePatch)
+func (s *Storage) Patch(ctx context.Context) (*manifests.Patch, error) {
+	return readManifest(ctx, s, "patch", manifests.ParsePatch)
 }
 
 // readManifest reads the file that the build configuration calls name.

@@ -11,6 +11,7 @@ import (
 
 	"lorefs/blte"
 	"lorefs/casc/keys"
+	"lorefs/casc/manifests"
 	"lorefs/casc/root"
 	"lorefs/internal/readat"
 )
@@ -176,12 +177,12 @@ func openRaw(ctx context.Context, p place, key []byte) (decoded, error) {
 		return nil, err
 	}
 	sum := keys.Key(h.Sum(nil))
-	if bytes.HasPrefix(begin, []byte(patchMagic)) && p.size <= maxPatch {
+	if bytes.HasPrefix(begin, []byte(manifests.PatchMagic)) && p.size <= maxPatch {
 		b := make([]byte, p.size)
 		if err := readat.Full(readat.Bound(ctx, content), b, 0); err != nil {
 			return nil, err
 		}
-		if m, err := ParsePatch(b); err == nil {
+		if m, err := manifests.ParsePatch(b); err == nil {
 			sum = m.Key
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
 	"lorefs/casc/keys"
+	"lorefs/casc/manifests"
 	"lorefs/casc/root"
 )
 
@@ -153,12 +154,12 @@ func TestManifestsOfAStorage(t *testing.T) {
 	g := newGame()
 	s := g.Add([]byte("content"))
 	g.Root(g.Add(write.TextRoot([]root.File{{Name: "x", CKey: s.CKey}})))
-	patch, key := write.Patch([]casc.PatchFile{{CKey: s.CKey, Size: 7, Patches: []casc.PatchStep{{From: keys.Key{1}, FromSize: 9, EKey: keys.Key{2}, Size: 3}}}})
+	patch, key := write.Patch([]manifests.PatchFile{{CKey: s.CKey, Size: 7, Patches: []manifests.PatchStep{{From: keys.Key{1}, FromSize: 9, EKey: keys.Key{2}, Size: 3}}}})
 	g.AddRaw(patch, key)
 	g.Config = append(g.Config, "patch = "+key.String(), fmt.Sprintf("patch-size = %d", len(patch)))
-	g.Ref("install", g.Add(write.Install(1, []casc.InstallEntry{{Name: "x", CKey: s.CKey, Size: 7}})))
-	g.Ref("download", g.Add(write.Download(1, []casc.DownloadEntry{{EKey: s.EKey, Size: 9}})))
-	g.Ref("size", g.Add(write.SizeManifest(2, []casc.SizeEntry{{EKey: s.EKey[:9], Size: 9}})))
+	g.Ref("install", g.Add(write.Install(1, []manifests.InstallEntry{{Name: "x", CKey: s.CKey, Size: 7}})))
+	g.Ref("download", g.Add(write.Download(1, []manifests.DownloadEntry{{EKey: s.EKey, Size: 9}})))
+	g.Ref("size", g.Add(write.SizeManifest(2, []manifests.SizeEntry{{EKey: s.EKey[:9], Size: 9}})))
 	g.KeyRing = "key-0123456789abcdef = 000102030405060708090a0b0c0d0e0f\n"
 	files, err := g.Install()
 	if err != nil {

@@ -16,6 +16,7 @@ import (
 	"lorefs/blte/bltetest"
 	"lorefs/casc"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/manifests"
 	"lorefs/casc/root"
 )
 
@@ -109,9 +110,9 @@ var Roots = map[string]func(*Game){
 	"mndx 2":    func(g *Game) { g.addMNDX(2) },
 	"diablo3":   addDiablo3,
 	"install": func(g *Game) {
-		var entries []casc.InstallEntry
+		var entries []manifests.InstallEntry
 		for _, f := range g.Files() {
-			entries = append(entries, casc.InstallEntry{Name: strings.ReplaceAll(f.Name, "/", `\`), CKey: f.CKey, Size: f.Size})
+			entries = append(entries, manifests.InstallEntry{Name: strings.ReplaceAll(f.Name, "/", `\`), CKey: f.CKey, Size: f.Size})
 		}
 		g.Ref("install", g.Add(write.Install(1, entries)))
 	},

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/manifests"
 	"lorefs/casc/root"
 	"lorefs/cmd/internal/cli"
 )
@@ -34,7 +34,7 @@ func TestCASCDamagedRoot(t *testing.T) {
 	t.Parallel()
 	g := casctest.New()
 	g.Fill(t)
-	g.Ref("install", g.Add(write.Install(1, []casc.InstallEntry{{Name: "Read Me.txt", CKey: g.ByName["readme.txt"].CKey}})))
+	g.Ref("install", g.Add(write.Install(1, []manifests.InstallEntry{{Name: "Read Me.txt", CKey: g.ByName["readme.txt"].CKey}})))
 	casctest.Roots["text"](g)
 	last := &g.Stored[len(g.Stored)-1]
 	last.Encoded = bytes.Clone(last.Encoded)

@@ -12,10 +12,10 @@ import (
 	"testing"
 
 	"lorefs/blte"
-	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
 	"lorefs/casc/keys"
+	"lorefs/casc/manifests"
 	"lorefs/casc/root"
 	"lorefs/cmd/internal/cli"
 	"lorefs/internal/testneeds"
@@ -125,7 +125,7 @@ func oddBuilt() map[string]func(t *testing.T) oddStorage {
 				files[i].Flags, files[i].Locale = 0, root.LocaleEnUS
 				fmt.Fprintf(&list, "%d;%s\n", files[i].ID, files[i].Name)
 			}
-			g.Ref("install", g.Add(write.Install(1, []casc.InstallEntry{{Name: `Sub\Read Me.txt`, CKey: files[0].CKey, Size: files[0].Size}})))
+			g.Ref("install", g.Add(write.Install(1, []manifests.InstallEntry{{Name: `Sub\Read Me.txt`, CKey: files[0].CKey, Size: files[0].Size}})))
 			add(g, files)
 			var err error
 			if o.files, err = g.Install(); err != nil {
@@ -166,7 +166,7 @@ func oddBuilt() map[string]func(t *testing.T) oddStorage {
 			return write.Diablo3([]write.Diablo3Entry{{Name: "Base"}})[:20]
 		})),
 		"install": build(oddStorage{names: fallback, told: fallenBack + "casc: install manifest: ", fallback: true}, rooted(func([]root.File) []byte {
-			return write.Install(1, []casc.InstallEntry{{Name: "x"}})[:12]
+			return write.Install(1, []manifests.InstallEntry{{Name: "x"}})[:12]
 		})),
 		"tvfs": build(oddStorage{names: fallback, told: strings.TrimSuffix(fallenBack, "root: ") + "vfs-root: casc: TVFS: ", fallback: true}, func(g *casctest.Game, files []root.File) {
 			g.Ref("vfs-root", g.Add(write.TVFS(files)[:50]))

@@ -10,6 +10,7 @@ import (
 
 	"lorefs/casc"
 	"lorefs/casc/keys"
+	"lorefs/casc/manifests"
 	"lorefs/casc/root"
 )
 
@@ -180,7 +181,7 @@ func (b *builder) showUnnamed(x *buildFile, number string) error {
 }
 
 // addInstall adds the install manifest's files, by tag.
-func (b *builder) addInstall(m *casc.Install) error {
+func (b *builder) addInstall(m *manifests.Install) error {
 	tagged := make([]bool, len(m.Entries))
 	put := func(d uint32, i int) error {
 		e := &m.Entries[i]

@@ -13,6 +13,7 @@ import (
 	"lorefs/casc/casctest/write"
 	"lorefs/casc/config"
 	"lorefs/casc/keys"
+	"lorefs/casc/manifests"
 	"lorefs/casc/root"
 	"lorefs/nodes"
 	"lorefs/nodes/casctree"
@@ -190,9 +191,9 @@ func TestInstall(t *testing.T) {
 	g := casctest.New()
 	a, b := g.Add([]byte("program")), g.Add([]byte("library"))
 	g.Root(g.Add(write.TextRoot([]root.File{{Name: "x", CKey: a.CKey}})))
-	g.Ref("install", g.Add(write.Install(1, []casc.InstallEntry{
+	g.Ref("install", g.Add(write.Install(1, []manifests.InstallEntry{
 		{Name: `Bin\Game.exe`, CKey: a.CKey, Size: 7}, {Name: "Game.dll", CKey: b.CKey, Size: 7}, {Name: "rest", CKey: b.CKey, Size: 7},
-	}, write.Tag{Name: "Windows", Type: casc.TagPlatform, Entries: []int{0, 1}}, write.Tag{Name: "en/US", Type: casc.TagLocale, Entries: []int{1}})))
+	}, write.Tag{Name: "Windows", Type: manifests.TagPlatform, Entries: []int{0, 1}}, write.Tag{Name: "en/US", Type: manifests.TagLocale, Entries: []int{1}})))
 	files, err := g.Install()
 	if err != nil {
 		t.Fatal(err)

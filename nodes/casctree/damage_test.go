@@ -16,6 +16,7 @@ import (
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
 	"lorefs/casc/keys"
+	"lorefs/casc/manifests"
 	"lorefs/casc/root"
 	"lorefs/nodes"
 	"lorefs/nodes/casctree"
@@ -198,7 +199,7 @@ func TestDamagedRoot(t *testing.T) {
 			g := casctest.New()
 			g.Fill(t)
 			if damage != "no install manifest" {
-				g.Ref("install", g.Add(write.Install(1, []casc.InstallEntry{{Name: "Read Me.txt", CKey: g.ByName["readme.txt"].CKey}})))
+				g.Ref("install", g.Add(write.Install(1, []manifests.InstallEntry{{Name: "Read Me.txt", CKey: g.ByName["readme.txt"].CKey}})))
 			}
 			casctest.Roots[root](g)
 			last := &g.Stored[len(g.Stored)-1]
@@ -291,7 +292,7 @@ func TestRootDamagedLater(t *testing.T) {
 		g := casctest.New()
 		s := g.Add([]byte("content"))
 		if install {
-			g.Ref("install", g.Add(write.Install(1, []casc.InstallEntry{{Name: "Read Me.txt", CKey: s.CKey, Size: s.Size}})))
+			g.Ref("install", g.Add(write.Install(1, []manifests.InstallEntry{{Name: "Read Me.txt", CKey: s.CKey, Size: s.Size}})))
 		}
 		const rows = 9000 // in three files
 		var files []root.File

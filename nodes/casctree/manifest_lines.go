@@ -8,6 +8,7 @@ import (
 
 	"lorefs/casc"
 	"lorefs/casc/keys"
+	"lorefs/casc/manifests"
 	"lorefs/casc/root"
 	"lorefs/internal/wtf8"
 )
@@ -207,11 +208,11 @@ var manifestLines = map[string]struct {
 	lines func(*casc.Storage) walker
 	count func(context.Context, *casc.Storage) (int, error)
 }{
-	"INSTALL":     {installLines, counted((*casc.Storage).Install, func(m *casc.Install) int { return len(m.Entries) })},
-	"DOWNLOAD":    {downloadLines, counted((*casc.Storage).Download, (*casc.Download).Len)},
-	"SIZE":        {sizeLines, counted((*casc.Storage).SizeManifest, (*casc.SizeManifest).Len)},
-	"PATCH":       {patchLines, counted((*casc.Storage).Patch, func(m *casc.Patch) int { return len(m.Files) })},
-	"PATCH-INDEX": {patchIndexLines, counted((*casc.Storage).PatchIndex, (*casc.PatchIndex).Len)},
+	"INSTALL":     {installLines, counted((*casc.Storage).Install, func(m *manifests.Install) int { return len(m.Entries) })},
+	"DOWNLOAD":    {downloadLines, counted((*casc.Storage).Download, (*manifests.Download).Len)},
+	"SIZE":        {sizeLines, counted((*casc.Storage).SizeManifest, (*manifests.Size).Len)},
+	"PATCH":       {patchLines, counted((*casc.Storage).Patch, func(m *manifests.Patch) int { return len(m.Files) })},
+	"PATCH-INDEX": {patchIndexLines, counted((*casc.Storage).PatchIndex, (*manifests.PatchIndex).Len)},
 }
 
 func counted[M any](open func(*casc.Storage, context.Context) (*M, error), count func(*M) int) func(context.Context, *casc.Storage) (int, error) {
@@ -225,7 +226,7 @@ func counted[M any](open func(*casc.Storage, context.Context) (*M, error), count
 }
 
 // tagsOf returns the names of the tags of entry i.
-func tagsOf(tags []casc.Tag, i int, names []string) []string {
+func tagsOf(tags []manifests.Tag, i int, names []string) []string {
 	for n := range tags {
 		if tags[n].Has(i) {
 			names = append(names, tags[n].Name)
@@ -326,7 +327,7 @@ func patchIndexLines(st *casc.Storage) walker {
 		if err != nil {
 			return err
 		}
-		return sequence(ctx, from, m.Entries(), each, func(l *line, e casc.PatchIndexEntry) {
+		return sequence(ctx, from, m.Entries(), each, func(l *line, e manifests.PatchIndexEntry) {
 			l.key("from", e.From)
 			l.number("from_size", e.FromSize)
 			l.key("to", e.To)

@@ -14,6 +14,7 @@ import (
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
 	"lorefs/casc/keys"
+	"lorefs/casc/manifests"
 	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
@@ -52,12 +53,12 @@ func TestManifests(t *testing.T) {
 	g.Fill(t)
 	s := g.ByName["readme.txt"]
 	files := g.Files()
-	patch, key := write.Patch([]casc.PatchFile{{CKey: s.CKey, Size: 7, Patches: []casc.PatchStep{{From: keys.Key{1}, FromSize: 9, EKey: keys.Key{2}, Size: 3}}}})
+	patch, key := write.Patch([]manifests.PatchFile{{CKey: s.CKey, Size: 7, Patches: []manifests.PatchStep{{From: keys.Key{1}, FromSize: 9, EKey: keys.Key{2}, Size: 3}}}})
 	g.AddRaw(patch, key)
 	g.Config = append(g.Config, "patch = "+key.String(), fmt.Sprintf("patch-size = %d", len(patch)))
-	g.Ref("install", g.Add(write.Install(1, []casc.InstallEntry{{Name: `a "b"`, CKey: s.CKey, Size: 7}}, write.Tag{Name: "Windows", Type: 1, Entries: []int{0}})))
-	g.Ref("download", g.Add(write.Download(2, []casc.DownloadEntry{{EKey: s.EKey, Size: 9, Priority: 3, Checksum: 5, Flags: []byte{1, 2}}})))
-	g.Ref("size", g.Add(write.SizeManifest(2, []casc.SizeEntry{{EKey: s.EKey[:9], Size: 9}})))
+	g.Ref("install", g.Add(write.Install(1, []manifests.InstallEntry{{Name: `a "b"`, CKey: s.CKey, Size: 7}}, write.Tag{Name: "Windows", Type: 1, Entries: []int{0}})))
+	g.Ref("download", g.Add(write.Download(2, []manifests.DownloadEntry{{EKey: s.EKey, Size: 9, Priority: 3, Checksum: 5, Flags: []byte{1, 2}}})))
+	g.Ref("size", g.Add(write.SizeManifest(2, []manifests.SizeEntry{{EKey: s.EKey[:9], Size: 9}})))
 	g.Root(g.Add(write.WoWRoot(3, files)))
 	stored, err := g.Install()
 	if err != nil {

@@ -4,14 +4,14 @@ import (
 	"encoding/binary"
 	"slices"
 
-	"lorefs/casc"
 	"lorefs/casc/keys"
+	"lorefs/casc/manifests"
 )
 
 // Tag is a tag of a manifest with the numbers of its entries.
 type Tag struct {
 	Name    string
-	Type    casc.TagType
+	Type    manifests.TagType
 	Entries []int
 }
 
@@ -29,7 +29,7 @@ func appendTags(b []byte, tags []Tag, entries int) []byte {
 }
 
 // Install writes an install manifest of version 1 or 2.
-func Install(version int, entries []casc.InstallEntry, tags ...Tag) []byte {
+func Install(version int, entries []manifests.InstallEntry, tags ...Tag) []byte {
 	b := []byte{'I', 'N', byte(version), 16}
 	b = binary.BigEndian.AppendUint16(b, uint16(len(tags)))
 	b = binary.BigEndian.AppendUint32(b, uint32(len(entries)))
@@ -46,7 +46,7 @@ func Install(version int, entries []casc.InstallEntry, tags ...Tag) []byte {
 
 // Download writes a download manifest of version 1 to 3, with checksums, two bytes
 // of flags from version 2 on, and a base priority of 3 in version 3.
-func Download(version int, entries []casc.DownloadEntry, tags ...Tag) []byte {
+func Download(version int, entries []manifests.DownloadEntry, tags ...Tag) []byte {
 	b := []byte{'D', 'L', byte(version), 16, 1}
 	b = binary.BigEndian.AppendUint32(b, uint32(len(entries)))
 	b = binary.BigEndian.AppendUint16(b, uint16(len(tags)))
@@ -69,7 +69,7 @@ func Download(version int, entries []casc.DownloadEntry, tags ...Tag) []byte {
 }
 
 // SizeManifest writes a size manifest of version 1 or 2 with keys of 9 bytes.
-func SizeManifest(version int, entries []casc.SizeEntry, tags ...Tag) []byte {
+func SizeManifest(version int, entries []manifests.SizeEntry, tags ...Tag) []byte {
 	total := uint64(0)
 	for _, e := range entries {
 		total += uint64(e.Size)
@@ -84,7 +84,7 @@ func SizeManifest(version int, entries []casc.SizeEntry, tags ...Tag) []byte {
 }
 
 // Patch writes a patch manifest with two files in each block, and returns its key.
-func Patch(files []casc.PatchFile) ([]byte, keys.Key) {
+func Patch(files []manifests.PatchFile) ([]byte, keys.Key) {
 	var blocks [][]byte
 	var last []keys.Key
 	for part := range slices.Chunk(files, 2) {

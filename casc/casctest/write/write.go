@@ -14,6 +14,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/config"
 	"lorefs/casc/keys"
+	"lorefs/casc/manifests"
 )
 
 // Files are the files of a storage by their path.
@@ -139,19 +140,19 @@ func (b *Builder) finish() ([]byte, error) {
 // opens no storage. CascLib skips an entry at the very end of the manifest, so a tag
 // follows the last one, as in real manifests.
 func (b *Builder) download() []byte {
-	var entries []casc.DownloadEntry
+	var entries []manifests.DownloadEntry
 	seen := map[keys.Key]bool{}
 	for _, s := range b.Stored {
 		if !seen[s.EKey] {
 			seen[s.EKey] = true
-			entries = append(entries, casc.DownloadEntry{EKey: s.EKey, Size: int64(len(s.Encoded))})
+			entries = append(entries, manifests.DownloadEntry{EKey: s.EKey, Size: int64(len(s.Encoded))})
 		}
 	}
 	all := make([]int, len(entries))
 	for i := range all {
 		all[i] = i
 	}
-	return Download(1, entries, Tag{Name: "Windows", Type: casc.TagPlatform, Entries: all})
+	return Download(1, entries, Tag{Name: "Windows", Type: manifests.TagPlatform, Entries: all})
 }
 
 // Format stores a configuration under its path.

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"lorefs/blte"
-	"lorefs/casc"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/manifests"
 	"lorefs/casc/root"
 )
 
@@ -54,7 +54,7 @@ type game struct {
 	files []root.File
 	names strings.Builder
 	// programs are the entries of the install manifest.
-	programs []casc.InstallEntry
+	programs []manifests.InstallEntry
 }
 
 // fill adds all files. Two of them have no name, one is not there, and one is encrypted.
@@ -77,7 +77,7 @@ func (g *game) fill() {
 	g.add("lore/secret/ending.txt", root.LocaleEnUS, g.addSecret([]byte("And the lamps were lit again.\n")))
 	for _, name := range []string{"Game.exe", `Utils\Repair.exe`, "Game.app"} {
 		content := []byte("not really a program: " + name + "\n")
-		g.programs = append(g.programs, casc.InstallEntry{Name: name, CKey: g.Add(content).CKey, Size: int64(len(content))})
+		g.programs = append(g.programs, manifests.InstallEntry{Name: name, CKey: g.Add(content).CKey, Size: int64(len(content))})
 	}
 }
 
@@ -112,8 +112,8 @@ func (g *game) finish() {
 	const rootVersion = 3
 	g.Root(g.Add(write.WoWRoot(rootVersion, g.files)))
 	g.Ref("install", g.Add(write.Install(1, g.programs,
-		write.Tag{Name: "Windows", Type: casc.TagPlatform, Entries: []int{0, 1}},
-		write.Tag{Name: "OSX", Type: casc.TagPlatform, Entries: []int{2}},
+		write.Tag{Name: "Windows", Type: manifests.TagPlatform, Entries: []int{0, 1}},
+		write.Tag{Name: "OSX", Type: manifests.TagPlatform, Entries: []int{2}},
 	)))
 }
 

@@ -1,4 +1,4 @@
-package casc
+package manifests
 
 import (
 	"encoding/binary"
@@ -58,7 +58,7 @@ func ParseDownload(data []byte) (*Download, error) {
 		return nil, download.Bad(0, "found %q instead of %q", magic, "DL")
 	}
 	if version < 1 || version > 3 || keySize != 16 || sums > 1 || m.flagBytes > 4 {
-		return nil, fmt.Errorf("%w: %w", ErrUnsupported,
+		return nil, fmt.Errorf("%w: %w", format.ErrUnsupported,
 			download.Bad(2, "version %d with keys of %d bytes, checksum flag %d, %d bytes of flags", version, keySize, sums, m.flagBytes))
 	}
 	m.entrySize = 16 + 5 + 1 + m.flagBytes

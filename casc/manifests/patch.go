@@ -1,4 +1,4 @@
-package casc
+package manifests
 
 import (
 	"bytes"
@@ -44,7 +44,8 @@ type PatchStep struct {
 }
 
 const (
-	patchMagic       = "PA"
+	// PatchMagic begins a patch manifest.
+	PatchMagic       = "PA"
 	patchHasEncoding = 2
 	maxPatchBlock    = 24
 )
@@ -61,11 +62,11 @@ func ParsePatch(data []byte) (*Patch, error) {
 	if err := patch.Ends(c, 0); err != nil {
 		return nil, err
 	}
-	if string(magic) != patchMagic {
-		return nil, patch.Bad(0, "found %q instead of %q", magic, patchMagic)
+	if string(magic) != PatchMagic {
+		return nil, patch.Bad(0, "found %q instead of %q", magic, PatchMagic)
 	}
 	if version < 1 || version > 2 || sizes != [3]int{16, 16, 16} || bits > maxPatchBlock {
-		return nil, fmt.Errorf("%w: %w", ErrUnsupported, patch.Bad(2, "version %d with keys of %v bytes and blocks of 1<<%d", version, sizes, bits))
+		return nil, fmt.Errorf("%w: %w", format.ErrUnsupported, patch.Bad(2, "version %d with keys of %v bytes and blocks of 1<<%d", version, sizes, bits))
 	}
 	p := &Patch{Version: int(version)}
 	if flags&patchHasEncoding != 0 {

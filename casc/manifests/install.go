@@ -1,4 +1,4 @@
-package casc
+package manifests
 
 import (
 	"fmt"
@@ -41,7 +41,7 @@ func ParseInstall(data []byte) (*Install, error) {
 		return nil, install.Bad(0, "found %q instead of %q", magic, "IN")
 	}
 	if version < 1 || version > 2 || keySize != 16 {
-		return nil, fmt.Errorf("%w: %w", ErrUnsupported, install.Bad(2, "version %d with keys of %d bytes", version, keySize))
+		return nil, fmt.Errorf("%w: %w", format.ErrUnsupported, install.Bad(2, "version %d with keys of %d bytes", version, keySize))
 	}
 	const least = 1 + 16 + 4
 	if int64(entries) > int64(len(data)/least) {

@@ -1,4 +1,4 @@
-package casc
+package manifests
 
 import (
 	"encoding/binary"
@@ -12,8 +12,8 @@ import (
 
 const sizeManifest format.Name = "size manifest"
 
-// SizeManifest is the size manifest: the size of files on disk. It keeps the file's bytes.
-type SizeManifest struct {
+// Size is the size manifest: the size of files on disk. It keeps the file's bytes.
+type Size struct {
 	Version int
 	// KeySize is the length of the keys in bytes.
 	KeySize int
@@ -34,12 +34,12 @@ type SizeEntry struct {
 // sizeBytes is the length of a size.
 const sizeBytes = 4
 
-// ParseSizeManifest reads a size manifest of version 1 or 2, which have the same layout. It
+// ParseSize reads a size manifest of version 1 or 2, which have the same layout. It
 // keeps data, which must not be changed.
-func ParseSizeManifest(data []byte) (*SizeManifest, error) {
+func ParseSize(data []byte) (*Size, error) {
 	c := cursor.New(data)
 	magic, version, keySize, count, tags := c.Bytes(2), c.U8(), c.U8(), c.BE32(), c.BE16()
-	m := &SizeManifest{Version: int(version), KeySize: int(keySize), Total: int64(c.Big(5))}
+	m := &Size{Version: int(version), KeySize: int(keySize), Total: int64(c.Big(5))}
 	if err := sizeManifest.Ends(c, 0); err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func ParseSizeManifest(data []byte) (*SizeManifest, error) {
 		return nil, sizeManifest.Bad(0, "found %q instead of %q", magic, "DS")
 	}
 	if version < 1 || version > 2 || m.KeySize < 1 || m.KeySize > len(keys.Key{}) {
-		return nil, fmt.Errorf("%w: %w", ErrUnsupported, sizeManifest.Bad(2, "version %d with keys of %d bytes", version, m.KeySize))
+		return nil, fmt.Errorf("%w: %w", format.ErrUnsupported, sizeManifest.Bad(2, "version %d with keys of %d bytes", version, m.KeySize))
 	}
 	if int64(count)*int64(m.entrySize()) > int64(c.Left()) {
 		return nil, sizeManifest.Bad(4, "%d entries in %d bytes", count, c.Left())
@@ -64,19 +64,19 @@ func ParseSizeManifest(data []byte) (*SizeManifest, error) {
 	return m, nil
 }
 
-func (m *SizeManifest) entrySize() int { return m.KeySize + sizeBytes }
+func (m *Size) entrySize() int { return m.KeySize + sizeBytes }
 
 // Len returns the number of entries.
-func (m *SizeManifest) Len() int { return len(m.entries) / m.entrySize() }
+func (m *Size) Len() int { return len(m.entries) / m.entrySize() }
 
 // Entry returns entry i.
-func (m *SizeManifest) Entry(i int) SizeEntry {
+func (m *Size) Entry(i int) SizeEntry {
 	b := m.entries[i*m.entrySize():][:m.entrySize()]
 	return SizeEntry{EKey: b[:m.KeySize:m.KeySize], Size: int64(binary.BigEndian.Uint32(b[m.KeySize:]))}
 }
 
 // Entries yields all entries in order.
-func (m *SizeManifest) Entries() iter.Seq[SizeEntry] {
+func (m *Size) Entries() iter.Seq[SizeEntry] {
 	return func(yield func(SizeEntry) bool) {
 		for i := range m.Len() {
 			if !yield(m.Entry(i)) {

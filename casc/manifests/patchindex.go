@@ -1,4 +1,4 @@
-package casc
+package manifests
 
 import (
 	"encoding/binary"
@@ -50,7 +50,7 @@ func ParsePatchIndex(data []byte) (*PatchIndex, error) {
 	}
 	switch {
 	case version != patchIndexVersion:
-		return nil, fmt.Errorf("%w: %w", ErrUnsupported, patchIndex.Bad(4, "version %d", version))
+		return nil, fmt.Errorf("%w: %w", format.ErrUnsupported, patchIndex.Bad(4, "version %d", version))
 	case int64(size) != int64(len(data)):
 		return nil, patchIndex.Bad(8, "%d bytes stated, %d there", size, len(data))
 	case blocks > maxPatchIndexBlocks || int64(c.Off())+8*int64(blocks) != int64(head):
