@@ -251,10 +251,10 @@ func (f *applying) onFile(c *cobra.Command, path string, patches []*patch.Patch)
 		return err
 	}
 	defer s.Close()
-	if _, err := reach.DataCenterOf(s); err != nil {
+	d, err := reach.DataCenterOf(s)
+	if err != nil {
 		return err
 	}
-	d, _ := s.DataCenter()
 	err = d.CheckUnedited()
 	if e, ok := errors.AsType[*kinds.UnsavedEditsError](err); err == nil || ok && e.Problem != "" { // which is told there
 		err = reach.MakeEditable(ctx, s, kinds.EditOptions{NoBackup: f.write.NoBackup, Logger: f.log})

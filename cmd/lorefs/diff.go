@@ -200,7 +200,7 @@ func (f *differing) storages(c *cobra.Command, args []string, log *slog.Logger) 
 		}
 		k, o, err := f.source.Reach(c.Context(), source, log, cli.Silence{}.Set)
 		switch {
-		case k == nil || k.Name != kinds.CASCName:
+		case k == nil || !k.Builds:
 			others = append(others, path)
 			wrong = cmp.Or(wrong, err)
 		case err != nil:

@@ -120,7 +120,7 @@ func (l *listing) none(ctx context.Context, w io.Writer, path string) error {
 	if !l.patch {
 		return nil
 	}
-	if _, ok := s.DataCenter(); !ok {
+	if !s.Kind.Sheets {
 		return kinds.ErrNoPatch
 	}
 	_, err = w.Write((&patch.Patch{}).Append(nil))

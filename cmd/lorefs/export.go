@@ -167,7 +167,7 @@ func (f *exporting) copy(ctx context.Context, c *cobra.Command, s *kinds.Source,
 		f.files.Workers, f.files.Rows = remoteWorkers, s.Rows()
 		budget.Remote()
 	}
-	if _, is := s.DataCenter(); is {
+	if s.Kind.Sheets {
 		budget.ExportSheets(int64(f.source.CacheSize))
 	}
 	if f.files.Selection, err = f.chosen.Of(s, c.InOrStdin(), glob); err != nil {
@@ -187,7 +187,7 @@ func (f *exporting) copy(ctx context.Context, c *cobra.Command, s *kinds.Source,
 			return err
 		}
 	}
-	if s.Kind.Name == kinds.CASCName {
+	if s.Kind.Chunks {
 		s.Blocks.SetBudget(min(int64(f.source.CacheSize), exportCache()))
 	}
 	if f.dryRun {
@@ -229,9 +229,8 @@ var formatWords = []string{formatXML, formatJSON}
 // checkFormat returns an error for a --format that does not go with what is exported. It tells
 // those of it who want JSON documents by --json, as they were had once.
 func (f *exporting) checkFormat(c *cobra.Command, s *kinds.Source, path bool) error {
-	_, sheets := s.DataCenter()
 	switch {
-	case f.format == "" && sheets && !path && f.files.AsJSON:
+	case f.format == "" && s.Kind.Sheets && !path && f.files.AsJSON:
 		shown.Fprintf(c.ErrOrStderr(), "lorefs: --json prints what was written; --format json writes the sheets as JSON, and --format xml as XML\n")
 		return nil
 	case f.format == "":

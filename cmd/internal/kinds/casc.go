@@ -39,7 +39,18 @@ type cascStorage struct {
 }
 
 func cascKind() *Kind {
-	return &Kind{Name: CASCName, Noun: "a CASC storage", Plain: "files", IgnoresCase: true, is: isCASC, open: openCASC, verify: verifyCASC}
+	return &Kind{
+		Name:        CASCName,
+		Noun:        "a CASC storage",
+		Plain:       "files",
+		IgnoresCase: true,
+		Builds:      true,
+		Chunks:      true,
+		GamePaths:   true,
+		is:          isCASC,
+		open:        openCASC,
+		verify:      verifyCASC,
+	}
 }
 
 // isCASC reports whether a path leads to a storage, or to a file as only storages have.

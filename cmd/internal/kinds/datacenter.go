@@ -55,6 +55,8 @@ func dataCenterKind() *Kind {
 		Links:    keysDir,
 		Editable: true,
 		Strict:   true,
+		Sheets:   true,
+		AnyFile:  true,
 		is:       mayBeDataCenter,
 		open:     openDataCenter,
 		verify:   verifyDataCenter,

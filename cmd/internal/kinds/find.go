@@ -43,7 +43,7 @@ func (s *Source) Find(ctx context.Context, name string) (Found, error) {
 	f, err := s.findSpelled(ctx, name)
 	slashed := filepath.ToSlash(name)
 	ways := []string{slashed}
-	if s.Kind.Name == CASCName {
+	if s.Kind.GamePaths {
 		slashed = strings.ReplaceAll(name, `\`, "/")
 		ways = []string{slashed, path.Join(s.Kind.Plain, slashed)}
 	}

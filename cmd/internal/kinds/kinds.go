@@ -36,6 +36,16 @@ type Kind struct {
 	Editable bool
 	// Strict says that a strict check of such sources finds more.
 	Strict bool
+	// Sheets says that such a source has sheets, which patches, queries and schemas are about.
+	Sheets bool
+	// Builds says that such a source may have several builds, which can be compared.
+	Builds bool
+	// Chunks says that files are read by large chunks, which no two files share.
+	Chunks bool
+	// AnyFile says that any file of no other kind is taken for such a source.
+	AnyFile bool
+	// GamePaths says that paths may also be those of the game: below Plain, and with backslashes.
+	GamePaths bool
 	// Pack packs the files of a folder into a source, and checks what was written. The caller
 	// must have a claim on that. It is nil for kinds that are no folder of any files.
 	Pack func(ctx context.Context, dir, to string, o FolderPacking) (Packed, error)

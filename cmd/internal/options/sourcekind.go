@@ -45,14 +45,14 @@ func (f *SourceFlags) KindOf(ctx context.Context, path string, log *slog.Logger)
 	}
 	if err == nil {
 		err = f.checkKind(path, k.Name)
-		if err != nil && name == "" && k.Name == kinds.DataCenterName { // which any file is taken for
+		if err != nil && name == "" && k.AnyFile {
 			err = cmp.Or(f.ExplainKey(path, kinds.CheckDataCenter(path, o)), err)
 		}
 	}
 	if err == nil {
 		err = f.Settle(path, k.Name)
 	}
-	if err == nil && k.Name == kinds.CASCName {
+	if err == nil && k.Builds {
 		err = f.CASC.checkPlace(path, &f.Set)
 	}
 	if err == nil && f.Given("offline") && !origin.IsRemote(path) && !origin.IsRemote(f.World) {

@@ -91,7 +91,7 @@ func (s *Sides) Incomparable(ctx context.Context, err error) error {
 		if origin.IsRemote(path) {
 			continue
 		}
-		if k, kErr := kinds.Find(ctx, path, "", o); kErr == nil && k.Name != kinds.DataCenterName && k.Name != kinds.CASCName {
+		if k, kErr := kinds.Find(ctx, path, "", o); kErr == nil && !k.Sheets && !k.Builds {
 			return &cli.Error{
 				Code: cli.ExitCode(err),
 				Err:  fmt.Errorf("%s is a source of the kind %s: diff compares data centers, folders of their sheets, and CASC storages", path, k.Name),
