@@ -152,7 +152,7 @@ func (f *mountCommand) prepare(ctx context.Context, source, dir string, log *slo
 		return nil, &cli.Error{Code: cli.ExitUnknown, Err: err, Hint: "SOURCE comes first: did you swap it and MOUNTPOINT?"}
 	}
 	if err != nil {
-		return nil, err
+		return nil, reach.ExplainInside(source, err)
 	}
 	if m.options, err = f.Source.Chosen(k.Name); err != nil {
 		return nil, err

@@ -89,12 +89,12 @@ func (v *verifying) run(c *cobra.Command, path string, f *options.SourceFlags, l
 	}
 	k, o, err := f.Reach(c.Context(), source, log, p.Set)
 	if err != nil {
-		return err
+		return reach.ExplainInside(source, err)
 	}
 	v.to(c)
 	for found, err := range k.Verify(c.Context(), source, o, opts) {
 		if err != nil {
-			return v.end(c, path, f.ExplainKey(source, err))
+			return v.end(c, path, reach.ExplainInside(source, f.ExplainKey(source, err)))
 		}
 		if more, err := v.found(found.Object, found.Line); err != nil || !more {
 			return v.end(c, path, err)

@@ -83,7 +83,7 @@ func OpenRead(ctx context.Context, path string, f *options.SourceFlags, log *slo
 			if s, err = OpenShown(ctx, source, f, log); err == nil {
 				TellUnsaved(tell, "this does not show them", source, f.World)
 			}
-			return s, explainInside(path, err)
+			return s, err
 		}
 		s, err = OpenShown(ctx, source, f, log)
 		if err == nil && opened.Editable {
@@ -116,13 +116,21 @@ func takeUnsaved(ctx context.Context, s *kinds.Source, asFile bool) error {
 	return nil
 }
 
-// explainInside adds a hint to the error of a path in a mount that is no source.
-func explainInside(path string, err error) error {
-	m, mountErr := MountIn(path)
-	if mountErr != nil || m == nil || m.Inside == "." || !errors.Is(err, kinds.ErrUnknown) {
+// ExplainInside adds a hint to the error of a mount, or of a path in one, that is no source: to mount
+// it once more, or to replay what is edited there, it is none.
+func ExplainInside(path string, err error) error {
+	if !errors.Is(err, kinds.ErrUnknown) {
 		return err
 	}
-	return &cli.Error{Code: cli.ExitUnknown, Err: err, Hint: "it is in the mount on " + m.Name + ": name that as SOURCE"}
+	m, mountErr := MountIn(path)
+	if mountErr != nil || m == nil {
+		return err
+	}
+	hint := "it is in the mount on " + m.Name + ": name that as SOURCE"
+	if m.Inside == "." {
+		hint = "lorefs status " + shown.Shell(path) + " names the source that is mounted there"
+	}
+	return &cli.Error{Code: cli.ExitUnknown, Err: err, Hint: hint}
 }
 
 // TellUnsaved says of sources that they have edits which are not saved, and what that means.

@@ -20,14 +20,14 @@ import (
 func OpenSource(ctx context.Context, path string, f *options.SourceFlags, log *slog.Logger, show func(done, total int64)) (*kinds.Source, error) {
 	k, o, err := f.Reach(ctx, path, log, show)
 	if err != nil {
-		return nil, err
+		return nil, ExplainInside(path, err)
 	}
 	began := time.Now()
 	s, err := k.Open(ctx, path, o)
 	if err == nil {
 		log.Info("opened", "source", origin.Shown(path), "kind", k.Name, "seconds", fmt.Sprintf("%.2f", time.Since(began).Seconds()))
 	}
-	return s, f.ExplainKey(path, err)
+	return s, ExplainInside(path, f.ExplainKey(path, err))
 }
 
 // Opening says what takes long when a source is opened.
