@@ -31,7 +31,7 @@ type Context struct {
 	// Is are values that the node alone has. After are values of the sibling before it, and Before those
 	// of the sibling behind it. The patch changes none of these.
 	Is, After, Before Facts
-	// Like tells that other siblings have the values in Is as well.
+	// Like tells that other siblings have the values in Is as well, so that neighbours tell which it is.
 	Like bool
 }
 
@@ -305,7 +305,7 @@ func (r *resolver) isAnother(c *Context, g *group, s *query.PlainStep, n node) (
 	case err != nil:
 		return false, err
 	case c.Like:
-		return strays || !holds && len(fits) > 0 && fit == 0, nil
+		return strays || fit == 0 && (!holds && len(fits) > 0 || holds && differ > 0), nil
 	case holds:
 		return len(fits) > 1 && fit == 0, nil
 	case len(fits) > 0:
@@ -447,8 +447,8 @@ func (t *teller) tell(c *Context, x, y int) (bool, error) {
 		switch {
 		case unique && others == 0 && isThere:
 			c.Is = is
-		case (unique || same) && isThere:
-			c.Is, c.Like, same = is, true, true
+		case isThere:
+			c.Is, c.Like, same = is, true, same || unique
 		default:
 			same = same && y < 0
 		}
@@ -459,7 +459,7 @@ func (t *teller) tell(c *Context, x, y int) (bool, error) {
 	if c.Before, err = t.neighbour(x+1, y, y+1); err != nil {
 		return false, err
 	}
-	return c.isAlone() || same, nil
+	return c.isAlone() || same || len(c.Is) > 0 && len(c.After)+len(c.Before) > 0, nil
 }
 
 // inNow looks for the nodes that hold what facts say after the patch.
@@ -578,34 +578,34 @@ func (t *teller) facts(x int, within []query.PlainCondition, most int) (facts Fa
 		return nil, false, err
 	}
 	chosen := slices.Clone(within)
-	var alike []int32 // the rows that have what was chosen
+	var have []int32 // the rows that have what was chosen
 	if len(within) > 0 {
 		rows, err := t.maker.old.match(t.old, within)
 		if err != nil {
 			return nil, false, err
 		}
 		for _, w := range rows {
-			alike = append(alike, int32(t.old.place(w.node.number)))
+			have = append(have, int32(t.old.place(w.node.number)))
 		}
 	}
 	for count := len(t.old.rows) + 1; count > 1 && len(chosen) < len(within)+most; {
 		best := -1
-		var found index
+		var found bucket
 		for i := range known {
 			rows, err := t.maker.old.lookUp(t.old, known[i:i+1])
 			if err != nil {
 				return nil, false, err
 			}
-			if n := rows.count(alike); n < count {
+			if n := rows.count(have); n < count {
 				best, found, count = i, rows, n
 			}
 		}
 		if best < 0 {
 			break
 		}
-		chosen, alike = append(chosen, known[best]), found.among(alike)
+		chosen, have = append(chosen, known[best]), found.among(have)
 	}
-	least := len(alike)
+	least := len(have)
 	chosen = chosen[len(within):]
 	if len(chosen) == 0 {
 		return nil, false, nil
@@ -613,13 +613,13 @@ func (t *teller) facts(x int, within []query.PlainCondition, most int) (facts Fa
 	return Facts{{Name: t.old.name, Conditions: chosen}}, least == 1, nil
 }
 
-// count returns how many rows are also in a list, or all if that is nil. Both are in the order of the rows.
-func (x index) count(list []int32) (n int) {
+// count returns how many rows are also in a list, or all if that is nil.
+func (b bucket) count(list []int32) (n int) {
 	if list == nil {
-		return len(x)
+		return b.len()
 	}
 	for _, row := range list {
-		if x.has(row) {
+		if b.has(row) {
 			n++
 		}
 	}
@@ -627,19 +627,14 @@ func (x index) count(list []int32) (n int) {
 }
 
 // among returns the rows that count counts.
-func (x index) among(list []int32) (both []int32) {
+func (b bucket) among(list []int32) (both []int32) {
 	if list == nil {
-		for i := range x {
-			both = append(both, x[i].row)
+		for _, e := range b.rows() {
+			both = append(both, e.row)
 		}
 		return both
 	}
-	return slices.DeleteFunc(list, func(row int32) bool { return !x.has(row) })
-}
-
-func (x index) has(row int32) bool {
-	_, ok := slices.BinarySearchFunc(x, row, func(e indexed, row int32) int { return cmp.Compare(e.row, row) })
-	return ok
+	return slices.DeleteFunc(list, func(row int32) bool { return !b.has(row) })
 }
 
 // known returns values of a node that the patch does not change, the most likely ones to tell it first.

@@ -118,6 +118,49 @@ func modOf(t testing.TB, f *datacenter.File, seed uint64, nodes []spot, values, 
 	return d
 }
 
+// A patch of a table that most mods change is one that people can read: no hash stands in it.
+func TestPricesWithoutHashes(t *testing.T) {
+	testneeds.Slow(t, "reads a file whole")
+	f := fixture(t, "p100_x64.dat")
+	d, err := edit.NewDraft(f, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var edits []edit.Edit
+	for _, s := range spots(t, f, "ItemData") {
+		price, isThere, err := s.node.Attr("buyPrice")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !isThere || len(edits) == 2000 {
+			continue
+		}
+		text, err := price.AppendText([]byte("1"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		value, err := datacenter.StringValue(string(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		edits = append(edits, edit.Edit{Op: edit.SetAttribute, Node: s.number, Name: "buyPrice", Value: value})
+	}
+	if err := d.Apply(t.Context(), edits...); err != nil {
+		t.Fatal(err)
+	}
+	p := makeDraft(t, d, "")
+	if len(p.Blocks) != len(edits) || len(edits) < 2000 {
+		t.Errorf("%d blocks of %d edits", len(p.Blocks), len(edits))
+	}
+	for i := range p.Blocks {
+		for _, c := range p.Blocks[i].Contexts {
+			if c.Sum != 0 {
+				t.Fatalf("a hash: %s", p.Blocks[i].Append(nil))
+			}
+		}
+	}
+}
+
 var modded = []string{"NpcData", "EquipmentData", "StrSheet_Region"}
 
 // A mod of the file in one layout does the same to that in another one.

@@ -125,12 +125,12 @@ func (m *maker) couldHit(b *made, g *group, i int) (bool, error) {
 // below are the nodes of each step.
 func (m *maker) hits(b *made, below []*group, conditions []query.PlainCondition, steps []query.PlainStep) (bool, error) {
 	last := len(below) - 1
-	alike, err := m.old.lookUp(below[last], conditions)
+	some, err := m.old.lookUp(below[last], conditions)
 	if err != nil {
 		return false, err
 	}
 	own := b.difference.old[len(b.difference.old)-1].node.number
-	for tries, x := range alike {
+	for tries, x := range some.rows() {
 		at := x.row
 		if below[last].rows[at].node.number == own {
 			continue

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -66,33 +67,46 @@ type group struct {
 	rows      []row
 	nodes     []node // of the rows, nil until they are needed
 	// indexes find the rows that may have some values, by the attributes' names.
-	indexes map[string]index
+	indexes map[string]*index
 	// holding are rows that hold facts, by their spelling, and twins tells which of them are twins, by the
 	// attributes that do not count as well.
 	holding map[string][]row
 	twins   map[string]bool
 }
 
-// index finds rows by a hash of the values of some attributes. It is in the order of the hashes, then
-// in that of the rows.
-type index []indexed
+// index finds rows by a hash of the values of some attributes.
+type index struct {
+	// list is in the order of the hashes, then in that of the rows.
+	list []indexed
+	// starts tells for each row of the group where those with its hash begin in the list, -1 if it is not there.
+	starts []int32
+}
 
 type indexed struct {
 	hash uint64
 	row  int32
 }
 
-// find returns what has a hash.
-func (x index) find(hash uint64) index {
-	i, _ := slices.BinarySearchFunc(x, hash, func(e indexed, hash uint64) int { return cmp.Compare(e.hash, hash) })
-	x = x[i:]
-	for i := range x {
-		if x[i].hash != hash {
-			return x[:i]
-		}
-	}
-	return x
+// bucket is the rows of an index that have one hash: all from a place in its list on, up to another.
+type bucket struct {
+	*index
+	start, end int
 }
+
+// find returns what has a hash.
+func (x *index) find(hash uint64) bucket {
+	i, ok := slices.BinarySearchFunc(x.list, hash, func(e indexed, hash uint64) int { return cmp.Compare(e.hash, hash) })
+	if !ok {
+		return bucket{x, i, i}
+	}
+	return bucket{x, i, i + sort.Search(len(x.list)-i, func(k int) bool { return x.list[i+k].hash != hash })}
+}
+
+func (b bucket) len() int { return b.end - b.start }
+
+func (b bucket) rows() []indexed { return b.list[b.start:b.end] }
+
+func (b bucket) has(row int32) bool { return b.len() > 0 && b.starts[row] == int32(b.start) }
 
 // maxRows and maxIndexed bound what a resolver remembers: the rows, and those in indexes.
 const maxRows, maxIndexed = 1 << 20, 1 << 22
@@ -119,7 +133,7 @@ func (r *resolver) group(at found, name string) (*group, error) {
 	if g := r.groups[key]; g != nil {
 		return g, nil
 	}
-	g := &group{key: key, name: name, parents: at.nodes, indexes: map[string]index{}, holding: map[string][]row{}, twins: map[string]bool{}}
+	g := &group{key: key, name: name, parents: at.nodes, indexes: map[string]*index{}, holding: map[string][]row{}, twins: map[string]bool{}}
 	for i, n := range at.nodes {
 		err := r.view.Children(n, func(of string, child node) {
 			if of == name {
@@ -144,16 +158,16 @@ func (r *resolver) match(g *group, conditions []query.PlainCondition) ([]row, er
 	if len(conditions) == 0 {
 		return g.rows, nil
 	}
-	alike, err := r.lookUp(g, conditions)
+	some, err := r.lookUp(g, conditions)
 	if err != nil {
 		return nil, err
 	}
-	return r.matching(g, alike, conditions)
+	return r.matching(g, some, conditions)
 }
 
 // matching gives those of some rows for which all conditions hold.
-func (r *resolver) matching(g *group, some index, conditions []query.PlainCondition) (list []row, err error) {
-	for _, x := range some {
+func (r *resolver) matching(g *group, some bucket, conditions []query.PlainCondition) (list []row, err error) {
+	for _, x := range some.rows() {
 		ok, err := r.holds(g.rows[x.row].node, conditions)
 		if err != nil {
 			return nil, err
@@ -166,7 +180,7 @@ func (r *resolver) matching(g *group, some index, conditions []query.PlainCondit
 }
 
 // lookUp returns the rows for which conditions may hold, by the hashes of the values.
-func (r *resolver) lookUp(g *group, conditions []query.PlainCondition) (index, error) {
+func (r *resolver) lookUp(g *group, conditions []query.PlainCondition) (bucket, error) {
 	names := make([]string, len(conditions))
 	h := uint64(0)
 	for i := range conditions {
@@ -174,7 +188,10 @@ func (r *resolver) lookUp(g *group, conditions []query.PlainCondition) (index, e
 		h = h*31 + hashValue(conditions[i].Text())
 	}
 	x, err := r.index(g, names)
-	return x.find(h), err
+	if err != nil {
+		return bucket{}, err
+	}
+	return x.find(h), nil
 }
 
 // narrow is match for conditions that few others ask for together: it needs indexes of single attributes only.
@@ -182,14 +199,14 @@ func (r *resolver) narrow(g *group, conditions []query.PlainCondition) ([]row, e
 	if len(conditions) < 2 {
 		return r.match(g, conditions)
 	}
-	var least index
+	var least bucket
 	for i := range conditions {
-		alike, err := r.lookUp(g, conditions[i:i+1])
+		some, err := r.lookUp(g, conditions[i:i+1])
 		if err != nil {
 			return nil, err
 		}
-		if i == 0 || len(alike) < len(least) {
-			least = alike
+		if i == 0 || some.len() < least.len() {
+			least = some
 		}
 	}
 	return r.matching(g, least, conditions)
@@ -217,12 +234,12 @@ func (g *group) all() found {
 }
 
 // index returns the index of a group by some attributes.
-func (r *resolver) index(g *group, names []string) (index, error) {
+func (r *resolver) index(g *group, names []string) (*index, error) {
 	key := strings.Join(names, "\x00") // which no name holds
 	if known, ok := g.indexes[key]; ok {
 		return known, nil
 	}
-	var list index
+	var list []indexed
 	asked := newAsked(names)
 	for i := range g.rows {
 		h, all, err := r.hashAsked(g.rows[i].node, asked)
@@ -233,7 +250,7 @@ func (r *resolver) index(g *group, names []string) (index, error) {
 			continue
 		}
 		if list == nil {
-			list = make(index, 0, len(g.rows))
+			list = make([]indexed, 0, len(g.rows))
 		}
 		list = append(list, indexed{h, int32(i)})
 	}
@@ -244,8 +261,22 @@ func (r *resolver) index(g *group, names []string) (index, error) {
 		}
 		r.indexed = len(list)
 	}
-	g.indexes[key] = list
-	return list, nil
+	x := &index{list, startsOf(list, len(g.rows))}
+	g.indexes[key] = x
+	return x, nil
+}
+
+// startsOf returns the starts of an index.
+func startsOf(list []indexed, rows int) []int32 {
+	starts := slices.Repeat([]int32{-1}, rows)
+	start := 0
+	for i, e := range list {
+		if e.hash != list[start].hash {
+			start = i
+		}
+		starts[e.row] = int32(start)
+	}
+	return starts
 }
 
 // asked are attributes of many nodes whose values are asked for.
