@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"lorefs/casc/index"
 	"lorefs/casc/keys"
 )
 
@@ -44,11 +45,11 @@ type archives interface {
 	at(ctx context.Context, e *spanEntry) (place, error)
 	// shmem reads what programs that share an install coordinate by. Without it the error
 	// matches io/fs.ErrNotExist.
-	shmem() (*Shmem, error)
+	shmem() (*index.Shmem, error)
 	// indexNames returns the sorted names of the indexes of a CDN that are here.
 	indexNames() ([]keys.Key, error)
 	// readIndex reads an index of indexNames.
-	readIndex(ctx context.Context, name keys.Key) (*ArchiveIndex, error)
+	readIndex(ctx context.Context, name keys.Key) (*index.Archive, error)
 	// diskSize returns the number of bytes of all that is here.
 	diskSize() int64
 	// problems returns the faults that did not keep the archives from being opened.

@@ -16,6 +16,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/index"
 	"lorefs/casc/root"
 )
 
@@ -33,7 +34,7 @@ func idxName(bucket int) string { return fmt.Sprintf("Data/data/%02x00000002.idx
 // refreshes. It returns nil if the bucket is empty.
 func openCut(t *testing.T, g game, files write.Files, bucket int) *casc.Storage {
 	t.Helper()
-	if len(allIdx(t, parseIdx(t, files[idxName(bucket)]))) == 0 {
+	if len(casctest.AllIdx(t, casctest.ParseIdx(t, files[idxName(bucket)]))) == 0 {
 		return nil
 	}
 	fsys, opts := casctest.FS(files), g.options(t)
@@ -111,7 +112,7 @@ func heap() int64 {
 func TestCutIndex(t *testing.T) {
 	g, files := makeGame(t, "text", "install")
 	own, others := 0, 0
-	for bucket := range casc.Buckets {
+	for bucket := range index.Buckets {
 		st := openCut(t, g, files, bucket)
 		if st == nil {
 			continue
@@ -119,7 +120,7 @@ func TestCutIndex(t *testing.T) {
 		for _, s := range g.Stored {
 			_, err := st.OpenEncoded(t.Context(), s.EKey[:])
 			absent := errors.Is(err, casc.ErrNotLocal)
-			if casc.Bucket(s.EKey.Short()) == bucket {
+			if index.Bucket(s.EKey.Short()) == bucket {
 				own++
 				if err == nil || absent || !st.Has(s.EKey[:]) {
 					t.Errorf("bucket %x: %v: %v; it is not known whether it is here", bucket, s.EKey, err)
@@ -141,12 +142,12 @@ func TestCutIndex(t *testing.T) {
 func TestMisplacedEntry(t *testing.T) {
 	g, files := makeGame(t, "text", "install")
 	s := g.ByName["readme.txt"]
-	bucket := casc.Bucket(s.EKey.Short())
-	at, _ := findIdx(t, parseIdx(t, files[idxName(bucket)]), s.EKey.Short())
-	next, last := (bucket+1)%casc.Buckets, (bucket+2)%casc.Buckets
+	bucket := index.Bucket(s.EKey.Short())
+	at, _ := casctest.FindIdx(t, casctest.ParseIdx(t, files[idxName(bucket)]), s.EKey.Short())
+	next, last := (bucket+1)%index.Buckets, (bucket+2)%index.Buckets
 	files[idxName(bucket)] = write.Idx(bucket, nil, nil)
-	files[idxName(next)] = write.Idx(next, append(allIdx(t, parseIdx(t, files[idxName(next)])), idxEntries(1, 1)...), nil)
-	files[idxName(last)] = write.Idx(last, append(allIdx(t, parseIdx(t, files[idxName(last)])), at), nil)
+	files[idxName(next)] = write.Idx(next, append(casctest.AllIdx(t, casctest.ParseIdx(t, files[idxName(next)])), casctest.IdxEntries(1, 1)...), nil)
+	files[idxName(last)] = write.Idx(last, append(casctest.AllIdx(t, casctest.ParseIdx(t, files[idxName(last)])), at), nil)
 	st := openCut(t, g, files, next)
 	if _, err := st.OpenEncoded(t.Context(), s.EKey[:]); err != nil || !st.Has(s.EKey[:]) {
 		t.Error(err)
@@ -159,7 +160,7 @@ func TestVerifyCutIndex(t *testing.T) {
 	g, files := makeGame(t, "text", "install")
 	before := verify(t, files, g.options(t), casc.VerifyOptions{})
 	told := 0
-	for bucket := range casc.Buckets {
+	for bucket := range index.Buckets {
 		st := openCut(t, g, files, bucket)
 		if st == nil {
 			continue
@@ -197,7 +198,7 @@ func TestVerifyCutIndex(t *testing.T) {
 		}
 		for _, f := range left {
 			if !slices.ContainsFunc(g.Stored, func(s write.Stored) bool {
-				return len(f.EKey) > 0 && bytes.HasPrefix(s.EKey[:], f.EKey) && casc.Bucket(s.EKey.Short()) == bucket
+				return len(f.EKey) > 0 && bytes.HasPrefix(s.EKey[:], f.EKey) && index.Bucket(s.EKey.Short()) == bucket
 			}) {
 				t.Errorf("bucket %x: not found any more: %v", bucket, f)
 			}

@@ -12,9 +12,9 @@
 //	.build.info           names the configurations                 config.ParseBuildInfo
 //	config/ab/cd/abcd…    name the manifests                       config.Parse
 //	root                  name or ID to content key                ParseRoot
-//	encoding              content key to encoding keys             NewEncoding
-//	data/*.idx            encoding key to a place in data.NNN      NewIdx
-//	data/…/*.index        the same, in folders of a CDN            ParseArchiveIndex
+//	encoding              content key to encoding keys             encoding.New
+//	data/*.idx            encoding key to a place in data.NNN      index.NewIdx
+//	data/…/*.index        the same, in folders of a CDN            index.ParseArchive
 //	data.NNN              the encoded file                         package blte
 //
 // A content key is the MD5 of a file's content. An encoding key is the MD5 of the encoded
@@ -28,31 +28,8 @@
 // Files and Walk read the root. A game may write to its storage meanwhile: see
 // Storage.Refresh. Storage.Verify checks all of a storage.
 //
-// # Local index, version 7, little-endian but for the place
-//
-//	0x10:4 hash:4 version:2 bucket:1 0:1 widths:4 max_offset:8 zero:8
-//	size:4 hash:4 ( ekey:9 archive:10bit offset:30bit size:4 )×n    sorted
-//	update section: pages of 512 bytes, each of 21 entries
-//	( guard:4 ekey:9 archive:10bit offset:30bit size:4 status:1 unused:1 )
-//
-// The file's name has the bucket of its keys and a version. The highest version counts,
-// unless that file is damaged: then the next lower one is used. Sizes include a header of
-// 30 bytes before each file, which is not needed and never trusted.
-//
-// # Encoding file, big-endian
-//
-//	"EN" version:1 16:1 16:1 page_KiB:2 page_KiB:2 pages:4 pages:4 0:1 specs:4
-//	( spec NUL )… ( first_key:16 md5:16 )×pages page… ( … )×pages page… own_spec
-//	content page   ( count:1 size:5 ckey:16 ekey:16×count )… 0
-//	encoded page   ( ekey:16 spec:4 size:5 )…
-//
-// # Archive index, big-endian but for the count
-//
-//	page of ( ekey:16 size:4 [archive:2] offset:(0|4) )…, zeros to its end
-//	last_key:16×pages md5:8×pages
-//	toc_md5:8 1:1 0:1 0:1 page_KiB:1 offset_bytes:1 4:1 16:1 8:1 count:4 md5:8
-//
-// The layouts of manifests stand in package casc/manifests.
+// The layouts of indexes stand in package casc/index, that of the encoding file in casc/encoding, and
+// those of manifests in casc/manifests.
 //
 // The layouts of roots stand with their packages, casc/internal/root/wow, tvfs, text, diablo3, mndx
 // and overwatch. Builds without a usable root use the install manifest.

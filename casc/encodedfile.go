@@ -45,8 +45,8 @@ func (s *Storage) EncodedFile(ctx context.Context, prefix []byte) (f EncodedFile
 // the zero key if none is known. It reads all of the encoding file. An error means that a part
 // of that can't be read.
 func (s *Storage) ContentKeyOf(ctx context.Context, prefix []byte) (keys.Key, error) {
-	known, err := s.encoding.contentKeys(ctx, func(ekey keys.Key) bool { return bytes.HasPrefix(ekey[:], prefix) })
-	if ckey, ok := known.find(prefix); ok {
+	known, err := s.encoding.ContentKeys(ctx, func(ekey keys.Key) bool { return bytes.HasPrefix(ekey[:], prefix) })
+	if ckey, ok := known.Find(prefix); ok {
 		return ckey, nil
 	}
 	return keys.Key{}, err

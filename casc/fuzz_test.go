@@ -1,10 +1,8 @@
 package casc_test
 
 import (
-	"bytes"
 	"testing"
 
-	"lorefs/casc"
 	"lorefs/casc/casctest/write"
 	"lorefs/casc/internal/root/diablo3"
 	"lorefs/casc/internal/root/mndx"
@@ -42,48 +40,6 @@ func fuzzFiles() []root.File {
 		g.Put(name, nil, g.Add([]byte{byte(i)}))
 	}
 	return g.Files()
-}
-
-func FuzzEncoding(f *testing.F) {
-	var b write.Builder
-	b.Add([]byte("x"))
-	b.Add([]byte("y"))
-	f.Add(write.Encoding(b.Stored))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		e, err := casc.NewEncoding(t.Context(), bytes.NewReader(data), int64(len(data)))
-		if err != nil {
-			return
-		}
-		for c, err := range e.Contents(t.Context()) {
-			if err != nil {
-				break
-			}
-			_, _ = e.Find(t.Context(), c.CKey)
-		}
-		for c, err := range e.Encoded(t.Context()) {
-			if err != nil {
-				break
-			}
-			_, _ = e.FindEncoded(t.Context(), c.EKey[:])
-		}
-	})
-}
-
-func FuzzArchiveIndex(f *testing.F) {
-	f.Add(write.ArchiveIndex([]casc.ArchiveEntry{{Key: keys.Key{1}, Size: 5, Off: 9}}, 4))
-	f.Add(write.ArchiveIndex([]casc.ArchiveEntry{{Key: keys.Key{1}, Size: 5, Off: 9, Archive: 3}}, 6))
-	f.Add(write.ArchiveIndexOf([]casc.ArchiveEntry{{Key: keys.Key{1}, Size: 5, Off: 9}}, 4, 16))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		x, err := casc.ParseArchiveIndex(data)
-		if err != nil {
-			return
-		}
-		for e := range x.Entries() {
-			if _, _, ok := x.Find(e.Key[:]); !ok {
-				t.Fatalf("%v is not found", e.Key)
-			}
-		}
-	})
 }
 
 func FuzzWoWRoot(f *testing.F) {

@@ -7,6 +7,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/index"
 	"lorefs/casc/keys"
 )
 
@@ -31,7 +32,7 @@ func TestInstallForOthers(t *testing.T) {
 		}
 		for name, data := range files {
 			const head, leastSection = 0x28, 0x7800
-			_, _, index := casc.ParseIdxName(path.Base(name))
+			_, _, index := index.ParseIdxName(path.Base(name))
 			if index && data[0x20] == 0 && data[0x21] == 0 && len(data) < head+leastSection {
 				t.Errorf("%s has no entries, and %d bytes only", name, len(data))
 			}

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 
 	"lorefs/blte"
+	"lorefs/casc/index"
 	"lorefs/casc/internal/format"
 	"lorefs/casc/keys"
 )
@@ -38,21 +39,18 @@ type localArchives struct {
 type localState struct {
 	fsys    iofs.FS
 	dir     string
-	indexes [Buckets]*localIdx
+	indexes [index.Buckets]*localIdx
 	faults  []error
 	// open has the archives that have been needed so far.
-	open [maxArchives]atomic.Pointer[file]
+	open [index.MaxArchives]atomic.Pointer[file]
 }
-
-// maxArchives is how many archives a place can address.
-const maxArchives = 1 << (8*idxPlaceSize - idxOffsetBits)
 
 // absent stands for an archive that is missing.
 var absent = &file{}
 
 // localIdx is an index file and its open file.
 type localIdx struct {
-	*Idx
+	*index.Idx
 	idxFile
 	stamp
 	src *file
@@ -122,7 +120,7 @@ func idxFiles(fsys iofs.FS, dir string) ([]idxFile, error) {
 	}
 	var files []idxFile
 	for _, e := range entries {
-		if b, v, ok := ParseIdxName(e.Name()); ok {
+		if b, v, ok := index.ParseIdxName(e.Name()); ok {
 			files = append(files, idxFile{e.Name(), b, v})
 		}
 	}
@@ -145,9 +143,9 @@ func (l *localArchives) openIdx(f idxFile, before *localIdx) (*localIdx, error) 
 	if err != nil {
 		return nil, err
 	}
-	x, err := NewIdx(src, src.size, IdxOptions{Blocks: l.blocks, FirstBlock: l.numbers.fresh()})
+	x, err := index.NewIdx(src, src.size, index.IdxOptions{Blocks: l.blocks, FirstBlock: l.numbers.fresh()})
 	if err == nil && x.Bucket != f.bucket {
-		err = idx.Bad(10, "bucket %x", x.Bucket)
+		err = index.IdxFormat.Bad(10, "bucket %x", x.Bucket)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", name, err), src.Close())
@@ -206,21 +204,21 @@ func (s *localState) written() bool {
 // of the key, then in others that have keys which should not be there, because an entry is not
 // always where it should be. It ignores other buckets that can't be read: one damaged index must
 // not make the files of the others unreadable.
-func (s *localState) entries(key []byte) iter.Seq2[IdxEntry, error] {
-	return func(yield func(IdxEntry, error) bool) {
+func (s *localState) entries(key []byte) iter.Seq2[index.IdxEntry, error] {
+	return func(yield func(index.IdxEntry, error) bool) {
 		short := keys.Short(key)
-		own := Bucket(short)
-		for i := range Buckets {
-			x := s.indexes[(own+i)%Buckets]
-			if x == nil || !x.mayHave(short) {
+		own := index.Bucket(short)
+		for i := range index.Buckets {
+			x := s.indexes[(own+i)%index.Buckets]
+			if x == nil || !x.MayHave(short) {
 				continue
 			}
 			for e, err := range x.All(short) {
 				if err != nil && i == 0 {
-					yield(IdxEntry{}, fmt.Errorf("%s: %w", x.name, err))
+					yield(index.IdxEntry{}, fmt.Errorf("%s: %w", x.name, err))
 					return
 				}
-				if err != nil || e.Status == idxDeleted {
+				if err != nil || e.Status == index.IdxDeleted {
 					break // older entries of a file that was removed don't count
 				}
 				if e.Local() && !yield(e, nil) {
@@ -258,7 +256,7 @@ func (l *localArchives) find(_ context.Context, key []byte) (place, error) {
 		}
 		first = cmp.Or(first, err)
 	}
-	if b := Bucket(keys.Short(key)); first == nil && s.indexes[b] == nil {
+	if b := index.Bucket(keys.Short(key)); first == nil && s.indexes[b] == nil {
 		first = fmt.Errorf("bucket %x has no index: %w", b, ErrNotLocal)
 	}
 	return place{}, fmt.Errorf("encoding key %x: %w", key, cmp.Or(first, ErrNotLocal))
@@ -278,7 +276,7 @@ func (l *localArchives) others(key []byte) (all []place) {
 }
 
 // place returns the place that an entry of the index leads to.
-func (s *localState) place(at Location) (place, error) {
+func (s *localState) place(at index.Location) (place, error) {
 	f, err := s.archive(at.Archive)
 	if err != nil {
 		return place{}, err
@@ -289,10 +287,10 @@ func (s *localState) place(at Location) (place, error) {
 			What: fmt.Sprintf("a span of %d bytes, the archive has %d", at.Size, f.size),
 		}
 	}
-	size := at.Size - SpanHeaderSize
+	size := at.Size - index.SpanHeaderSize
 	return place{
-		ReaderAt: io.NewSectionReader(f, at.Off+SpanHeaderSize, size), size: size,
-		file: archiveName(at.Archive), off: at.Off + SpanHeaderSize,
+		ReaderAt: io.NewSectionReader(f, at.Off+index.SpanHeaderSize, size), size: size,
+		file: archiveName(at.Archive), off: at.Off + index.SpanHeaderSize,
 	}, nil
 }
 
@@ -348,15 +346,15 @@ func (l *localArchives) spans(context.Context) (all []spanEntry, faults []error)
 }
 
 func (l *localArchives) at(_ context.Context, e *spanEntry) (place, error) {
-	return l.now.Load().place(Location{Archive: e.at.Archive, Off: e.at.Off, Size: e.size})
+	return l.now.Load().place(index.Location{Archive: e.at.Archive, Off: e.at.Off, Size: e.size})
 }
 
-func (l *localArchives) shmem() (*Shmem, error) {
+func (l *localArchives) shmem() (*index.Shmem, error) {
 	data, err := readFile(l.fsys, path.Join(l.dir, "shmem"), format.MaxText)
 	if err != nil {
 		return nil, err
 	}
-	return ParseShmem(data)
+	return index.ParseShmem(data)
 }
 
 // indices looks for the folder of the CDN's indexes, which lies beside that of the archives. It
@@ -389,7 +387,7 @@ func (l *localArchives) indexNames() ([]keys.Key, error) {
 	return names, nil
 }
 
-func (l *localArchives) readIndex(_ context.Context, name keys.Key) (*ArchiveIndex, error) {
+func (l *localArchives) readIndex(_ context.Context, name keys.Key) (*index.Archive, error) {
 	dir, err := l.indices()
 	if err != nil {
 		return nil, err

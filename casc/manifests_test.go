@@ -11,6 +11,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/index"
 	"lorefs/casc/internal/root/diablo3"
 	"lorefs/casc/internal/root/mndx"
 	"lorefs/casc/internal/root/overwatch"
@@ -80,124 +81,6 @@ func TestTVFSSpansShared(t *testing.T) {
 	}
 }
 
-func TestShmemFree(t *testing.T) {
-	s, err := casc.ParseShmem(write.Shmem("C:/x", 9))
-	if err != nil || s.DataPath != "C:/x" || s.Versions[15] != 9 {
-		t.Fatalf("%+v, %v", s, err)
-	}
-	if want := []casc.Location{{Archive: 3, Off: 77, Size: 500}}; !slices.Equal(s.Free, want) {
-		t.Errorf("free %+v", s.Free)
-	}
-}
-
-func TestArchiveIndexes(t *testing.T) {
-	for _, n := range []int{0, 1, 170, 171, 1000} {
-		for _, offsets := range []int{0, 4, 5, 6} {
-			var entries []casc.ArchiveEntry
-			for i, e := range idxEntries(n, uint64(n)) {
-				a := casc.ArchiveEntry{Size: e.Size}
-				copy(a.Key[:], e.Key[:])
-				binary.BigEndian.PutUint32(a.Key[12:], uint32(i))
-				if offsets > 0 {
-					a.Off = e.Off
-				}
-				if offsets > 4 {
-					a.Archive = e.Archive
-				}
-				entries = append(entries, a)
-			}
-			for _, hash := range []int{8, 12, 16} {
-				data := write.ArchiveIndexOf(entries, offsets, hash)
-				x, err := casc.ParseArchiveIndex(data)
-				if err != nil || x.Len() != n || x.OffsetBytes != offsets || x.Name != write.Key(data[len(data)-12-2*hash:]) {
-					t.Errorf("%d entries, offsets of %d, hashes of %d: %+v, %v", n, offsets, hash, x, err)
-					continue
-				}
-				for _, e := range entries {
-					if got, _, ok := x.Find(e.Key[:]); !ok || got != e {
-						t.Fatalf("%d entries, offsets of %d, hashes of %d: %+v, want %+v", n, offsets, hash, got, e)
-					}
-				}
-			}
-		}
-	}
-}
-
-// TestArchiveIndexFlips flips every byte of an index. All bytes are hashed.
-func TestArchiveIndexFlips(t *testing.T) {
-	for _, hash := range []int{8, 12, 16} {
-		data := write.ArchiveIndexOf([]casc.ArchiveEntry{{Key: keys.Key{1}, Size: 5, Off: 9}, {Key: keys.Key{2}, Size: 5, Off: 14}}, 4, hash)
-		for i := range data {
-			bad := bytes.Clone(data)
-			bad[i] ^= 1 << (i % 8)
-			if _, err := casc.ParseArchiveIndex(bad); err == nil {
-				t.Fatalf("hashes of %d, byte %d flipped: no error", hash, i)
-			}
-			if _, err := casc.ParseArchiveIndex(data[:i]); err == nil {
-				t.Fatalf("hashes of %d, cut at %d: no error", hash, i)
-			}
-		}
-	}
-}
-
-// TestEncodingFlips flips every byte of an encoding file. Pages and their order are
-// checked; a flip may go unnoticed only in a spec, or between the keys.
-func TestEncodingFlips(t *testing.T) {
-	var b write.Builder
-	for i := range 200 {
-		b.Add([]byte{byte(i), 1, 2, 3})
-	}
-	data := write.Encoding(b.Stored)
-	for i := 0; i < len(data); i += 37 {
-		bad := bytes.Clone(data)
-		bad[i] ^= 1 << (i % 8)
-		e, err := casc.NewEncoding(t.Context(), bytes.NewReader(bad), int64(len(bad)))
-		if err != nil {
-			continue
-		}
-		for _, s := range b.Stored {
-			if got, err := e.Find(t.Context(), s.CKey); err == nil && (got.Size != s.Size || len(got.EKeys) != 1 || got.EKeys[0] != s.EKey) {
-				t.Fatalf("byte %d flipped: %+v", i, got)
-			}
-			if got, err := e.FindEncoded(t.Context(), s.EKey[:]); err == nil && (got.Size != int64(len(s.Encoded)) || got.EKey != s.EKey) {
-				t.Fatalf("byte %d flipped: %+v", i, got)
-			}
-		}
-	}
-}
-
-func TestEncodingErrors(t *testing.T) {
-	var b write.Builder
-	s := b.Add([]byte("x"))
-	good := write.Encoding(b.Stored)
-	patch := func(off int, with ...byte) []byte {
-		data := bytes.Clone(good)
-		copy(data[off:], with)
-		return data
-	}
-	for name, c := range map[string]struct {
-		data []byte
-		want string
-	}{
-		"empty":   {nil, "casc: encoding: offset 0x0: 2 bytes expected, 0 there"},
-		"magic":   {patch(0, 'X'), `casc: encoding: offset 0x0: found "XN" instead of "EN"`},
-		"version": {patch(2, 2), "not supported: casc: encoding: offset 0x2: version 2 with keys of 16 and 16 bytes"},
-		"page":    {patch(5, 0, 0), "casc: encoding: offset 0x5: pages of 0 bytes"},
-		"pages":   {patch(9, 0xff), "casc: encoding: offset 0x9: 8 bytes of specs, 4278190081 and 1 pages end at"},
-		"cut":     {good[:500], "casc: encoding: offset 0x9: 8 bytes of specs, 1 and 1 pages end at 8286, the file at 500"},
-		"specs":   {patch(21, 7), "casc: encoding: offset 0x1d: the last spec has no end"},
-	} {
-		_, err := casc.NewEncoding(t.Context(), bytes.NewReader(c.data), int64(len(c.data)))
-		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
-			t.Errorf("%s: %v, want %s", name, err, c.want)
-		}
-	}
-	e := openEncoding(t, patch(22+8+32+100, 1))
-	if _, err := e.Find(t.Context(), s.CKey); err == nil || !strings.HasPrefix(err.Error(), "casc: encoding: offset 0x3e: page 0 has the MD5") {
-		t.Errorf("page: %v", err)
-	}
-}
-
 // TestCuts cuts manifests and roots at every byte, and expects an error wherever the cut is
 // inside of something.
 func TestCuts(t *testing.T) {
@@ -212,7 +95,7 @@ func TestCuts(t *testing.T) {
 		"download":  {write.Download(3, []manifests.DownloadEntry{{Flags: []byte{1, 2}}}, write.Tag{Name: "x", Type: 1}), func(b []byte) error { return second(manifests.ParseDownload(b)) }},
 		"size":      {write.SizeManifest(1, []manifests.SizeEntry{{EKey: make([]byte, 9), Size: 1}}), func(b []byte) error { return second(manifests.ParseSize(b)) }},
 		"patch":     {patch, func(b []byte) error { return second(manifests.ParsePatch(b)) }},
-		"shmem":     {write.Shmem("x", 1)[:0x150], func(b []byte) error { return second(casc.ParseShmem(b)) }},
+		"shmem":     {write.Shmem("x", 1)[:0x150], func(b []byte) error { return second(index.ParseShmem(b)) }},
 		"WoW":       {write.WoWRoot(3, files.Files()[:1]), func(b []byte) error { return second(wow.Parse(b)) }},
 		"overwatch": {[]byte("#MD5|FILENAME"), func(b []byte) error { return second(overwatch.Parse(b, nil)) }},
 		"MNDX":      {write.MNDX(1, []write.MNDXFile{{Package: "p", Name: "n", CKey: keys.Key{1}, Size: 1}}), func(b []byte) error { return second(mndx.Parse(b)) }},

@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"lorefs/casc/config"
+	"lorefs/casc/index"
 	"lorefs/casc/keys"
 )
 
@@ -27,7 +28,7 @@ type mirrorArchives struct {
 	// cdns are the CDN configurations, which list the archives of groups.
 	cdns []*config.Config
 	// group has the entries of all indexes. here says which of its archives are local.
-	group *group
+	group *index.Group
 	here  []bool
 	// files are all local archives and loose files, by the first bytes of their keys, since
 	// manifests may have only those.
@@ -76,8 +77,8 @@ func openMirror(fsys iofs.FS, dir string, cdns []*config.Config, store IndexStor
 		indexes = append(indexes, indexFile{path: name, name: key, stamp: st})
 	}, fault)
 	m.loadGroup(indexes, store, log)
-	m.here = make([]bool, len(m.group.archives))
-	for i, a := range m.group.archives {
+	m.here = make([]bool, len(m.group.Archives))
+	for i, a := range m.group.Archives {
 		_, m.here[i] = m.file(a[:])
 		m.indexed[a] = true
 	}
@@ -95,8 +96,8 @@ func (m *mirrorArchives) file(key []byte) (keys.Key, bool) {
 }
 
 func (m *mirrorArchives) has(key []byte) (bool, error) {
-	for i := range m.group.find(keys.Short(key)) {
-		if m.here[m.group.entry(i).archive] {
+	for i := range m.group.Find(keys.Short(key)) {
+		if m.here[m.group.Entry(i).Archive] {
 			return true, nil
 		}
 	}
@@ -107,9 +108,9 @@ func (m *mirrorArchives) has(key []byte) (bool, error) {
 // find returns the first place that can hold the file.
 func (m *mirrorArchives) find(_ context.Context, key []byte) (place, error) {
 	var first error
-	for i := range m.group.find(keys.Short(key)) {
-		e := m.group.entry(i)
-		if !m.here[e.archive] {
+	for i := range m.group.Find(keys.Short(key)) {
+		e := m.group.Entry(i)
+		if !m.here[e.Archive] {
 			continue
 		}
 		p, err := m.placeOf(e)
@@ -125,8 +126,8 @@ func (m *mirrorArchives) find(_ context.Context, key []byte) (place, error) {
 }
 
 func (m *mirrorArchives) others(key []byte) (all []place) {
-	for i := range m.group.find(keys.Short(key)) {
-		if e := m.group.entry(i); m.here[e.archive] {
+	for i := range m.group.Find(keys.Short(key)) {
+		if e := m.group.Entry(i); m.here[e.Archive] {
 			if p, err := m.placeOf(e); err == nil {
 				all = append(all, p)
 			}
@@ -139,20 +140,20 @@ func (m *mirrorArchives) others(key []byte) (all []place) {
 }
 
 // placeOf returns the place of an entry of an index.
-func (m *mirrorArchives) placeOf(e groupEntry) (place, error) {
-	archive := m.group.archives[e.archive]
+func (m *mirrorArchives) placeOf(e index.GroupEntry) (place, error) {
+	archive := m.group.Archives[e.Archive]
 	f, err := m.archive(archive)
 	if err != nil {
 		return place{}, err
 	}
-	if e.off > f.size || e.size > f.size-e.off {
+	if e.Off > f.size || e.Size > f.size-e.Off {
 		return place{}, &FormatError{
-			Format: "archive " + archive.String(), Off: e.off,
-			What: fmt.Sprintf("a file of %d bytes, the archive has %d", e.size, f.size),
+			Format: "archive " + archive.String(), Off: e.Off,
+			What: fmt.Sprintf("a file of %d bytes, the archive has %d", e.Size, f.size),
 		}
 	}
 	return place{
-		ReaderAt: io.NewSectionReader(f, e.off, e.size), size: e.size, file: m.path(archive), off: e.off,
+		ReaderAt: io.NewSectionReader(f, e.Off, e.Size), size: e.Size, file: m.path(archive), off: e.Off,
 	}, nil
 }
 
@@ -240,14 +241,14 @@ func (m *mirrorArchives) spans(context.Context) (all []spanEntry, faults []error
 	for i, k := range local {
 		number[k] = i
 	}
-	for i := range m.group.len() {
-		e := m.group.entry(i)
-		if !m.here[e.archive] {
+	for i := range m.group.Len() {
+		e := m.group.Entry(i)
+		if !m.here[e.Archive] {
 			continue
 		}
-		at := Place{number[m.group.archives[e.archive]], e.off}
-		all = append(all, spanEntry{keySize: len(e.key), index: i, at: at, size: e.size})
-		copy(all[len(all)-1].key[:], e.key[:])
+		at := Place{number[m.group.Archives[e.Archive]], e.Off}
+		all = append(all, spanEntry{keySize: len(e.Key), index: i, at: at, size: e.Size})
+		copy(all[len(all)-1].key[:], e.Key[:])
 	}
 	for i, k := range local {
 		if !m.indexed[k] {
@@ -265,18 +266,18 @@ func (m *mirrorArchives) at(_ context.Context, e *spanEntry) (place, error) {
 	if e.index == loose {
 		return m.findLoose(e.key[:e.keySize])
 	}
-	return m.placeOf(m.group.entry(e.index))
+	return m.placeOf(m.group.Entry(e.index))
 }
 
-func (m *mirrorArchives) shmem() (*Shmem, error) {
+func (m *mirrorArchives) shmem() (*index.Shmem, error) {
 	return nil, fmt.Errorf("casc: a mirror has no shmem: %w", iofs.ErrNotExist)
 }
 
 func (m *mirrorArchives) indexNames() ([]keys.Key, error) {
-	return slices.SortedFunc(slices.Values(m.group.indexes), keys.Key.Compare), nil
+	return slices.SortedFunc(slices.Values(m.group.Indexes), keys.Key.Compare), nil
 }
 
-func (m *mirrorArchives) readIndex(_ context.Context, name keys.Key) (*ArchiveIndex, error) {
+func (m *mirrorArchives) readIndex(_ context.Context, name keys.Key) (*index.Archive, error) {
 	return readNamedIndex(m.fsys, m.path(name)+indexSuffix, name)
 }
 

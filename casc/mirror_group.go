@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"lorefs/casc/index"
 	"lorefs/casc/internal/format"
 	"lorefs/casc/keys"
 	"lorefs/internal/cache"
@@ -33,11 +34,11 @@ type indexFile struct {
 
 // loadGroup makes the table of all indexes, or takes it from the store.
 func (m *mirrorArchives) loadGroup(files []indexFile, store IndexStore, log *slog.Logger) {
-	id := cache.ID{Kind: groupKind, Of: m.groupKey(files)}
+	id := cache.ID{Kind: index.GroupKind, Of: m.groupKey(files)}
 	if store != nil {
 		data, err := id.Load(store)
 		if err == nil {
-			m.group, err = parseGroup(data)
+			m.group, err = index.ParseGroup(data)
 		}
 		if err == nil {
 			return
@@ -48,8 +49,8 @@ func (m *mirrorArchives) loadGroup(files []indexFile, store IndexStore, log *slo
 	}
 	before := len(m.faults)
 	b := m.buildGroup(files)
-	sealed := b.finish(id)
-	m.group = &b.group
+	sealed := b.Finish(id)
+	m.group = &b.Group
 	// What can't be read now may be readable the next time.
 	if store != nil && len(m.faults) == before {
 		if err := id.Save(store, sealed); err != nil {
@@ -72,8 +73,8 @@ func (m *mirrorArchives) groupKey(files []indexFile) [32]byte {
 }
 
 // buildGroup reads all indexes, one at a time.
-func (m *mirrorArchives) buildGroup(files []indexFile) *groupBuilder {
-	b := newGroupBuilder()
+func (m *mirrorArchives) buildGroup(files []indexFile) *index.GroupBuilder {
+	b := index.NewGroupBuilder()
 	for i := range files {
 		if err := m.addIndex(b, &files[i]); err != nil {
 			m.faults = append(m.faults, fmt.Errorf("%s: what only it has counts as not local: %w", files[i].path, err))
@@ -83,25 +84,25 @@ func (m *mirrorArchives) buildGroup(files []indexFile) *groupBuilder {
 }
 
 // addIndex adds the entries of an index. If the index is damaged, addIndex notes a fault.
-func (m *mirrorArchives) addIndex(b *groupBuilder, f *indexFile) error {
+func (m *mirrorArchives) addIndex(b *index.GroupBuilder, f *indexFile) error {
 	data, err := readFile(m.fsys, f.path, format.MaxTable)
 	if err != nil {
 		return err
 	}
-	x, err := parseNamedIndex(data, f.name)
+	x, err := index.ParseNamed(data, f.name)
 	if err != nil {
 		return err
 	}
 	var archives []keys.Key
 	switch x.OffsetBytes {
-	case 0, localOffsetBytes:
+	case 0, index.LocalOffsetBytes:
 		return nil // loose files are found by name
-	case groupOffsetBytes:
+	case index.GroupOffsetBytes:
 		if archives, err = m.groupOf(f.name); err != nil {
 			return err
 		}
 	}
-	return b.add(f.name, x, archives)
+	return b.Add(f.name, x, archives)
 }
 
 // groupOf returns the archives of a group's index: those of the CDN configuration that

@@ -15,6 +15,7 @@ import (
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
 	"lorefs/casc/config"
+	"lorefs/casc/index"
 	"lorefs/casc/keys"
 	"lorefs/casc/root"
 )
@@ -120,7 +121,7 @@ func TestGroupOfNone(t *testing.T) {
 // files are read as before.
 func TestMisnamedIndex(t *testing.T) {
 	files, _ := mirrorOf(t, false, "text")
-	other := write.ArchiveIndex([]casc.ArchiveEntry{{Key: keys.Key{1}, Size: 3, Off: 5}}, 4)
+	other := write.ArchiveIndex([]index.ArchiveEntry{{Key: keys.Key{1}, Size: 3, Off: 5}}, 4)
 	for name, data := range maps.Clone(files) {
 		if !strings.HasSuffix(name, ".index") {
 			continue
@@ -142,10 +143,10 @@ func TestMisnamedIndex(t *testing.T) {
 // keys. The archives are empty.
 func manyArchives(files write.Files, archives, perArchive int) (keys []keys.Key) {
 	for i := range archives {
-		var own []casc.ArchiveEntry
+		var own []index.ArchiveEntry
 		for j := range perArchive {
 			key := write.Key(binary.BigEndian.AppendUint64(nil, uint64(i*perArchive+j)))
-			own = append(own, casc.ArchiveEntry{Key: key, Size: 100, Off: int64(100 * j)})
+			own = append(own, index.ArchiveEntry{Key: key, Size: 100, Off: int64(100 * j)})
 			keys = append(keys, key)
 		}
 		index := write.ArchiveIndex(own, 4)
@@ -268,7 +269,7 @@ func TestKeptGroup(t *testing.T) {
 func TestMisfit(t *testing.T) {
 	for _, cut := range []bool{false, true} {
 		files, _ := mirrorOf(t, false, "text")
-		var all []casc.ArchiveEntry
+		var all []index.ArchiveEntry
 		st, err := casc.Open(casctest.FS(files), casc.Options{})
 		if err != nil {
 			t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 
 	"lorefs/blte"
 	"lorefs/casc/config"
+	"lorefs/casc/index"
 	"lorefs/casc/internal/format"
 	"lorefs/casc/keys"
 )
@@ -172,12 +173,12 @@ func (d *folder) archives(cdns []*config.Config, opts archiveOptions) (archives,
 }
 
 // readNamedIndex reads an index and proves it by its name.
-func readNamedIndex(fsys iofs.FS, file string, name keys.Key) (*ArchiveIndex, error) {
+func readNamedIndex(fsys iofs.FS, file string, name keys.Key) (*index.Archive, error) {
 	data, err := readFile(fsys, file, format.MaxTable)
 	if err != nil {
 		return nil, err
 	}
-	x, err := parseNamedIndex(data, name)
+	x, err := index.ParseNamed(data, name)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}

@@ -1,14 +1,12 @@
 package casc
 
 import (
-	"bytes"
 	"context"
 	"crypto/md5"
 	"fmt"
-	"slices"
-	"sort"
 
 	"lorefs/blte"
+	"lorefs/casc/encoding"
 	"lorefs/casc/keys"
 )
 
@@ -69,7 +67,7 @@ func (s *Storage) contentKeyOf(ctx context.Context, key []byte) (keys.Key, error
 	if err != nil {
 		return keys.Key{}, err
 	}
-	if ckey, ok := known.find(key); ok {
+	if ckey, ok := known.Find(key); ok {
 		return ckey, nil
 	}
 	// Its ESpec does not say that it is encrypted, or can't be read.
@@ -78,11 +76,11 @@ func (s *Storage) contentKeyOf(ctx context.Context, key []byte) (keys.Key, error
 
 // encryptedKeys returns the content keys of files that may be encrypted. It makes the list
 // when it is first needed. Files on damaged pages are left out.
-func (s *Storage) encryptedKeys(ctx context.Context) (contentKeys, error) {
+func (s *Storage) encryptedKeys(ctx context.Context) (encoding.ContentKeys, error) {
 	if keys := s.encrypted.keys.Load(); keys != nil {
 		return *keys, nil
 	}
-	return s.encrypted.makes.Do(ctx, struct{}{}, func(ctx context.Context) (contentKeys, error) {
+	return s.encrypted.makes.Do(ctx, struct{}{}, func(ctx context.Context) (encoding.ContentKeys, error) {
 		// Another caller may have made it between our look and our turn.
 		if keys := s.encrypted.keys.Load(); keys != nil {
 			return *keys, nil
@@ -100,54 +98,14 @@ func (s *Storage) encryptedKeys(ctx context.Context) (contentKeys, error) {
 }
 
 // findEncrypted reads the encoding file for encryptedKeys. The faults are those of pages.
-func (s *Storage) findEncrypted(ctx context.Context) (found contentKeys, faults []error) {
+func (s *Storage) findEncrypted(ctx context.Context) (found encoding.ContentKeys, faults []error) {
 	set, faults := s.encoding.Encrypted(ctx)
 	if set.IsEmpty() {
 		return nil, faults
 	}
-	found, err := s.encoding.contentKeys(ctx, func(ekey keys.Key) bool { return set.Has(ekey.Short()) })
+	found, err := s.encoding.ContentKeys(ctx, func(ekey keys.Key) bool { return set.Has(ekey.Short()) })
 	if err != nil {
 		faults = append(faults, err)
 	}
 	return found, faults
-}
-
-// contentKeys are content keys of encoded files, sorted by encoding key.
-type contentKeys []contentKey
-
-type contentKey struct {
-	ekey keys.Short
-	ckey keys.Key
-}
-
-// contentKeys returns the content keys of the encoded files that want accepts. It leaves
-// out pages that can't be read, and returns the first such error too.
-func (e *Encoding) contentKeys(ctx context.Context, want func(ekey keys.Key) bool) (keys contentKeys, first error) {
-	for page := range e.ContentPages() {
-		for row, err := range e.ContentRows(ctx, page, page+1) {
-			if err != nil {
-				if first == nil {
-					first = err
-				}
-				break
-			}
-			for i := range row.Forms() {
-				if ekey := row.EKey(i); want(ekey) {
-					keys = append(keys, contentKey{ekey.Short(), row.CKey()})
-				}
-			}
-		}
-	}
-	slices.SortFunc(keys, func(a, b contentKey) int { return bytes.Compare(a.ekey[:], b.ekey[:]) })
-	return keys, first
-}
-
-// find looks for the file whose encoding key begins with key.
-func (k contentKeys) find(key []byte) (keys.Key, bool) {
-	short := keys.Short(key)
-	i := sort.Search(len(k), func(i int) bool { return bytes.Compare(k[i].ekey[:], short[:]) >= 0 })
-	if i == len(k) || k[i].ekey != short {
-		return keys.Key{}, false
-	}
-	return k[i].ckey, true
 }

@@ -9,6 +9,7 @@ import (
 
 	"lorefs/blte"
 	"lorefs/casc/config"
+	"lorefs/casc/encoding"
 	"lorefs/casc/keys"
 )
 
@@ -204,7 +205,7 @@ func (s *Storage) openRemoteEncoding(ctx context.Context) error {
 		f.Content, err = s.contentOf(ctx, f.file, refs[0])
 	}
 	if err == nil {
-		s.encoding, err = NewEncoding(ctx, f, f.Size())
+		s.encoding, err = encoding.New(ctx, f, f.Size())
 	}
 	if err != nil {
 		return fmt.Errorf("encoding file: %w", err)
@@ -245,7 +246,10 @@ type remoteEncoding struct {
 	file *remoteFile
 }
 
-func (f *remoteEncoding) readPages(ctx context.Context, p []byte, off int64, check func([]byte) error) error {
+var _ encoding.PageSource = (*remoteEncoding)(nil)
+
+// ReadPages implements [encoding.PageSource].
+func (f *remoteEncoding) ReadPages(ctx context.Context, p []byte, off int64, check func([]byte) error) error {
 	at, plain := f.file.plain(off, int64(len(p)))
 	if !plain {
 		if _, err := f.ReadAtContext(ctx, p, off); err != nil {

@@ -17,6 +17,7 @@ import (
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
 	"lorefs/casc/config"
+	"lorefs/casc/index"
 	"lorefs/casc/keys"
 	"lorefs/casc/root"
 	"lorefs/internal/testneeds"
@@ -485,7 +486,7 @@ func TestRemoteLostIndex(t *testing.T) {
 		}
 		// A mirror that has one of two of these files loose loses none of them, and neither does one
 		// that has all files loose, and no index.
-		index, err := casc.ParseArchiveIndex(cdn.Files[lost])
+		index, err := index.ParseArchive(cdn.Files[lost])
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,6 +16,8 @@ import (
 	"github.com/hashicorp/golang-lru/v2"
 
 	"lorefs/casc/config"
+	"lorefs/casc/encoding"
+	"lorefs/casc/index"
 	"lorefs/casc/keys"
 	"lorefs/internal/cache"
 	"lorefs/internal/flight"
@@ -33,7 +35,7 @@ type remoteArchives struct {
 	rows   remoteRows
 	strays strays
 	// encoded looks a key up in the encoding file; nil until that is open.
-	encoded func(ctx context.Context, prefix []byte) (EncodedEntry, error)
+	encoded func(ctx context.Context, prefix []byte) (encoding.EncodedEntry, error)
 }
 
 // namedFile is a file that the build configuration names. size is 0 if it does not state it.
@@ -55,7 +57,7 @@ func newRemoteArchives(r *remoteObjects, cdn *config.Config, opts archiveOptions
 	if len(loose) > 0 {
 		x.loose = loose[0]
 	}
-	if x.parsed, err = lru.New[keys.Key, *ArchiveIndex](maxParsed); err != nil {
+	if x.parsed, err = lru.New[keys.Key, *index.Archive](maxParsed); err != nil {
 		panic(fmt.Sprintf("casc: BUG: %v", err))
 	}
 	return &remoteArchives{from: r.from, indexes: x, chunks: newChunkCache(r.atOnce(), r.whole), named: map[keys.Short]namedFile{}}, nil
@@ -92,8 +94,8 @@ func (a *remoteArchives) file(ctx context.Context, key []byte) (*remoteFile, err
 		return nil, a.fail(key, err)
 	}
 	var why error
-	for i := range t.group.find(keys.Short(key)) {
-		f, err := a.openEntry(ctx, key, t.group.archives, t.group.entry(i))
+	for i := range t.group.Find(keys.Short(key)) {
+		f, err := a.openEntry(ctx, key, t.group.Archives, t.group.Entry(i))
 		if f != nil || ctx.Err() != nil {
 			return f, a.fail(key, err)
 		}
@@ -135,8 +137,8 @@ func (a *remoteArchives) fail(key []byte, err error) error {
 
 // openEntry opens the file of an entry of an index, or returns nil if that has another key: the
 // group has only the beginnings of keys.
-func (a *remoteArchives) openEntry(ctx context.Context, key []byte, archives []keys.Key, e groupEntry) (*remoteFile, error) {
-	archive := archives[e.archive]
+func (a *remoteArchives) openEntry(ctx context.Context, key []byte, archives []keys.Key, e index.GroupEntry) (*remoteFile, error) {
+	archive := archives[e.Archive]
 	x, err := a.indexes.read(ctx, archive)
 	if err != nil {
 		return nil, err
@@ -151,7 +153,7 @@ func (a *remoteArchives) openEntry(ctx context.Context, key []byte, archives []k
 	}
 	_, named := a.named[keys.Short(key)]
 	tried := row != nil && row.failed.Load()
-	f, err := openRemoteFile(ctx, a.from, a.chunks, RemoteFile{Key: entry.Key, Archive: archive, Off: e.off, Size: e.size, Own: named, Guess: tried})
+	f, err := openRemoteFile(ctx, a.from, a.chunks, RemoteFile{Key: entry.Key, Archive: archive, Off: e.Off, Size: e.Size, Own: named, Guess: tried})
 	if err != nil {
 		return nil, err
 	}
@@ -213,7 +215,7 @@ func (s *strays) note(err error) {
 
 // hopeless reports whether the hosts have archives with their indexes, and no strays.
 func (s *strays) hopeless(t *remoteTable) bool {
-	return t.group.len() > 0 && s.found.Load() == 0 && s.missed.Load() >= maxMissed
+	return t.group.Len() > 0 && s.found.Load() == 0 && s.missed.Load() >= maxMissed
 }
 
 // lists reports whether an index lists a file.
@@ -222,7 +224,7 @@ func (a *remoteArchives) lists(ctx context.Context, key []byte) bool {
 	if err != nil {
 		return false
 	}
-	if _, ok := t.group.first(key); ok {
+	if _, ok := t.group.First(key); ok {
 		return true
 	}
 	if t.loose == nil {
@@ -259,14 +261,14 @@ func (a *remoteArchives) spans(ctx context.Context) (all []spanEntry, faults []e
 	if err != nil {
 		return nil, []error{err}
 	}
-	for i := range t.group.len() {
-		e := t.group.entry(i)
-		s := spanEntry{keySize: len(e.key), at: Place{e.archive, e.off}, size: e.size}
-		copy(s.key[:], e.key[:])
+	for i := range t.group.Len() {
+		e := t.group.Entry(i)
+		s := spanEntry{keySize: len(e.Key), at: Place{e.Archive, e.Off}, size: e.Size}
+		copy(s.key[:], e.Key[:])
 		all = append(all, s)
 	}
 	if t.loose != nil {
-		n := len(t.group.archives)
+		n := len(t.group.Archives)
 		for e := range t.loose.Entries() {
 			all = append(all, spanEntry{key: e.Key, keySize: len(e.Key), index: loose, at: Place{n, 0}, size: e.Size})
 			n++
@@ -286,7 +288,7 @@ func (a *remoteArchives) at(ctx context.Context, e *spanEntry) (place, error) {
 	if e.index == loose {
 		f, err = a.openLoose(ctx, RemoteFile{Key: e.key, Size: e.size})
 	} else {
-		f, err = a.openEntry(ctx, key, t.group.archives, groupEntry{keys.Short(key), e.at.Archive, e.at.Off, e.size})
+		f, err = a.openEntry(ctx, key, t.group.Archives, index.GroupEntry{Key: keys.Short(key), Archive: e.at.Archive, Off: e.at.Off, Size: e.size})
 	}
 	if err == nil && f == nil {
 		err = ErrNotFound
@@ -297,7 +299,7 @@ func (a *remoteArchives) at(ctx context.Context, e *spanEntry) (place, error) {
 	return f.place(), nil
 }
 
-func (a *remoteArchives) shmem() (*Shmem, error) {
+func (a *remoteArchives) shmem() (*index.Shmem, error) {
 	return nil, fmt.Errorf("casc: a remote storage has no shmem: %w", iofs.ErrNotExist)
 }
 
@@ -305,7 +307,7 @@ func (a *remoteArchives) indexNames() ([]keys.Key, error) {
 	return slices.SortedFunc(slices.Values(a.indexes.names), keys.Key.Compare), nil
 }
 
-func (a *remoteArchives) readIndex(ctx context.Context, name keys.Key) (*ArchiveIndex, error) {
+func (a *remoteArchives) readIndex(ctx context.Context, name keys.Key) (*index.Archive, error) {
 	return a.indexes.read(ctx, name)
 }
 
@@ -327,14 +329,14 @@ type remoteIndexes struct {
 	reads flight.Group[struct{}, *remoteTable]
 	table atomic.Pointer[remoteTable]
 	// parsed are the indexes that were read last.
-	parsed *lru.Cache[keys.Key, *ArchiveIndex]
+	parsed *lru.Cache[keys.Key, *index.Archive]
 }
 
 // remoteTable is the table of all indexes but those that are nowhere, which are faults, and those
 // that could not be read when it was made.
 type remoteTable struct {
-	group          *group
-	loose          *ArchiveIndex
+	group          *index.Group
+	loose          *index.Archive
 	faults, failed []error
 	made           time.Time
 }
@@ -382,7 +384,7 @@ func (x *remoteIndexes) get(ctx context.Context) (*remoteTable, error) {
 }
 
 // read returns an index.
-func (x *remoteIndexes) read(ctx context.Context, name keys.Key) (*ArchiveIndex, error) {
+func (x *remoteIndexes) read(ctx context.Context, name keys.Key) (*index.Archive, error) {
 	if index, ok := x.parsed.Get(name); ok {
 		return index, nil
 	}
@@ -393,16 +395,16 @@ func (x *remoteIndexes) read(ctx context.Context, name keys.Key) (*ArchiveIndex,
 	return index, err
 }
 
-func (x *remoteIndexes) fetch(ctx context.Context, name keys.Key) (*ArchiveIndex, error) {
+func (x *remoteIndexes) fetch(ctx context.Context, name keys.Key) (*index.Archive, error) {
 	check := func(data []byte) error {
-		_, err := parseNamedIndex(data, name)
+		_, err := index.ParseNamed(data, name)
 		return err
 	}
 	data, err := x.from.Index(ctx, name, check)
 	if err != nil {
 		return nil, fmt.Errorf("index of archive %v: %w", name, err)
 	}
-	return parseNamedIndex(data, name)
+	return index.ParseNamed(data, name)
 }
 
 // load makes the table, or takes it from the store.
@@ -416,7 +418,7 @@ func (x *remoteIndexes) load(ctx context.Context) (*remoteTable, error) {
 		}
 		t.lacks(err)
 	}
-	id := cache.ID{Kind: groupKind, Of: x.key()}
+	id := cache.ID{Kind: index.GroupKind, Of: x.key()}
 	if t.group = x.stored(id); t.group != nil {
 		return t, nil
 	}
@@ -428,8 +430,8 @@ func (x *remoteIndexes) load(ctx context.Context) (*remoteTable, error) {
 		x.log.Warn("files of an archive can't be found", slog.Any("err", err))
 		t.lacks(err)
 	}
-	sealed := b.finish(id)
-	t.group = &b.group
+	sealed := b.Finish(id)
+	t.group = &b.Group
 	// What is nowhere now may come.
 	if x.store != nil && len(lacking) == 0 {
 		if err := id.Save(x.store, sealed); err != nil {
@@ -461,14 +463,14 @@ func (x *remoteIndexes) key() [32]byte {
 }
 
 // stored returns the table that the store has, or nil.
-func (x *remoteIndexes) stored(id cache.ID) *group {
+func (x *remoteIndexes) stored(id cache.ID) *index.Group {
 	if x.store == nil {
 		return nil
 	}
 	data, err := id.Load(x.store)
-	var g *group
+	var g *index.Group
 	if err == nil {
-		g, err = parseGroup(data)
+		g, err = index.ParseGroup(data)
 	}
 	if err != nil && !errors.Is(err, iofs.ErrNotExist) {
 		x.log.Warn("the table of archives is damaged and made anew", slog.Any("err", err))
@@ -479,14 +481,14 @@ func (x *remoteIndexes) stored(id cache.ID) *group {
 // build fetches all indexes. lacking says which could not be had. If those are all, or many in a
 // row, the hosts are down: that is an error, and what could be fetched comes from the cache the
 // next time.
-func (x *remoteIndexes) build(ctx context.Context) (b *groupBuilder, lacking []error, err error) {
+func (x *remoteIndexes) build(ctx context.Context) (b *index.GroupBuilder, lacking []error, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	b = newGroupBuilder()
+	b = index.NewGroupBuilder()
 	for i, name := range x.names { // in their order, so that places are the same each time
-		b.numbers[name] = i
+		b.Numbers[name] = i
 	}
-	b.archives = slices.Clone(x.names)
+	b.Archives = slices.Clone(x.names)
 	var mu sync.Mutex // guards b, lacking, inRow and done
 	done, inRow := 0, 0
 	var next atomic.Int64
@@ -497,7 +499,7 @@ func (x *remoteIndexes) build(ctx context.Context) (b *groupBuilder, lacking []e
 				index, err := x.fetch(ctx, x.names[i])
 				mu.Lock()
 				if err == nil {
-					err = b.add(x.names[i], index, nil)
+					err = b.Add(x.names[i], index, nil)
 				}
 				if err != nil {
 					lacking = append(lacking, err)

@@ -7,6 +7,7 @@ import (
 	"sort"
 	"sync/atomic"
 
+	"lorefs/casc/index"
 	"lorefs/casc/keys"
 	"lorefs/internal/flight"
 )
@@ -25,7 +26,7 @@ const (
 
 // fileRow are files that lie close to each other in an archive, in the order of their places.
 type fileRow struct {
-	files []groupEntry
+	files []index.GroupEntry
 	// brought says that they were fetched together. What is not there any more then, because
 	// it came wrong or was read already, is fetched alone.
 	brought atomic.Bool
@@ -71,7 +72,7 @@ func (s *Storage) Rows(ctx context.Context, keys [][]byte) ([][]int, error) {
 	var p rowPlan
 	for i, key := range keys {
 		if err == nil { // or else reading the files says so
-			if e, ok := t.group.first(key); ok {
+			if e, ok := t.group.First(key); ok {
 				p.wanted = append(p.wanted, wantedFile{e, i})
 				continue
 			}
@@ -83,20 +84,9 @@ func (s *Storage) Rows(ctx context.Context, keys [][]byte) ([][]int, error) {
 	return p.numbers, nil
 }
 
-// first returns the first record of a key.
-func (g *group) first(key []byte) (groupEntry, bool) {
-	if len(key) < keys.ShortSize {
-		return groupEntry{}, false
-	}
-	for i := range g.find(keys.Short(key)) {
-		return g.entry(i), true
-	}
-	return groupEntry{}, false
-}
-
 // wantedFile is a file to be read, with its number.
 type wantedFile struct {
-	groupEntry
+	index.GroupEntry
 	number int
 }
 
@@ -109,38 +99,38 @@ type rowPlan struct {
 }
 
 func (p *rowPlan) divide() {
-	slices.SortFunc(p.wanted, func(a, b wantedFile) int { return comparePlaces(&a.groupEntry, &b.groupEntry) })
+	slices.SortFunc(p.wanted, func(a, b wantedFile) int { return comparePlaces(&a.GroupEntry, &b.GroupEntry) })
 	var row *fileRow
 	end := int64(0)
 	for i := range p.wanted {
 		w := &p.wanted[i]
-		if row == nil || !row.takes(&w.groupEntry, end) {
+		if row == nil || !row.takes(&w.GroupEntry, end) {
 			row, end = &fileRow{again: map[keys.Short]bool{}}, 0
 			p.rows, p.numbers = append(p.rows, row), append(p.numbers, nil)
 		}
 		last := len(p.numbers) - 1
 		p.numbers[last] = append(p.numbers[last], w.number)
-		if n := len(row.files); n > 0 && comparePlaces(&row.files[n-1], &w.groupEntry) == 0 {
-			row.again[w.key] = true
+		if n := len(row.files); n > 0 && comparePlaces(&row.files[n-1], &w.GroupEntry) == 0 {
+			row.again[w.Key] = true
 			continue
 		}
-		row.files = append(row.files, w.groupEntry)
-		end = max(end, w.off+w.size)
+		row.files = append(row.files, w.GroupEntry)
+		end = max(end, w.Off+w.Size)
 	}
 }
 
-func comparePlaces(a, b *groupEntry) int {
-	return cmp.Or(cmp.Compare(a.archive, b.archive), cmp.Compare(a.off, b.off))
+func comparePlaces(a, b *index.GroupEntry) int {
+	return cmp.Or(cmp.Compare(a.Archive, b.Archive), cmp.Compare(a.Off, b.Off))
 }
 
 // takes reports whether a file belongs into a row, which ends at end.
-func (r *fileRow) takes(e *groupEntry, end int64) bool {
+func (r *fileRow) takes(e *index.GroupEntry, end int64) bool {
 	first := &r.files[0]
-	return e.archive == first.archive && e.off <= end+MaxGap && max(end, e.off+e.size)-first.off <= maxRow && len(r.files) < maxRowFiles
+	return e.Archive == first.Archive && e.Off <= end+MaxGap && max(end, e.Off+e.Size)-first.Off <= maxRow && len(r.files) < maxRowFiles
 }
 
 // row returns the row with a file, or nil.
-func (r *remoteRows) row(e *groupEntry) *fileRow {
+func (r *remoteRows) row(e *index.GroupEntry) *fileRow {
 	all := r.all.Load()
 	if all == nil {
 		return nil
@@ -150,7 +140,7 @@ func (r *remoteRows) row(e *groupEntry) *fileRow {
 		return nil
 	}
 	row := (*all)[i]
-	_, has := slices.BinarySearchFunc(row.files, e, func(f groupEntry, e *groupEntry) int { return comparePlaces(&f, e) })
+	_, has := slices.BinarySearchFunc(row.files, e, func(f index.GroupEntry, e *index.GroupEntry) int { return comparePlaces(&f, e) })
 	if !has {
 		return nil
 	}
@@ -160,7 +150,7 @@ func (r *remoteRows) row(e *groupEntry) *fileRow {
 // bring fetches the row of a file, and returns it, or nil if it is in none. The error is why the
 // context has ended: what did not come is fetched alone, which tells why it can't be had. If that is
 // true of the whole row, one try is enough for each.
-func (a *remoteArchives) bring(ctx context.Context, archive keys.Key, e groupEntry) (*fileRow, error) {
+func (a *remoteArchives) bring(ctx context.Context, archive keys.Key, e index.GroupEntry) (*fileRow, error) {
 	row := a.rows.row(&e)
 	if row == nil || len(row.files) == 1 || row.brought.Load() {
 		return row, nil
@@ -184,11 +174,11 @@ func (a *remoteArchives) bringRow(ctx context.Context, archive keys.Key, row *fi
 	var files []RemoteFile
 	for i := range row.files {
 		// The table has only the beginnings of keys.
-		e, _, ok := x.Find(row.files[i].key[:])
-		if _, here := a.chunks.get(e.Key, whole); !ok || here || e.Off != row.files[i].off || e.Size != row.files[i].size || e.Size == 0 {
+		e, _, ok := x.Find(row.files[i].Key[:])
+		if _, here := a.chunks.get(e.Key, whole); !ok || here || e.Off != row.files[i].Off || e.Size != row.files[i].Size || e.Size == 0 {
 			continue
 		}
-		_, named := a.named[row.files[i].key]
+		_, named := a.named[row.files[i].Key]
 		files = append(files, RemoteFile{Key: e.Key, Archive: archive, Off: e.Off, Size: e.Size, Own: named})
 	}
 	if len(files) == 0 {

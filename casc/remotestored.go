@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"lorefs/casc/index"
 	"lorefs/casc/keys"
 )
 
@@ -47,8 +48,8 @@ func (s *Storage) Locate(ctx context.Context, prefix []byte) (RemoteFile, error)
 		return RemoteFile{}, fmt.Errorf("casc: %w", err)
 	}
 	why := t.unread()
-	for i := range t.group.find(keys.Short(prefix)) {
-		archive := t.group.archives[t.group.entry(i).archive]
+	for i := range t.group.Find(keys.Short(prefix)) {
+		archive := t.group.Archives[t.group.Entry(i).Archive]
 		x, err := a.indexes.read(ctx, archive)
 		if err != nil {
 			why = err
@@ -95,8 +96,8 @@ func (s *Storage) ArchiveOf(ctx context.Context, prefix []byte) (keys.Key, error
 	if err != nil {
 		return keys.Key{}, fmt.Errorf("casc: %w", err)
 	}
-	for i := range t.group.find(keys.Short(prefix)) {
-		return t.group.archives[t.group.entry(i).archive], nil
+	for i := range t.group.Find(keys.Short(prefix)) {
+		return t.group.Archives[t.group.Entry(i).Archive], nil
 	}
 	return keys.Key{}, nil
 }
@@ -108,14 +109,14 @@ func (s *Storage) IndexData(ctx context.Context, archive keys.Key) ([]byte, erro
 		return nil, err
 	}
 	return a.from.Index(ctx, archive, func(data []byte) error {
-		_, err := parseNamedIndex(data, archive)
+		_, err := index.ParseNamed(data, archive)
 		return err
 	})
 }
 
 // ArchivePart returns a part of an archive: all bytes of some files, in the order of their
 // places, and between them. Each file is proven by its key.
-func (s *Storage) ArchivePart(ctx context.Context, archive keys.Key, files []ArchiveEntry) ([]byte, error) {
+func (s *Storage) ArchivePart(ctx context.Context, archive keys.Key, files []index.ArchiveEntry) ([]byte, error) {
 	a, err := s.remote()
 	if err != nil {
 		return nil, err
@@ -128,7 +129,7 @@ func (s *Storage) ArchivePart(ctx context.Context, archive keys.Key, files []Arc
 }
 
 // ProveFiles proves files of an archive, of which b are the bytes from off on.
-func ProveFiles(b []byte, off int64, files []ArchiveEntry) error {
+func ProveFiles(b []byte, off int64, files []index.ArchiveEntry) error {
 	for i := range files {
 		e := &files[i]
 		from := e.Off - off

@@ -18,6 +18,7 @@ import (
 
 	"lorefs/blte"
 	"lorefs/casc/config"
+	"lorefs/casc/encoding"
 	"lorefs/casc/keys"
 	"lorefs/casc/root"
 	"lorefs/internal/flight"
@@ -73,7 +74,7 @@ type Storage struct {
 	log      *slog.Logger
 	keys     blte.KeyRing
 	archives archives
-	encoding *Encoding
+	encoding *encoding.File
 	configs  []ConfigFile
 	// cdns are all configurations of the CDN that are local, or the one in use.
 	cdns []*config.Config
@@ -98,8 +99,8 @@ type Storage struct {
 	// content keys for that.
 	proven    *lru.Cache[encodingKey, struct{}]
 	encrypted struct {
-		makes flight.Group[struct{}, contentKeys]
-		keys  atomic.Pointer[contentKeys]
+		makes flight.Group[struct{}, encoding.ContentKeys]
+		keys  atomic.Pointer[encoding.ContentKeys]
 	}
 	blocks blockNumbers
 	update update
@@ -187,7 +188,7 @@ func (s *Storage) Problems() []error {
 func (s *Storage) ModTime() (time.Time, error) { return s.objects.configTime(s.Build.BuildKey) }
 
 // Encoding returns the encoding file.
-func (s *Storage) Encoding() *Encoding { return s.encoding }
+func (s *Storage) Encoding() *encoding.File { return s.encoding }
 
 // findBuild reads the list of builds or, without one, all configurations.
 func (s *Storage) findBuild(context.Context) error {
@@ -281,7 +282,7 @@ func (s *Storage) openEncoding(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("encoding file: %w", err)
 	}
-	if s.encoding, err = NewEncoding(ctx, f, c.Size()); err != nil {
+	if s.encoding, err = encoding.New(ctx, f, c.Size()); err != nil {
 		return fmt.Errorf("encoding file: %w", err)
 	}
 	return nil

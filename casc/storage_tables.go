@@ -4,12 +4,13 @@ import (
 	"context"
 	"iter"
 
+	"lorefs/casc/index"
 	"lorefs/casc/keys"
 )
 
 // Indexes yields the local index files in use, by bucket. Mirrors have none.
-func (s *Storage) Indexes() iter.Seq2[int, *Idx] {
-	return func(yield func(int, *Idx) bool) {
+func (s *Storage) Indexes() iter.Seq2[int, *index.Idx] {
+	return func(yield func(int, *index.Idx) bool) {
 		l, ok := s.archives.(*localArchives)
 		if !ok {
 			return
@@ -24,14 +25,14 @@ func (s *Storage) Indexes() iter.Seq2[int, *Idx] {
 
 // Shmem reads shmem, which lies beside the archives of installs. If there is none the error
 // matches io/fs.ErrNotExist.
-func (s *Storage) Shmem() (*Shmem, error) { return s.archives.shmem() }
+func (s *Storage) Shmem() (*index.Shmem, error) { return s.archives.shmem() }
 
 // IndexNames returns the sorted names of the local archive indexes: those of a mirror, or
 // those in the folder indices of an install.
 func (s *Storage) IndexNames() ([]keys.Key, error) { return s.archives.indexNames() }
 
 // ReadIndex reads an index of IndexNames.
-func (s *Storage) ReadIndex(ctx context.Context, name keys.Key) (*ArchiveIndex, error) {
+func (s *Storage) ReadIndex(ctx context.Context, name keys.Key) (*index.Archive, error) {
 	return s.archives.readIndex(ctx, name)
 }
 

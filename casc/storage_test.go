@@ -16,6 +16,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/index"
 	"lorefs/casc/keys"
 	"lorefs/casc/manifests"
 	"lorefs/casc/root"
@@ -241,7 +242,7 @@ func TestNoArchive(t *testing.T) {
 
 // TestTablesOfAStorage reads the indexes through the storage.
 func TestTablesOfAStorage(t *testing.T) {
-	for form, want := range map[string][2]int{"install": {casc.Buckets, 0}, "mirror": {0, 1}, "mirror of group": {0, 1}} {
+	for form, want := range map[string][2]int{"install": {index.Buckets, 0}, "mirror": {0, 1}, "mirror of group": {0, 1}} {
 		g, files := makeGame(t, "text", form)
 		st, err := casc.Open(casctest.FS(files), g.options(t))
 		if err != nil {
@@ -253,7 +254,7 @@ func TestTablesOfAStorage(t *testing.T) {
 				t.Errorf("%s: bucket %d is %d", form, b, x.Bucket)
 			}
 			buckets++
-			entries += len(allIdx(t, x))
+			entries += len(casctest.AllIdx(t, x))
 		}
 		names, err := st.IndexNames()
 		if err != nil {
@@ -342,14 +343,14 @@ func TestEarlyInstall(t *testing.T) {
 	early := write.Files{}
 	for name, data := range files {
 		name = strings.Replace(name, "Data/", "HeroesData/", 1)
-		bucket, _, ok := casc.ParseIdxName(name[strings.LastIndexByte(name, '/')+1:])
+		bucket, _, ok := index.ParseIdxName(name[strings.LastIndexByte(name, '/')+1:])
 		switch {
 		case name == ".build.info":
 			row := bytes.Split(data, []byte("\n"))[1]
 			cells := bytes.Split(row, []byte("|"))
 			early[".build.db"] = bytes.Join([][]byte{cells[2], cells[3], []byte("Windows enUS?")}, []byte("|"))
 		case ok:
-			early[fmt.Sprintf("HeroesData/data/data.i%x2", bucket)] = write.Idx5(bucket, allIdx(t, parseIdx(t, data)), nil)
+			early[fmt.Sprintf("HeroesData/data/data.i%x2", bucket)] = write.Idx5(bucket, casctest.AllIdx(t, casctest.ParseIdx(t, data)), nil)
 		default:
 			early[name] = data
 		}

@@ -15,6 +15,7 @@ import (
 
 	"lorefs/blte"
 	"lorefs/casc/config"
+	"lorefs/casc/encoding"
 	"lorefs/casc/keys"
 	"lorefs/casc/root"
 	"lorefs/internal/cores"
@@ -172,7 +173,7 @@ type verifier struct {
 	opts  VerifyOptions
 	yield func(Finding) bool
 	// keys are the content keys of encoded files. encoding is that of the encoding file.
-	keys     contentKeys
+	keys     encoding.ContentKeys
 	encoding config.Ref
 	// bad are the encoded files that can't be read, with what was found.
 	bad map[keys.Short]Finding
@@ -220,42 +221,7 @@ func (v *verifier) tables() error {
 
 // pages checks the pages of the encoding file.
 func (v *verifier) pages() error {
-	e := v.s.encoding
-	if err := e.loadEncoded(v.ctx); err != nil {
-		return v.report(v.fault(err))
-	}
-	for _, t := range []*pageTable{&e.content, &e.encoded} {
-		step := max(1, min(e.atOnce(t), t.len()))
-		pages := make([]byte, step*t.size)
-		several := false
-		for i := range t.len() {
-			if at := i % step; at == 0 {
-				// If one is wrong they are read one by one.
-				several = step > 1 && e.readPage(v.ctx, t, i, pages[:min(step, t.len()-i)*t.size]) == nil
-			}
-			data := pages[i%step*t.size:][:t.size]
-			var err error
-			if !several {
-				err = e.readPage(v.ctx, t, i, data)
-			}
-			if err == nil && t == &e.content {
-				for _, bad := range contentRows(tablePage{data, t.offset(i)}) {
-					err = bad
-				}
-			}
-			if err == nil {
-				err = v.ctx.Err()
-				if err != nil {
-					return err
-				}
-				continue
-			}
-			if err := v.report(v.fault(err)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return v.s.encoding.CheckPages(v.ctx, func(err error) error { return v.report(v.fault(err)) })
 }
 
 // manifests checks the manifests of the build.
@@ -311,9 +277,9 @@ func (v *verifier) spans() error {
 		}
 	}
 	// Unreadable pages have been reported already.
-	v.keys, _ = v.s.encoding.contentKeys(v.ctx, func(keys.Key) bool { return true })
+	v.keys, _ = v.s.encoding.ContentKeys(v.ctx, func(keys.Key) bool { return true })
 	if v.s.IsRemote() { // the archives have the files of all builds
-		all = slices.DeleteFunc(all, func(e spanEntry) bool { _, used := v.keys.find(e.key[:e.keySize]); return !used })
+		all = slices.DeleteFunc(all, func(e spanEntry) bool { _, used := v.keys.Find(e.key[:e.keySize]); return !used })
 	}
 	var err error
 	if v.encoding, err = v.s.BuildConfig.Ref("encoding"); err != nil {
@@ -463,7 +429,7 @@ func (v *verifier) contentKey(key []byte) (keys.Key, bool) {
 	if bytes.HasPrefix(v.encoding.EKey[:], key) {
 		return v.encoding.CKey, true
 	}
-	return v.keys.find(key)
+	return v.keys.Find(key)
 }
 
 // askedKeys notes whether a key was needed.

@@ -13,6 +13,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/index"
 	"lorefs/casc/keys"
 	"lorefs/casc/root"
 	"lorefs/internal/testneeds"
@@ -192,7 +193,7 @@ func TestVerifySince(t *testing.T) {
 			t.Errorf("%v is read as %v, %v", p, q, err)
 		}
 	}
-	again := verify(t, files, g.options(t), casc.VerifyOptions{Since: casc.Place{Archive: 0, Off: found[i].Off - casc.SpanHeaderSize}})
+	again := verify(t, files, g.options(t), casc.VerifyOptions{Since: casc.Place{Archive: 0, Off: found[i].Off - index.SpanHeaderSize}})
 	if len(again) != len(found) {
 		t.Errorf("from the place itself: %v, want %v", again, found)
 	}

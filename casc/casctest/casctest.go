@@ -14,8 +14,8 @@ import (
 
 	"lorefs/blte"
 	"lorefs/blte/bltetest"
-	"lorefs/casc"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/index"
 	"lorefs/casc/manifests"
 	"lorefs/casc/root"
 )
@@ -241,15 +241,15 @@ func Moved(tb testing.TB, files write.Files, by int) write.Files {
 		if strings.HasPrefix(base, "data.") {
 			moved[name] = append(make([]byte, by), data...)
 		}
-		_, version, ok := casc.ParseIdxName(base)
+		_, version, ok := index.ParseIdxName(base)
 		if !ok {
 			continue
 		}
-		x, err := casc.NewIdx(bytes.NewReader(data), int64(len(data)), casc.IdxOptions{})
+		x, err := index.NewIdx(bytes.NewReader(data), int64(len(data)), index.IdxOptions{})
 		if err != nil {
 			tb.Fatal(err)
 		}
-		var entries []casc.IdxEntry
+		var entries []index.IdxEntry
 		for e, err := range x.Entries() {
 			if err != nil {
 				tb.Fatal(err)

@@ -3,8 +3,8 @@ package manifests_test
 import (
 	"testing"
 
-	"lorefs/casc"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/index"
 	"lorefs/casc/internal/root/overwatch"
 	"lorefs/casc/keys"
 	"lorefs/casc/manifests"
@@ -46,6 +46,6 @@ func FuzzManifests(f *testing.F) {
 			}
 		}
 		_, _ = manifests.ParsePatch(data)
-		_, _ = casc.ParseShmem(data)
+		_, _ = index.ParseShmem(data)
 	})
 }

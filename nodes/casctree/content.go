@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"lorefs/casc"
+	"lorefs/casc/encoding"
 	"lorefs/casc/keys"
 	"lorefs/nodes"
 )
@@ -59,7 +60,7 @@ func (t *Tree) findContent(ctx context.Context, dir int, name string) (nodes.Ent
 }
 
 // row returns the row of a content file in the encoding file.
-func (t *Tree) row(ctx context.Context, id nodes.ID) (casc.ContentRow, error) {
+func (t *Tree) row(ctx context.Context, id nodes.ID) (encoding.ContentRow, error) {
 	_, value := splitID(id)
 	row, err := t.st.Encoding().Row(ctx, rowOf(value))
 	if errors.Is(err, casc.ErrNotFound) {

@@ -1,7 +1,7 @@
 package casctree
 
 import (
-	"lorefs/casc"
+	"lorefs/casc/encoding"
 	"lorefs/nodes"
 )
 
@@ -62,10 +62,10 @@ func dirID(i int) nodes.ID {
 }
 
 // rowID returns the ID of a content key. ok is false for impossible places.
-func rowID(at casc.RowNumber) (id nodes.ID, ok bool) {
+func rowID(at encoding.RowNumber) (id nodes.ID, ok bool) {
 	return makeID(kindContent, at.Page<<rowShift|at.Row), at.Page < maxRowPage && at.Row < maxRow
 }
 
-func rowOf(value int) casc.RowNumber {
-	return casc.RowNumber{Page: value >> rowShift, Row: value & (maxRow - 1)}
+func rowOf(value int) encoding.RowNumber {
+	return encoding.RowNumber{Page: value >> rowShift, Row: value & (maxRow - 1)}
 }

@@ -11,6 +11,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/index"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/casctree"
@@ -22,7 +23,7 @@ const idxPage = "manifests/idx/000000.jsonl"
 // eachIdx calls each with the index files of an install.
 func eachIdx(fsys fstest.MapFS, each func(f *fstest.MapFile, bucket int)) {
 	for name, f := range fsys {
-		if bucket, _, ok := casc.ParseIdxName(path.Base(name)); ok {
+		if bucket, _, ok := index.ParseIdxName(path.Base(name)); ok {
 			each(f, bucket)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"lorefs/casc"
+	"lorefs/casc/encoding"
 	"lorefs/casc/keys"
 )
 
@@ -19,7 +19,7 @@ type keyed struct {
 
 // join looks up all content keys in the encoding file, by running through both in order. A
 // page that can't be read is a fault, and affects no other page.
-func (b *builder) join(ctx context.Context, enc *casc.Encoding) error {
+func (b *builder) join(ctx context.Context, enc *encoding.File) error {
 	keys := b.contentKeys()
 	for _, run := range enc.PageRuns(wantedPages(keys, enc)) {
 		if err := ctx.Err(); err != nil {
@@ -55,7 +55,7 @@ func (b *builder) join(ctx context.Context, enc *casc.Encoding) error {
 
 // wantedPages returns a function, to be called for each page in order, that tells which pages
 // may have some of the keys.
-func wantedPages(keys []keyed, enc *casc.Encoding) func(page int) bool {
+func wantedPages(keys []keyed, enc *encoding.File) func(page int) bool {
 	return func(page int) bool {
 		from, to, last := enc.ContentRange(page)
 		first, end := binary.BigEndian.Uint64(from[:]), binary.BigEndian.Uint64(to[:])
@@ -68,7 +68,7 @@ func wantedPages(keys []keyed, enc *casc.Encoding) func(page int) bool {
 
 // joinRow finds the files with the content of a row. It returns those whose keys come
 // later.
-func (b *builder) joinRow(keys []keyed, row casc.ContentRow) ([]keyed, error) {
+func (b *builder) joinRow(keys []keyed, row encoding.ContentRow) ([]keyed, error) {
 	ckey := row.CKey()
 	prefix := binary.BigEndian.Uint64(ckey[:])
 	for len(keys) > 0 && keys[0].prefix < prefix {
@@ -85,7 +85,7 @@ func (b *builder) joinRow(keys []keyed, row casc.ContentRow) ([]keyed, error) {
 }
 
 // losePages marks the files that only pages can have of which one is unreadable.
-func (b *builder) losePages(keys []keyed, enc *casc.Encoding, run [2]int, err error) {
+func (b *builder) losePages(keys []keyed, enc *encoding.File, run [2]int, err error) {
 	b.addFault(fmt.Errorf("%w: its files are listed, and can't be read", err))
 	from, _, _ := enc.ContentRange(run[0])
 	_, to, last := enc.ContentRange(run[1] - 1)
@@ -120,7 +120,7 @@ func (b *builder) contentKeys() []keyed {
 }
 
 // setForms sets the place of a file from the encoding file.
-func (b *builder) setForms(x *buildFile, row casc.ContentRow) error {
+func (b *builder) setForms(x *buildFile, row encoding.ContentRow) error {
 	x.state |= stateKeyed
 	putBE40(x.size[:], row.Size())
 	if row.Forms() == 1 {
@@ -140,7 +140,7 @@ func (b *builder) setForms(x *buildFile, row casc.ContentRow) error {
 
 // markEncrypted marks files that may be encrypted. Another run may know other keys, so
 // whether the keys are known is not noted.
-func (b *builder) markEncrypted(ctx context.Context, enc *casc.Encoding) {
+func (b *builder) markEncrypted(ctx context.Context, enc *encoding.File) {
 	encrypted, faults := enc.Encrypted(ctx)
 	for _, err := range faults {
 		b.addFault(err)
@@ -157,7 +157,7 @@ func (b *builder) markEncrypted(ctx context.Context, enc *casc.Encoding) {
 }
 
 // anyKey reports whether one of the encoded files of x is in a set.
-func (b *builder) anyKey(x *buildFile, set *casc.KeySet) bool {
+func (b *builder) anyKey(x *buildFile, set *encoding.KeySet) bool {
 	size := 0
 	switch {
 	case x.flags&flagForms != 0:

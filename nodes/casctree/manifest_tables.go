@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"lorefs/casc"
+	"lorefs/casc/index"
 	"lorefs/casc/keys"
 	"lorefs/nodes"
 )
@@ -17,7 +18,7 @@ import (
 // of archives, and shmem.
 func tableManifests(st *casc.Storage) (found []*manifest, err error) {
 	for range st.Indexes() {
-		indexes := sync.OnceValue(func() (all []*casc.Idx) {
+		indexes := sync.OnceValue(func() (all []*index.Idx) {
 			for _, x := range st.Indexes() {
 				all = append(all, x)
 			}
@@ -47,7 +48,7 @@ func tableManifests(st *casc.Storage) (found []*manifest, err error) {
 
 // idxLines walks the local index as it was when it was first looked into, so that sizes
 // stay. Updates mostly put other files beside the open ones.
-func idxLines(indexes func() []*casc.Idx) walker {
+func idxLines(indexes func() []*index.Idx) walker {
 	return func(ctx context.Context, from int, each eachLine) error {
 		var l line
 		i := -1
@@ -82,7 +83,7 @@ func idxLines(indexes func() []*casc.Idx) walker {
 }
 
 // countIdx counts the entries of the local index.
-func countIdx(indexes []*casc.Idx) (n int, err error) {
+func countIdx(indexes []*index.Idx) (n int, err error) {
 	for _, x := range indexes {
 		for _, err := range x.Entries() {
 			if err != nil {
@@ -102,14 +103,14 @@ func idxError(err error) error {
 }
 
 // sortedEntries returns the entries of an index by key. The update section is not sorted.
-func sortedEntries(x *casc.Idx) (entries []casc.IdxEntry, err error) {
+func sortedEntries(x *index.Idx) (entries []index.IdxEntry, err error) {
 	for e, err := range x.Entries() {
 		if err != nil {
 			return nil, idxError(err)
 		}
 		entries = append(entries, e)
 	}
-	slices.SortFunc(entries, func(a, b casc.IdxEntry) int { return slices.Compare(a.Key[:], b.Key[:]) })
+	slices.SortFunc(entries, func(a, b index.IdxEntry) int { return slices.Compare(a.Key[:], b.Key[:]) })
 	return entries, nil
 }
 
@@ -171,7 +172,7 @@ func indexError(l *line, name keys.Key, err error) []byte {
 	return l.end()
 }
 
-func shmemLines(m *casc.Shmem) walker {
+func shmemLines(m *index.Shmem) walker {
 	return func(ctx context.Context, from int, each eachLine) error {
 		return numbered(ctx, from, 1+len(m.Free), each, func(l *line, i int) {
 			if i > 0 {

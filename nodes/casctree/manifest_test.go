@@ -13,6 +13,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/index"
 	"lorefs/casc/keys"
 	"lorefs/casc/manifests"
 	"lorefs/internal/testneeds"
@@ -64,7 +65,7 @@ func TestManifests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	index := write.ArchiveIndex([]casc.ArchiveEntry{{Key: s.EKey, Size: 12, Off: 5}}, 4)
+	index := write.ArchiveIndex([]index.ArchiveEntry{{Key: s.EKey, Size: 12, Off: 5}}, 4)
 	stored["Data/indices/"+write.Key(index[len(index)-28:]).String()+".index"] = index
 	tree := open(t, casctest.FS(stored), casc.Options{Keys: bltetest.Keys()}, casctree.Options{})
 	for name, want := range map[string]struct {

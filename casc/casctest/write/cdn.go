@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"lorefs/casc"
 	"lorefs/casc/config"
+	"lorefs/casc/index"
 	"lorefs/casc/keys"
 )
 
@@ -42,21 +42,21 @@ func CDNOf(cfg []byte, stored []Stored, archives int, packNamed bool) *CDN {
 		named[word] = true
 	}
 	var packed []Stored
-	var loose []casc.ArchiveEntry
+	var loose []index.ArchiveEntry
 	seen := map[keys.Key]bool{}
 	for _, s := range stored {
 		switch {
 		case s.Absent || seen[s.EKey]:
 		case !packNamed && (named[s.EKey.String()] || named[s.CKey.String()]):
 			c.Files[config.Path("data", s.EKey)] = s.Encoded
-			loose = append(loose, casc.ArchiveEntry{Key: s.EKey, Size: int64(len(s.Encoded))})
+			loose = append(loose, index.ArchiveEntry{Key: s.EKey, Size: int64(len(s.Encoded))})
 		default:
 			packed = append(packed, s)
 		}
 		seen[s.EKey] = true
 	}
 	var sizes []int
-	var group []casc.ArchiveEntry
+	var group []index.ArchiveEntry
 	per := (len(packed) + archives - 1) / max(archives, 1)
 	for part := range slices.Chunk(packed, max(per, 1)) {
 		size, entries := c.archive(part)
@@ -81,10 +81,10 @@ func CDNOf(cfg []byte, stored []Stored, archives int, packNamed bool) *CDN {
 }
 
 // archive makes an archive and its index, and returns the size of the index and its entries.
-func (c *CDN) archive(part []Stored) (size int, entries []casc.ArchiveEntry) {
+func (c *CDN) archive(part []Stored) (size int, entries []index.ArchiveEntry) {
 	var data []byte
 	for _, s := range part {
-		entries = append(entries, casc.ArchiveEntry{Key: s.EKey, Size: int64(len(s.Encoded)), Off: int64(len(data))})
+		entries = append(entries, index.ArchiveEntry{Key: s.EKey, Size: int64(len(s.Encoded)), Off: int64(len(data))})
 		data = append(data, s.Encoded...)
 	}
 	index := ArchiveIndex(entries, 4)

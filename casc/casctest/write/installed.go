@@ -9,6 +9,8 @@ import (
 
 	"lorefs/casc"
 	"lorefs/casc/config"
+	"lorefs/casc/encoding"
+	"lorefs/casc/index"
 )
 
 // Installed reads an installed storage of any maker, whose span headers must be right: the build
@@ -20,7 +22,7 @@ func Installed(ctx context.Context, dir string) (cfg []byte, stored []Stored, er
 		return nil, nil, fmt.Errorf("write: %w", err)
 	}
 	defer st.Close()
-	var root casc.ContentEntry
+	var root encoding.ContentEntry
 	ref, err := st.BuildConfig.Ref("root")
 	if err == nil && !ref.CKey.IsZero() {
 		root, err = st.Encoding().Find(ctx, ref.CKey)
@@ -37,11 +39,11 @@ func Installed(ctx context.Context, dir string) (cfg []byte, stored []Stored, er
 			return cfg, stored, nil
 		}
 		for off := 0; off < len(data) && err == nil; {
-			var h casc.SpanHeader
-			if h, err = casc.ParseSpanHeader(data[off:], int64(off)); err != nil {
+			var h index.SpanHeader
+			if h, err = index.ParseSpanHeader(data[off:], int64(off)); err != nil {
 				break
 			}
-			if s := (Stored{EKey: h.Key, Encoded: data[off+casc.SpanHeaderSize : off+int(h.Size)]}); len(s.Encoded) > 0 {
+			if s := (Stored{EKey: h.Key, Encoded: data[off+index.SpanHeaderSize : off+int(h.Size)]}); len(s.Encoded) > 0 {
 				if slices.Contains(root.EKeys, s.EKey) {
 					s.CKey = ref.CKey
 				}

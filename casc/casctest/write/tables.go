@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"lorefs/blte"
-	"lorefs/casc"
+	"lorefs/casc/index"
 	"lorefs/casc/internal/lookup3"
 	"lorefs/casc/keys"
 )
@@ -18,15 +18,15 @@ func be40(b []byte, v uint64) []byte {
 }
 
 // idxEntry writes key:9 place:5 size:4.
-func idxEntry(b []byte, e casc.IdxEntry) []byte {
+func idxEntry(b []byte, e index.IdxEntry) []byte {
 	b = append(b, e.Key[:]...)
 	b = be40(b, uint64(e.Archive)<<30|uint64(e.Off))
 	return binary.LittleEndian.AppendUint32(b, uint32(e.Size))
 }
 
-func idxRun(entries []casc.IdxEntry) (run []byte) {
+func idxRun(entries []index.IdxEntry) (run []byte) {
 	entries = slices.Clone(entries)
-	slices.SortFunc(entries, func(a, b casc.IdxEntry) int { return bytes.Compare(a.Key[:], b.Key[:]) })
+	slices.SortFunc(entries, func(a, b index.IdxEntry) int { return bytes.Compare(a.Key[:], b.Key[:]) })
 	for _, e := range entries {
 		run = idxEntry(run, e)
 	}
@@ -35,7 +35,7 @@ func idxRun(entries []casc.IdxEntry) (run []byte) {
 
 // Idx writes an index file of version 7, with an update section if there are updates or
 // nothing else: CascLib opens no index file without both.
-func Idx(bucket int, entries, updates []casc.IdxEntry) []byte {
+func Idx(bucket int, entries, updates []index.IdxEntry) []byte {
 	const section = 0x7800
 	b := IdxOfRun(bucket, idxRun(entries))
 	if len(entries) > 0 && len(updates) == 0 {
@@ -79,7 +79,7 @@ func IdxHead(version, bucket int, widths ...byte) []byte {
 }
 
 // Idx5 writes an index file of version 5.
-func Idx5(bucket int, first, second []casc.IdxEntry) []byte {
+func Idx5(bucket int, first, second []index.IdxEntry) []byte {
 	runs := [][]byte{idxRun(first), idxRun(second)}
 	b := make([]byte, 0x30)
 	b[0], b[2], b[8] = 5, byte(bucket), 1
@@ -93,15 +93,15 @@ func Idx5(bucket int, first, second []casc.IdxEntry) []byte {
 }
 
 // ArchiveIndex writes an index of an archive, with offsets of 0, 4, 5 or 6 bytes.
-func ArchiveIndex(entries []casc.ArchiveEntry, offsetBytes int) []byte {
+func ArchiveIndex(entries []index.ArchiveEntry, offsetBytes int) []byte {
 	return ArchiveIndexOf(entries, offsetBytes, 8)
 }
 
 // ArchiveIndexOf is ArchiveIndex with so many bytes of each hash.
-func ArchiveIndexOf(entries []casc.ArchiveEntry, offsetBytes, hashBytes int) []byte {
+func ArchiveIndexOf(entries []index.ArchiveEntry, offsetBytes, hashBytes int) []byte {
 	const page = 4 << 10
 	entries = slices.Clone(entries)
-	slices.SortFunc(entries, func(a, b casc.ArchiveEntry) int { return a.Key.Compare(b.Key) })
+	slices.SortFunc(entries, func(a, b index.ArchiveEntry) int { return a.Key.Compare(b.Key) })
 	var pages, last, sums []byte
 	for part := range slices.Chunk(entries, page/(20+offsetBytes)) {
 		from := len(pages)
@@ -119,7 +119,7 @@ func ArchiveIndexOf(entries []casc.ArchiveEntry, offsetBytes, hashBytes int) []b
 	return slices.Concat(pages, toc, tocSum[:hashBytes], foot, footSum[:hashBytes])
 }
 
-func archiveEntry(b []byte, e casc.ArchiveEntry, offsetBytes int) []byte {
+func archiveEntry(b []byte, e index.ArchiveEntry, offsetBytes int) []byte {
 	b = binary.BigEndian.AppendUint32(append(b, e.Key[:]...), uint32(e.Size))
 	switch offsetBytes {
 	case 4:
@@ -239,7 +239,7 @@ func Shmem(dir string, version uint32) []byte {
 	binary.LittleEndian.PutUint32(b, 4)
 	binary.LittleEndian.PutUint32(b[4:], 0x150)
 	copy(b[8:], `Global\`+dir)
-	for i := range casc.Buckets {
+	for i := range index.Buckets {
 		binary.LittleEndian.PutUint32(b[0x110+4*i:], version)
 	}
 	b[0x150] = 1

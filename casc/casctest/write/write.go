@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"lorefs/blte"
-	"lorefs/casc"
 	"lorefs/casc/config"
+	"lorefs/casc/index"
 	"lorefs/casc/keys"
 	"lorefs/casc/manifests"
 )
@@ -183,7 +183,7 @@ func (b *Builder) Install() (Files, error) {
 	for i, a := range archives {
 		f[fmt.Sprintf("Data/data/data.%03d", i)] = a
 	}
-	for bucket := range casc.Buckets {
+	for bucket := range index.Buckets {
 		f[fmt.Sprintf("Data/data/%02x%08x.idx", bucket, 2)] = Idx(bucket, places[bucket], nil)
 	}
 	f["Data/data/shmem"] = Shmem("Data/data", 2)
@@ -191,7 +191,7 @@ func (b *Builder) Install() (Files, error) {
 }
 
 // layOut puts the files into local archives, and returns their places by bucket.
-func (b *Builder) layOut() (places [casc.Buckets][]casc.IdxEntry, archives [][]byte) {
+func (b *Builder) layOut() (places [index.Buckets][]index.IdxEntry, archives [][]byte) {
 	perArchive := max(8, len(b.Stored)/50+1)
 	for i, s := range b.Stored {
 		if s.Absent {
@@ -201,12 +201,12 @@ func (b *Builder) layOut() (places [casc.Buckets][]casc.IdxEntry, archives [][]b
 		for len(archives) <= n {
 			archives = append(archives, nil)
 		}
-		off, size := int64(len(archives[n])), int64(len(s.Encoded)+casc.SpanHeaderSize)
-		archives[n] = casc.SpanHeader{Key: s.EKey, Size: uint32(size)}.Append(archives[n], off)
+		off, size := int64(len(archives[n])), int64(len(s.Encoded)+index.SpanHeaderSize)
+		archives[n] = index.SpanHeader{Key: s.EKey, Size: uint32(size)}.Append(archives[n], off)
 		archives[n] = append(archives[n], s.Encoded...)
-		bucket := casc.Bucket(s.EKey.Short())
-		places[bucket] = append(places[bucket], casc.IdxEntry{
-			Key: s.EKey.Short(), Location: casc.Location{Archive: n, Off: off, Size: size},
+		bucket := index.Bucket(s.EKey.Short())
+		places[bucket] = append(places[bucket], index.IdxEntry{
+			Key: s.EKey.Short(), Location: index.Location{Archive: n, Off: off, Size: size},
 		})
 	}
 	return places, archives
@@ -222,14 +222,14 @@ func (b *Builder) Mirror(group bool) (Files, error) {
 	f := Files{}
 	f.config("", cfg)
 	var archive []byte
-	var entries []casc.ArchiveEntry
+	var entries []index.ArchiveEntry
 	for i, s := range b.Stored {
 		switch {
 		case s.Absent:
 		case i%2 == 0:
 			f[config.Path("data", s.EKey)] = s.Encoded
 		default:
-			entries = append(entries, casc.ArchiveEntry{Key: s.EKey, Size: int64(len(s.Encoded)), Archive: 1, Off: int64(len(archive))})
+			entries = append(entries, index.ArchiveEntry{Key: s.EKey, Size: int64(len(s.Encoded)), Archive: 1, Off: int64(len(archive))})
 			archive = append(archive, s.Encoded...)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"lorefs/casc"
 	"lorefs/casc/config"
+	"lorefs/casc/index"
 	"lorefs/casc/keys"
 	"lorefs/internal/filelock"
 	"lorefs/internal/readat"
@@ -322,7 +323,7 @@ func (w waits) ReadAt(p []byte, off int64) (int, error) { return w.ReadAtContext
 // archive fetches an archive and its index. A part of it that an earlier run has written counts
 // as far as it can be proven.
 func (f *fetching) archive(ctx context.Context, name keys.Key) error {
-	index, err := f.storage.ReadIndex(ctx, name)
+	found, err := f.storage.ReadIndex(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -330,7 +331,7 @@ func (f *fetching) archive(ctx context.Context, name keys.Key) error {
 		return err
 	}
 	to := config.Path("data", name)
-	entries := slices.SortedFunc(index.Entries(), func(a, b casc.ArchiveEntry) int { return cmp.Compare(a.Off, b.Off) })
+	entries := slices.SortedFunc(found.Entries(), func(a, b index.ArchiveEntry) int { return cmp.Compare(a.Off, b.Off) })
 	if len(entries) == 0 || f.has(to, entries[len(entries)-1].Off+entries[len(entries)-1].Size) {
 		return nil
 	}
@@ -357,7 +358,7 @@ func (f *fetching) index(ctx context.Context, name keys.Key) error {
 }
 
 // fill writes entries of an archive to their places, several at once.
-func (f *fetching) fill(ctx context.Context, w io.WriterAt, archive keys.Key, entries []casc.ArchiveEntry) error {
+func (f *fetching) fill(ctx context.Context, w io.WriterAt, archive keys.Key, entries []index.ArchiveEntry) error {
 	for len(entries) > 0 {
 		n := 1
 		for n < len(entries) && entries[n].Off+entries[n].Size-entries[0].Off <= fetchedPart {
@@ -376,7 +377,7 @@ func (f *fetching) fill(ctx context.Context, w io.WriterAt, archive keys.Key, en
 }
 
 // provenEntries returns how many entries, from the first on, r has.
-func provenEntries(r io.ReaderAt, entries []casc.ArchiveEntry) int {
+func provenEntries(r io.ReaderAt, entries []index.ArchiveEntry) int {
 	for i := range entries {
 		b := make([]byte, entries[i].Size)
 		if readat.Full(r, b, entries[i].Off) != nil || casc.ProveFiles(b, entries[i].Off, entries[i:i+1]) != nil {

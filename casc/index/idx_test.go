@@ -1,88 +1,39 @@
-package casc_test
+package index_test
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
-	"maps"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
-	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/index"
+	"lorefs/casc/internal/format"
 	"lorefs/casc/keys"
 )
 
-// idxEntries makes n entries of different keys.
-func idxEntries(n int, seed uint64) []casc.IdxEntry {
-	r := rand.New(rand.NewPCG(seed, 5))
-	entries := make([]casc.IdxEntry, n)
-	for i := range entries {
-		for j := range entries[i].Key {
-			entries[i].Key[j] = byte(r.UintN(256))
-		}
-		entries[i].Location = casc.Location{Archive: r.IntN(1 << 10), Off: r.Int64N(1 << 30), Size: 31 + r.Int64N(1<<31)}
-	}
-	return entries
-}
-
-func parseIdx(t testing.TB, data []byte) *casc.Idx {
-	t.Helper()
-	x, err := newIdx(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x
-}
-
-func newIdx(data []byte) (*casc.Idx, error) {
-	return casc.NewIdx(bytes.NewReader(data), int64(len(data)), casc.IdxOptions{})
-}
-
-// findIdx is Find of a file that can be read.
-func findIdx(t testing.TB, x *casc.Idx, key keys.Short) (casc.IdxEntry, bool) {
-	t.Helper()
-	e, ok, err := x.Find(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e, ok
-}
-
-// allIdx returns the entries of a file that can be read.
-func allIdx(t testing.TB, x *casc.Idx) (all []casc.IdxEntry) {
-	t.Helper()
-	for e, err := range x.Entries() {
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, e)
-	}
-	return all
-}
-
 func TestIdx(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 100, 3000} {
-		entries := idxEntries(n, uint64(n))
+		entries := casctest.IdxEntries(n, uint64(n))
 		for version, data := range map[int][]byte{
 			7: write.Idx(3, entries, nil), 5: write.Idx5(3, entries[:n/3], entries[n/3:]),
 		} {
-			x := parseIdx(t, data)
+			x := casctest.ParseIdx(t, data)
 			if x.Version != version || x.Bucket != 3 || len(x.Problems) > 0 {
 				t.Errorf("version %d: %+v", version, x)
 			}
 			for _, e := range entries {
-				if got, ok := findIdx(t, x, e.Key); !ok || got != e || !got.Local() {
+				if got, ok := casctest.FindIdx(t, x, e.Key); !ok || got != e || !got.Local() {
 					t.Fatalf("version %d: %+v, want %+v", version, got, e)
 				}
 			}
-			if len(allIdx(t, x)) != n {
+			if len(casctest.AllIdx(t, x)) != n {
 				t.Errorf("version %d: not %d entries", version, n)
 			}
-			if _, ok := findIdx(t, x, keys.Short{1, 2, 3}); ok {
+			if _, ok := casctest.FindIdx(t, x, keys.Short{1, 2, 3}); ok {
 				t.Errorf("version %d: an unknown key was found", version)
 			}
 		}
@@ -93,7 +44,7 @@ func TestIdx(t *testing.T) {
 func TestIdxUneven(t *testing.T) {
 	for _, first := range []byte{0, 1, 0x80, 0xFE, 0xFF} {
 		for _, same := range []int{1, 3, 7} {
-			entries := idxEntries(300, uint64(same))
+			entries := casctest.IdxEntries(300, uint64(same))
 			known := map[keys.Short]bool{}
 			for i := range entries {
 				for j := range same {
@@ -104,18 +55,18 @@ func TestIdxUneven(t *testing.T) {
 				}
 				known[entries[i].Key] = true
 			}
-			x := parseIdx(t, write.Idx(3, entries, nil))
+			x := casctest.ParseIdx(t, write.Idx(3, entries, nil))
 			for _, e := range entries {
-				if got, ok := findIdx(t, x, e.Key); !ok || got.Key != e.Key {
+				if got, ok := casctest.FindIdx(t, x, e.Key); !ok || got.Key != e.Key {
 					t.Fatalf("%x: %+v, %v", e.Key, got, ok)
 				}
 				e.Key[8]++
-				if _, ok := findIdx(t, x, e.Key); ok != known[e.Key] {
+				if _, ok := casctest.FindIdx(t, x, e.Key); ok != known[e.Key] {
 					t.Fatalf("%x: found is %v", e.Key, ok)
 				}
 			}
 			for _, key := range []keys.Short{{}, {0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}} {
-				if _, ok := findIdx(t, x, key); ok != known[key] {
+				if _, ok := casctest.FindIdx(t, x, key); ok != known[key] {
 					t.Errorf("%x: found is %v", key, ok)
 				}
 			}
@@ -124,22 +75,22 @@ func TestIdxUneven(t *testing.T) {
 }
 
 func TestIdxUpdates(t *testing.T) {
-	entries := idxEntries(60, 1)
-	moved, removed, absent, added, last := entries[3], entries[4], entries[5], idxEntries(1, 2)[0], entries[6]
+	entries := casctest.IdxEntries(60, 1)
+	moved, removed, absent, added, last := entries[3], entries[4], entries[5], casctest.IdxEntries(1, 2)[0], entries[6]
 	moved.Off++
 	removed.Status, absent.Status = 3, 7
 	first := last
 	first.Off, last.Off = 1, 2
-	updates := append(idxEntries(40, 3), first, moved, removed, absent, added, last)
-	x := parseIdx(t, write.Idx(0, entries, updates))
-	for _, want := range []casc.IdxEntry{moved, removed, absent, added, last, entries[0]} {
-		got, ok := findIdx(t, x, want.Key)
+	updates := append(casctest.IdxEntries(40, 3), first, moved, removed, absent, added, last)
+	x := casctest.ParseIdx(t, write.Idx(0, entries, updates))
+	for _, want := range []index.IdxEntry{moved, removed, absent, added, last, entries[0]} {
+		got, ok := casctest.FindIdx(t, x, want.Key)
 		if !ok || got != want || got.Local() != (want.Status == 0) {
 			t.Errorf("%+v, want %+v", got, want)
 		}
 	}
-	all := map[keys.Short]casc.IdxEntry{}
-	for _, e := range allIdx(t, x) {
+	all := map[keys.Short]index.IdxEntry{}
+	for _, e := range casctest.AllIdx(t, x) {
 		if _, twice := all[e.Key]; twice {
 			t.Errorf("%x twice", e.Key)
 		}
@@ -152,12 +103,12 @@ func TestIdxUpdates(t *testing.T) {
 
 // TestIdxUpdateOfAnyPage puts the update section where either description says.
 func TestIdxUpdateOfAnyPage(t *testing.T) {
-	updates := idxEntries(3, 1)
-	near := write.Idx(0, idxEntries(10, 2), updates)
+	updates := casctest.IdxEntries(3, 1)
+	near := write.Idx(0, casctest.IdxEntries(10, 2), updates)
 	far := append(slices.Clone(near[:0x1000]), make([]byte, 0xF000)...)
 	far = append(far, near[0x1000:]...)
 	for name, data := range map[string][]byte{"0x1000": near, "0x10000": far} {
-		if e, ok := findIdx(t, parseIdx(t, data), updates[2].Key); !ok || e != updates[2] {
+		if e, ok := casctest.FindIdx(t, casctest.ParseIdx(t, data), updates[2].Key); !ok || e != updates[2] {
 			t.Errorf("at %s: %+v", name, e)
 		}
 	}
@@ -165,7 +116,7 @@ func TestIdxUpdateOfAnyPage(t *testing.T) {
 
 // TestIdxChanges writes to an open file. Entries that changed are an error.
 func TestIdxChanges(t *testing.T) {
-	entries := idxEntries(5000, 1)
+	entries := casctest.IdxEntries(5000, 1)
 	for what, change := range map[string]func(data []byte) []byte{
 		"written": func(data []byte) []byte {
 			for i := range data {
@@ -176,14 +127,14 @@ func TestIdxChanges(t *testing.T) {
 		"cut": func(data []byte) []byte { return data[:0x100] },
 	} {
 		src := &changing{write.Idx(3, entries, nil)}
-		x, err := casc.NewIdx(src, int64(len(src.data)), casc.IdxOptions{})
+		x, err := index.NewIdx(src, int64(len(src.data)), index.IdxOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		before := entries[1]
-		findIdx(t, x, before.Key)
+		casctest.FindIdx(t, x, before.Key)
 		src.data = change(src.data)
-		if got, ok := findIdx(t, x, before.Key); !ok || got != before {
+		if got, ok := casctest.FindIdx(t, x, before.Key); !ok || got != before {
 			t.Errorf("%s: what was read is not kept: %+v", what, got)
 		}
 		failed := 0
@@ -214,8 +165,8 @@ func (c *changing) ReadAt(p []byte, off int64) (int, error) {
 }
 
 func TestIdxErrors(t *testing.T) {
-	good := write.Idx(3, idxEntries(20, 1), idxEntries(2, 2))
-	five := write.Idx5(3, idxEntries(20, 1), nil)
+	good := write.Idx(3, casctest.IdxEntries(20, 1), casctest.IdxEntries(2, 2))
+	five := write.Idx5(3, casctest.IdxEntries(20, 1), nil)
 	patch := func(data []byte, off int, with ...byte) []byte {
 		data = slices.Clone(data)
 		copy(data[off:], with)
@@ -236,12 +187,12 @@ func TestIdxErrors(t *testing.T) {
 		"five, run":    {patch(five, 0x31, 1, 2, 3), "casc: idx: offset 0x24: run 0 has the hash"},
 		"five, cut":    {five[:0x60], "casc: idx: offset 0x1c: 360 bytes of entries at 0x30 in a file of 96"},
 	} {
-		_, err := newIdx(c.data)
-		if _, ok := errors.AsType[*casc.FormatError](err); !ok || !strings.HasPrefix(err.Error(), c.want) {
+		_, err := casctest.NewIdx(c.data)
+		if _, ok := errors.AsType[*format.Error](err); !ok || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}
-	x := parseIdx(t, patch(good, 0x1000, 1))
+	x := casctest.ParseIdx(t, patch(good, 0x1000, 1))
 	if len(x.Problems) != 1 || x.Problems[0].Error() != "casc: idx: offset 0x1000: an update entry with a wrong guard" {
 		t.Errorf("guard: %v", x.Problems)
 	}
@@ -250,7 +201,7 @@ func TestIdxErrors(t *testing.T) {
 // TestIdxDamagedUpdate damages or blanks one entry of the update section. It is reported,
 // and all other entries are as before.
 func TestIdxDamagedUpdate(t *testing.T) {
-	entries, updates := idxEntries(40, 2), idxEntries(30, 3)
+	entries, updates := casctest.IdxEntries(40, 2), casctest.IdxEntries(30, 3)
 	good := write.Idx(0, entries, updates)
 	const page, size = 0x200, 24
 	for i := range updates {
@@ -267,13 +218,13 @@ func TestIdxDamagedUpdate(t *testing.T) {
 			if i == 20 && name == "blank" {
 				bad[at] = 1 // nothing is behind it in its page
 			}
-			x := parseIdx(t, bad)
+			x := casctest.ParseIdx(t, bad)
 			want := fmt.Sprintf("casc: idx: offset %#x: an update entry with a wrong guard", at)
 			if len(x.Problems) != 1 || x.Problems[0].Error() != want {
 				t.Errorf("entry %d %s: %v, want %s", i, name, x.Problems, want)
 			}
 			for j, e := range updates {
-				if got, ok := findIdx(t, x, e.Key); ok != (i != j) || ok && got != e {
+				if got, ok := casctest.FindIdx(t, x, e.Key); ok != (i != j) || ok && got != e {
 					t.Errorf("entry %d %s: entry %d is %+v, %v", i, name, j, got, ok)
 				}
 			}
@@ -283,7 +234,7 @@ func TestIdxDamagedUpdate(t *testing.T) {
 
 // unsorted returns an index file that is out of order but has the right hashes.
 func unsorted() []byte {
-	e := idxEntries(2, 1)
+	e := casctest.IdxEntries(2, 1)
 	a, b := write.Idx(0, e[:1], nil), write.Idx(0, e[1:], nil)
 	if string(e[0].Key[:]) < string(e[1].Key[:]) {
 		a, b = b, a
@@ -292,13 +243,13 @@ func unsorted() []byte {
 }
 
 func TestIdxVersion8IsToldApart(t *testing.T) {
-	if _, err := newIdx(write.IdxHead(8, 0, 8, 8, 16, 0)); !errors.Is(err, casc.ErrUnsupported) {
+	if _, err := casctest.NewIdx(write.IdxHead(8, 0, 8, 8, 16, 0)); !errors.Is(err, format.ErrUnsupported) {
 		t.Error(err)
 	}
-	if _, err := newIdx(write.IdxHead(7, 0, 4, 5, 16, 30)); !errors.Is(err, casc.ErrUnsupported) {
+	if _, err := casctest.NewIdx(write.IdxHead(7, 0, 4, 5, 16, 30)); !errors.Is(err, format.ErrUnsupported) {
 		t.Error(err)
 	}
-	if _, err := newIdx(write.IdxHead(9, 0, 4, 5, 9, 30)); err == nil || errors.Is(err, casc.ErrUnsupported) {
+	if _, err := casctest.NewIdx(write.IdxHead(9, 0, 4, 5, 9, 30)); err == nil || errors.Is(err, format.ErrUnsupported) {
 		t.Error(err)
 	}
 }
@@ -307,75 +258,27 @@ func TestIdxNames(t *testing.T) {
 	for name, want := range map[string][2]int{
 		"0000000004.idx": {0, 4}, "0f0000001a.idx": {15, 26}, "0E00000054.IDX": {14, 0x54}, "data.i5a": {5, 10},
 	} {
-		if b, v, ok := casc.ParseIdxName(name); !ok || b != want[0] || v != want[1] {
+		if b, v, ok := index.ParseIdxName(name); !ok || b != want[0] || v != want[1] {
 			t.Errorf("%s: %d, %d, %v", name, b, v, ok)
 		}
 	}
 	for _, name := range []string{"", "shmem", "data.000", "1000000004.idx", "00000004.idx", "00000000g4.idx", "data.i5", "data.i123", "data.ix1"} {
-		if _, _, ok := casc.ParseIdxName(name); ok {
+		if _, _, ok := index.ParseIdxName(name); ok {
 			t.Errorf("%q is none", name)
 		}
 	}
 }
 
-// TestNewestIndexThatIsWhole damages index files of a storage.
-func TestNewestIndexThatIsWhole(t *testing.T) {
-	g, files := makeGame(t, "text", "install")
-	open := func(what string, damage func(write.Files)) *casc.Storage {
-		t.Helper()
-		f := maps.Clone(files)
-		damage(f)
-		st, err := casc.Open(casctest.FS(f), g.options(t))
-		if err != nil {
-			t.Fatalf("%s: %v", what, err)
-		}
-		return st
-	}
-	st := open("a newer one that is empty", func(f write.Files) { f["Data/data/0500000003.idx"] = nil })
-	if err := g.check(st); err == nil || len(st.Problems()) != 1 || !strings.HasPrefix(st.Problems()[0].Error(), "Data/data/0500000003.idx: casc: idx: offset 0x0") {
-		t.Errorf("an empty newer one: %v", err)
-	}
-	if strings.Contains(g.check(st).Error(), "want") {
-		t.Errorf("the older one is not in use: %v", g.check(st))
-	}
-	st = open("a stale older one", func(f write.Files) { f["Data/data/0500000001.idx"] = write.Idx(5, idxEntries(3, 1), nil) })
-	if err := g.check(st); err != nil {
-		t.Errorf("a stale older one: %v", err)
-	}
-	st = open("one of another bucket", func(f write.Files) { f["Data/data/0500000003.idx"] = write.Idx(6, nil, nil) })
-	if p := st.Problems(); len(p) != 1 || p[0].Error() != "Data/data/0500000003.idx: casc: idx: offset 0xa: bucket 6" {
-		t.Errorf("another bucket: %v", p)
-	}
-	for b := range casc.Buckets {
-		name := fmt.Sprintf("Data/data/%02x00000002.idx", b)
-		f := maps.Clone(files)
-		delete(f, name)
-		st, err := casc.Open(casctest.FS(f), g.options(t))
-		if err != nil {
-			if !errors.Is(err, casc.ErrNotLocal) || !strings.Contains(err.Error(), fmt.Sprintf("bucket %x has no index", b)) {
-				t.Errorf("no bucket %d: %v", b, err)
-			}
-			continue
-		}
-		if p := st.Problems(); len(p) != 1 || p[0].Error() != fmt.Sprintf("casc: bucket %x has no index: its files count as not local", b) {
-			t.Errorf("no bucket %d: %v", b, p)
-		}
-		if err := g.check(st); errors.Is(err, errWrong) {
-			t.Errorf("no bucket %d: %v", b, err)
-		}
-	}
-}
-
 func FuzzIdx(f *testing.F) {
-	f.Add(write.Idx(3, idxEntries(3, 1), idxEntries(2, 2)))
-	f.Add(write.Idx5(3, idxEntries(3, 1), idxEntries(2, 2)))
+	f.Add(write.Idx(3, casctest.IdxEntries(3, 1), casctest.IdxEntries(2, 2)))
+	f.Add(write.Idx5(3, casctest.IdxEntries(3, 1), casctest.IdxEntries(2, 2)))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		x, err := newIdx(data)
+		x, err := casctest.NewIdx(data)
 		if err != nil {
 			return
 		}
-		for _, e := range allIdx(t, x) {
-			if _, ok := findIdx(t, x, e.Key); !ok {
+		for _, e := range casctest.AllIdx(t, x) {
+			if _, ok := casctest.FindIdx(t, x, e.Key); !ok {
 				t.Fatalf("%x is not found", e.Key)
 			}
 		}

@@ -1,4 +1,4 @@
-package casc
+package index
 
 import (
 	"encoding/binary"

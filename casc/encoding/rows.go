@@ -1,4 +1,4 @@
-package casc
+package encoding
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"sort"
 
 	"lorefs/blte"
+	"lorefs/casc/internal/format"
 	"lorefs/casc/keys"
 )
 
@@ -54,14 +55,14 @@ type EncodedRow struct {
 }
 
 // ContentPages returns the number of content pages.
-func (e *Encoding) ContentPages() int { return e.content.len() }
+func (e *File) ContentPages() int { return e.content.len() }
 
 // EncodedPages returns the number of encoded pages.
-func (e *Encoding) EncodedPages() int { return e.encoded.len() }
+func (e *File) EncodedPages() int { return e.encoded.len() }
 
 // ContentRange returns the range of keys of page i, even if the page can't be read: from
 // the first key to, but without, the second. The last page has all keys from the first on.
-func (e *Encoding) ContentRange(i int) (from, to keys.Key, last bool) { return e.content.bounds(i) }
+func (e *File) ContentRange(i int) (from, to keys.Key, last bool) { return e.content.bounds(i) }
 
 func (t *pageTable) bounds(i int) (from, to keys.Key, last bool) {
 	if last = i+1 == t.len(); !last {
@@ -71,7 +72,7 @@ func (t *pageTable) bounds(i int) (from, to keys.Key, last bool) {
 }
 
 // FindRow is Find, but returns the row and its place. The row stays valid.
-func (e *Encoding) FindRow(ctx context.Context, ckey keys.Key) (ContentRow, RowNumber, error) {
+func (e *File) FindRow(ctx context.Context, ckey keys.Key) (ContentRow, RowNumber, error) {
 	if i := e.content.find(ckey[:]); i >= 0 {
 		page, err := e.page(ctx, &e.content, i)
 		if err != nil {
@@ -88,12 +89,12 @@ func (e *Encoding) FindRow(ctx context.Context, ckey keys.Key) (ContentRow, RowN
 			n++
 		}
 	}
-	return nil, RowNumber{}, fmt.Errorf("content key %v is not in the encoding file: %w", ckey, ErrNotFound)
+	return nil, RowNumber{}, fmt.Errorf("content key %v is not in the encoding file: %w", ckey, format.ErrNotFound)
 }
 
 // Row returns the row at a place. If there is none the error matches ErrNotFound. The row
 // stays valid.
-func (e *Encoding) Row(ctx context.Context, at RowNumber) (ContentRow, error) {
+func (e *File) Row(ctx context.Context, at RowNumber) (ContentRow, error) {
 	if at.Page >= 0 && at.Page < e.content.len() {
 		page, err := e.page(ctx, &e.content, at.Page)
 		if err != nil {
@@ -107,12 +108,12 @@ func (e *Encoding) Row(ctx context.Context, at RowNumber) (ContentRow, error) {
 			n++
 		}
 	}
-	return nil, fmt.Errorf("row %d of page %d of the encoding file: %w", at.Row, at.Page, ErrNotFound)
+	return nil, fmt.Errorf("row %d of page %d of the encoding file: %w", at.Row, at.Page, format.ErrNotFound)
 }
 
 // ContentRows yields the rows of the pages from from up to, but without, to, in order. It
 // checks the pages and keeps none.
-func (e *Encoding) ContentRows(ctx context.Context, from, to int) iter.Seq2[ContentRow, error] {
+func (e *File) ContentRows(ctx context.Context, from, to int) iter.Seq2[ContentRow, error] {
 	return func(yield func(ContentRow, error) bool) {
 		for page, err := range e.pages(ctx, &e.content, from, to) {
 			if err != nil {
@@ -129,7 +130,7 @@ func (e *Encoding) ContentRows(ctx context.Context, from, to int) iter.Seq2[Cont
 }
 
 // EncodedRows is ContentRows for encoding keys.
-func (e *Encoding) EncodedRows(ctx context.Context, from, to int) iter.Seq2[EncodedRow, error] {
+func (e *File) EncodedRows(ctx context.Context, from, to int) iter.Seq2[EncodedRow, error] {
 	return func(yield func(EncodedRow, error) bool) {
 		if err := e.loadEncoded(ctx); err != nil {
 			yield(EncodedRow{}, err)
@@ -158,7 +159,7 @@ const maxSingle = 64
 // best reads the content pages that are wanted, with others that lie between them where another
 // request would take longer. Of an encoding file in a folder these are all
 // pages, one by one, so that one that is damaged affects no other.
-func (e *Encoding) PageRuns(wanted func(page int) bool) (runs [][2]int) {
+func (e *File) PageRuns(wanted func(page int) bool) (runs [][2]int) {
 	if e.distant == nil {
 		for i := range e.content.len() {
 			runs = append(runs, [2]int{i, i + 1})
@@ -170,7 +171,7 @@ func (e *Encoding) PageRuns(wanted func(page int) bool) (runs [][2]int) {
 		switch last := len(runs) - 1; {
 		case !wanted(i):
 			continue
-		case last >= 0 && (i-runs[last][1])*e.content.size <= MaxGap:
+		case last >= 0 && (i-runs[last][1])*e.content.size <= maxPagesGap:
 			runs[last][1] = i + 1
 		default:
 			runs = append(runs, [2]int{i, i + 1})
@@ -189,7 +190,7 @@ func (e *Encoding) PageRuns(wanted func(page int) bool) (runs [][2]int) {
 }
 
 // Contents yields all content keys in order.
-func (e *Encoding) Contents(ctx context.Context) iter.Seq2[ContentEntry, error] {
+func (e *File) Contents(ctx context.Context) iter.Seq2[ContentEntry, error] {
 	return func(yield func(ContentEntry, error) bool) {
 		for row, err := range e.ContentRows(ctx, 0, math.MaxInt) {
 			if err != nil {
@@ -204,7 +205,7 @@ func (e *Encoding) Contents(ctx context.Context) iter.Seq2[ContentEntry, error] 
 }
 
 // Encoded yields all encoding keys in order.
-func (e *Encoding) Encoded(ctx context.Context) iter.Seq2[EncodedEntry, error] {
+func (e *File) Encoded(ctx context.Context) iter.Seq2[EncodedEntry, error] {
 	return func(yield func(EncodedEntry, error) bool) {
 		for row, err := range e.EncodedRows(ctx, 0, math.MaxInt) {
 			if err != nil {
@@ -237,7 +238,7 @@ func contentRows(p tablePage) iter.Seq2[ContentRow, error] {
 }
 
 // encodedRow reads ekey:16 spec:4 size:5, which is at off.
-func (e *Encoding) encodedRow(b []byte, off int64) (EncodedRow, error) {
+func (e *File) encodedRow(b []byte, off int64) (EncodedRow, error) {
 	row := EncodedRow{EKey: keys.Key(b), Size: int64(b[20])<<32 | int64(binary.BigEndian.Uint32(b[21:]))}
 	spec := binary.BigEndian.Uint32(b[16:])
 	if int64(spec) >= int64(len(e.specOffs)) {
@@ -271,7 +272,7 @@ func (s *KeySet) Has(key keys.Short) bool {
 // Encrypted returns the encoded files that may have encrypted chunks: their ESpec names
 // keys, or can't be parsed, or is on a page that can't be read. The errors are those of
 // pages.
-func (e *Encoding) Encrypted(ctx context.Context) (set *KeySet, faults []error) {
+func (e *File) Encrypted(ctx context.Context) (set *KeySet, faults []error) {
 	suspect := e.suspectSpecs()
 	if !slices.Contains(suspect, true) {
 		return nil, nil
@@ -296,7 +297,7 @@ func (e *Encoding) Encrypted(ctx context.Context) (set *KeySet, faults []error) 
 }
 
 // suspectSpecs reports which ESpecs have keys or can't be parsed.
-func (e *Encoding) suspectSpecs() []bool {
+func (e *File) suspectSpecs() []bool {
 	suspect := make([]bool, e.Specs())
 	for i := range suspect {
 		spec, err := blte.ParseSpec(e.Spec(i))
@@ -313,7 +314,7 @@ func (e *Encoding) suspectSpecs() []bool {
 
 // encodedRange returns the first key of page i of encoding keys, and a key that is not
 // below the page's last.
-func (e *Encoding) encodedRange(i int) [2]keys.Short {
+func (e *File) encodedRange(i int) [2]keys.Short {
 	from, to, last := e.encoded.bounds(i)
 	if last {
 		to = keys.Key(bytes.Repeat([]byte{0xFF}, len(to)))

@@ -1,4 +1,4 @@
-package casc
+package index
 
 import (
 	"bytes"
@@ -25,10 +25,10 @@ const (
 	maxIndexHash   = md5.Size
 	indexKeySize   = 16
 	indexSizeBytes = 4
-	// groupOffsetBytes is archive:2 offset:4.
-	groupOffsetBytes = 6
-	// localOffsetBytes is archive<<30|offset.
-	localOffsetBytes = 5
+	// GroupOffsetBytes is archive:2 offset:4.
+	GroupOffsetBytes = 6
+	// LocalOffsetBytes is archive<<30|offset.
+	LocalOffsetBytes = 5
 )
 
 // ArchiveEntry is the place of a file in the archives of a CDN.
@@ -43,9 +43,9 @@ type ArchiveEntry struct {
 	Off int64
 }
 
-// ArchiveIndex is a file KEY.index: the index of one archive, of loose files, or of a group
+// Archive is a file KEY.index: the index of one archive, of loose files, or of a group
 // of archives. It keeps the file's bytes and searches in them. It is safe for parallel use.
-type ArchiveIndex struct {
+type Archive struct {
 	// Name is the MD5 of the footer. It is the name of the index file and of its archive.
 	Name keys.Key
 	// OffsetBytes is 4 for an archive, 0 for loose files, 6 for a group, and 5 for
@@ -60,9 +60,9 @@ type ArchiveIndex struct {
 	count     int
 }
 
-// ParseArchiveIndex reads an index and checks all its hashes. It keeps data, which must not
+// ParseArchive reads an index and checks all its hashes. It keeps data, which must not
 // be changed.
-func ParseArchiveIndex(data []byte) (*ArchiveIndex, error) {
+func ParseArchive(data []byte) (*Archive, error) {
 	x, err := parseArchiveIndex(data)
 	if err != nil {
 		return nil, err
@@ -72,7 +72,7 @@ func ParseArchiveIndex(data []byte) (*ArchiveIndex, error) {
 
 // parseArchiveIndex is ParseArchiveIndex. With an error that matches ErrUnsupported it returns an
 // index that has only a name.
-func parseArchiveIndex(data []byte) (*ArchiveIndex, error) {
+func parseArchiveIndex(data []byte) (*Archive, error) {
 	hash := indexHash(data)
 	at := len(data) - indexFieldsSize - 2*hash
 	if at < 0 {
@@ -83,18 +83,18 @@ func parseArchiveIndex(data []byte) (*ArchiveIndex, error) {
 	if sum := md5.Sum(slices.Concat(f, make([]byte, hash))); !bytes.Equal(sum[:hash], stated) {
 		return nil, archiveIndex.Bad(int64(len(data)-hash), "the footer has the hash %x, stated is %x", sum[:hash], stated)
 	}
-	x := &ArchiveIndex{
+	x := &Archive{
 		Name: keys.Of(data[at:]), OffsetBytes: int(f[4]), hashSize: hash,
 		entrySize: indexKeySize + indexSizeBytes + int(f[4]),
 		count:     int(binary.LittleEndian.Uint32(f[8:])),
 	}
 	if f[0] != 1 || f[1] != 0 || f[2] != 0 || f[5] != indexSizeBytes || f[6] != indexKeySize || int(f[7]) != hash {
-		return x, fmt.Errorf("%w: %w", ErrUnsupported, archiveIndex.Bad(int64(at+hash), "footer % x", f[:8]))
+		return x, fmt.Errorf("%w: %w", format.ErrUnsupported, archiveIndex.Bad(int64(at+hash), "footer % x", f[:8]))
 	}
 	switch x.OffsetBytes {
-	case 0, 4, localOffsetBytes, groupOffsetBytes:
+	case 0, 4, LocalOffsetBytes, GroupOffsetBytes:
 	default:
-		return x, fmt.Errorf("%w: %w", ErrUnsupported, archiveIndex.Bad(int64(at+hash)+4, "offsets of %d bytes", x.OffsetBytes))
+		return x, fmt.Errorf("%w: %w", format.ErrUnsupported, archiveIndex.Bad(int64(at+hash)+4, "offsets of %d bytes", x.OffsetBytes))
 	}
 	return x, x.parsePages(data[:at], int(f[3])<<10, data[at:at+hash])
 }
@@ -110,11 +110,11 @@ func indexHash(data []byte) int {
 	return minIndexHash
 }
 
-// parseNamedIndex reads the index whose name is given. What is unsupported has that name as well, so
+// ParseNamed reads the index whose name is given. What is unsupported has that name as well, so
 // that no other host has anything better.
-func parseNamedIndex(data []byte, name keys.Key) (*ArchiveIndex, error) {
+func ParseNamed(data []byte, name keys.Key) (*Archive, error) {
 	x, err := parseArchiveIndex(data)
-	if (err == nil || errors.Is(err, ErrUnsupported)) && x.Name != name {
+	if (err == nil || errors.Is(err, format.ErrUnsupported)) && x.Name != name {
 		err = archiveIndex.Bad(int64(len(data)-indexFieldsSize-2*x.hashSize), "the footer has the MD5 %v, the file is called %v", x.Name, name)
 	}
 	if err != nil {
@@ -124,7 +124,7 @@ func parseNamedIndex(data []byte, name keys.Key) (*ArchiveIndex, error) {
 }
 
 // parsePages checks the pages against the table of contents behind them.
-func (x *ArchiveIndex) parsePages(data []byte, pageSize int, tocHash []byte) error {
+func (x *Archive) parsePages(data []byte, pageSize int, tocHash []byte) error {
 	tocEntry := indexKeySize + x.hashSize
 	if pageSize == 0 || len(data)%(pageSize+tocEntry) != 0 {
 		return archiveIndex.Bad(0, "%d bytes are no pages of %d with %d bytes of contents each", len(data), pageSize, tocEntry)
@@ -157,7 +157,7 @@ func (x *ArchiveIndex) parsePages(data []byte, pageSize int, tocHash []byte) err
 }
 
 // checkPage counts the entries of a page and checks their order.
-func (x *ArchiveIndex) checkPage(page []byte, i int, off int64) (int, error) {
+func (x *Archive) checkPage(page []byte, i int, off int64) (int, error) {
 	var zero, last [indexKeySize]byte
 	n := 0
 	for ; (n+1)*x.entrySize <= len(page); n++ {
@@ -180,25 +180,25 @@ func (x *ArchiveIndex) checkPage(page []byte, i int, off int64) (int, error) {
 }
 
 // Len returns the number of entries.
-func (x *ArchiveIndex) Len() int { return x.count }
+func (x *Archive) Len() int { return x.count }
 
-func (x *ArchiveIndex) entry(b []byte) ArchiveEntry {
+func (x *Archive) entry(b []byte) ArchiveEntry {
 	e := ArchiveEntry{Key: keys.Key(b[:indexKeySize]), Size: int64(binary.BigEndian.Uint32(b[indexKeySize:]))}
 	b = b[indexKeySize+indexSizeBytes:]
 	switch x.OffsetBytes {
 	case 4:
 		e.Off = int64(binary.BigEndian.Uint32(b))
-	case localOffsetBytes:
+	case LocalOffsetBytes:
 		place := parsePlace(b)
 		e.Archive, e.Off = place.Archive, place.Off
-	case groupOffsetBytes:
+	case GroupOffsetBytes:
 		e.Archive, e.Off = int(binary.BigEndian.Uint16(b)), int64(binary.BigEndian.Uint32(b[2:]))
 	}
 	return e
 }
 
 // Find looks for the entry whose key begins with prefix, and returns its number too.
-func (x *ArchiveIndex) Find(prefix []byte) (ArchiveEntry, int, bool) {
+func (x *Archive) Find(prefix []byte) (ArchiveEntry, int, bool) {
 	prefix = prefix[:min(len(prefix), indexKeySize)]
 	at := sort.Search(len(x.pages), func(i int) bool {
 		return bytes.Compare(x.last[i*indexKeySize:][:len(prefix)], prefix) >= 0
@@ -217,7 +217,7 @@ func (x *ArchiveIndex) Find(prefix []byte) (ArchiveEntry, int, bool) {
 }
 
 // Entries yields all entries in the order of their keys.
-func (x *ArchiveIndex) Entries() iter.Seq[ArchiveEntry] {
+func (x *Archive) Entries() iter.Seq[ArchiveEntry] {
 	return func(yield func(ArchiveEntry) bool) {
 		for _, page := range x.pages {
 			for ; len(page) > 0; page = page[x.entrySize:] {

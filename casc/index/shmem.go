@@ -1,4 +1,4 @@
-package casc
+package index
 
 import (
 	"bytes"
@@ -43,7 +43,7 @@ func ParseShmem(data []byte) (*Shmem, error) {
 	}
 	s := &Shmem{Version: int(binary.LittleEndian.Uint32(data))}
 	if s.Version != 4 && s.Version != 5 {
-		return nil, fmt.Errorf("%w: %w", ErrUnsupported, shmem.Bad(0, "version %d", s.Version))
+		return nil, fmt.Errorf("%w: %w", format.ErrUnsupported, shmem.Bad(0, "version %d", s.Version))
 	}
 	head := int64(binary.LittleEndian.Uint32(data[4:]))
 	if head < shmemMinSize || head > int64(len(data)) {

@@ -1,10 +1,11 @@
-package casc
+package index
 
 import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
 
+	"lorefs/casc/internal/format"
 	"lorefs/casc/internal/lookup3"
 	"lorefs/casc/keys"
 )
@@ -31,21 +32,21 @@ const (
 
 func parseIdx7(data []byte) (*Idx, error) {
 	if len(data) < idxEntriesOff {
-		return nil, idx.Bad(0, "%d bytes are no header", len(data))
+		return nil, IdxFormat.Bad(0, "%d bytes are no header", len(data))
 	}
 	if n := binary.LittleEndian.Uint32(data); n != idxGuardedSize {
-		return nil, idx.Bad(0, "a header of %#x bytes, expected %#x", n, idxGuardedSize)
+		return nil, IdxFormat.Bad(0, "a header of %#x bytes, expected %#x", n, idxGuardedSize)
 	}
 	header := data[8 : 8+idxGuardedSize]
 	if h, want := lookup3.Hash(header, 0), binary.LittleEndian.Uint32(data[4:]); h != want {
-		return nil, idx.Bad(4, "the header has the hash %08x, stated is %08x", h, want)
+		return nil, IdxFormat.Bad(4, "the header has the hash %08x, stated is %08x", h, want)
 	}
 	switch v := binary.LittleEndian.Uint16(header); v {
 	case idxVersion7:
 	case idxVersion8:
-		return nil, fmt.Errorf("%w: %w", ErrUnsupported, idx.Bad(8, "version 8, an index of resident files"))
+		return nil, fmt.Errorf("%w: %w", format.ErrUnsupported, IdxFormat.Bad(8, "version 8, an index of resident files"))
 	default:
-		return nil, idx.Bad(8, "version %d, expected %d", v, idxVersion7)
+		return nil, IdxFormat.Bad(8, "version %d, expected %d", v, idxVersion7)
 	}
 	x := &Idx{Version: idxVersion7, Bucket: int(header[2])}
 	if err := checkWidths(12, header[4:8]); err != nil {
@@ -57,12 +58,12 @@ func parseIdx7(data []byte) (*Idx, error) {
 func (x *Idx) parseSorted(data []byte) error {
 	size := int64(binary.LittleEndian.Uint32(data[0x20:]))
 	if size%idxEntrySize != 0 || size > int64(len(data)-idxEntriesOff) {
-		return idx.Bad(0x20, "%d bytes of entries in a file of %d", size, len(data))
+		return IdxFormat.Bad(0x20, "%d bytes of entries in a file of %d", size, len(data))
 	}
 	run := data[idxEntriesOff : idxEntriesOff+size]
 	want := binary.LittleEndian.Uint32(data[0x24:])
 	if h, ok := entriesHash(run, want); !ok {
-		return idx.Bad(0x24, "the entries have the hash %08x, stated is %08x", h, want)
+		return IdxFormat.Bad(0x24, "the entries have the hash %08x, stated is %08x", h, want)
 	}
 	if err := checkSorted(run, idxEntriesOff); err != nil {
 		return err
@@ -89,7 +90,7 @@ func (x *Idx) parseUpdatePage(page []byte, off int) {
 		u := page[at : at+idxUpdateSize]
 		if !guarded(u) {
 			if len(x.Problems) < maxIdxProblems {
-				x.Problems = append(x.Problems, idx.Bad(int64(off+at), "an update entry with a wrong guard"))
+				x.Problems = append(x.Problems, IdxFormat.Bad(int64(off+at), "an update entry with a wrong guard"))
 			}
 			continue
 		}

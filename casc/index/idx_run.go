@@ -1,4 +1,4 @@
-package casc
+package index
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"sort"
 
 	"lorefs/blte"
+	"lorefs/casc/internal/format"
 	"lorefs/casc/keys"
 	"lorefs/internal/readat"
 )
@@ -62,7 +63,7 @@ func (r *idxRun) loadBlock(_ context.Context, n uint64) ([]byte, error) {
 	err := readat.Full(r.src, b, off)
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF) || err == nil && maphash.Bytes(idxSeed, b) != r.sums[i]:
-		return nil, &FormatError{Format: string(idx), Off: off, Err: ErrChanged}
+		return nil, &format.Error{Format: string(IdxFormat), Off: off, Err: format.ErrChanged}
 	case err != nil:
 		return nil, fmt.Errorf("casc: idx: %w", err)
 	}

@@ -1,4 +1,4 @@
-package casc
+package encoding
 
 import (
 	"bytes"
@@ -52,16 +52,16 @@ type EncodedEntry struct {
 	Size int64
 }
 
-// Encoding is the encoding file, which leads from content keys to encoding keys. It reads
+// File is the encoding file, which leads from content keys to encoding keys. It reads
 // pages when it needs them, and checks each page when it reads it. It is safe for parallel
 // use.
-type Encoding struct {
+type File struct {
 	r io.ReaderAt
 	// OwnSpec is the ESpec of the encoding file itself.
 	OwnSpec string
 
 	// distant is r if each read of it takes long, else nil.
-	distant pageSource
+	distant PageSource
 
 	specs            []byte
 	specOffs         []uint32
@@ -72,13 +72,17 @@ type Encoding struct {
 	encodedRead  atomic.Bool
 }
 
-// pageSource is implemented by encoding files that lie far away. Their pages are read without
+// PageSource is implemented by encoding files that lie far away. Their pages are read without
 // what is beside them, and many at once.
-type pageSource interface {
-	// readPages fills p with the pages at off. check proves them, and tells a host that sends
+type PageSource interface {
+	// ReadPages fills p with the pages at off. check proves them, and tells a host that sends
 	// something else from one that has them.
-	readPages(ctx context.Context, p []byte, off int64, check func([]byte) error) error
+	ReadPages(ctx context.Context, p []byte, off int64, check func([]byte) error) error
 }
+
+// maxPagesGap is how many bytes of pages that nobody wants are read from far away with those around
+// them, because another request would take longer.
+const maxPagesGap = 64 << 10
 
 // maxPagesRead is how many bytes of pages are read at once from far away.
 const maxPagesRead = 8 << 20
@@ -103,8 +107,8 @@ func (t *pageTable) first(i int) []byte { return t.refs[i*pageRefSize:][:16] }
 func (t *pageTable) sum(i int) []byte   { return t.refs[i*pageRefSize+16:][:16] }
 func (t *pageTable) offset(i int) int64 { return t.off + int64(i)*int64(t.size) }
 
-// NewEncoding opens the decoded encoding file in the first size bytes of r.
-func NewEncoding(ctx context.Context, r io.ReaderAt, size int64) (*Encoding, error) {
+// New opens the decoded encoding file in the first size bytes of r.
+func New(ctx context.Context, r io.ReaderAt, size int64) (*File, error) {
 	head := make([]byte, min(size, encodingHeaderSize))
 	if err := readat.Full(readat.Bound(ctx, r), head, 0); err != nil {
 		return nil, fmt.Errorf("casc: encoding: reading the header: %w", err)
@@ -119,18 +123,18 @@ func NewEncoding(ctx context.Context, r io.ReaderAt, size int64) (*Encoding, err
 	case string(magic) != "EN":
 		return nil, encoding.Bad(0, "found %q instead of %q", magic, "EN")
 	case version != 1 || cSize != 16 || eSize != 16 || zero != 0:
-		return nil, fmt.Errorf("%w: %w", ErrUnsupported, encoding.Bad(2, "version %d with keys of %d and %d bytes", version, cSize, eSize))
+		return nil, fmt.Errorf("%w: %w", format.ErrUnsupported, encoding.Bad(2, "version %d with keys of %d and %d bytes", version, cSize, eSize))
 	case cPage == 0 || ePage == 0:
 		return nil, encoding.Bad(5, "pages of 0 bytes")
 	}
-	e := &Encoding{r: r}
-	e.distant, _ = r.(pageSource)
+	e := &File{r: r}
+	e.distant, _ = r.(PageSource)
 	e.content.size, e.encoded.size = int(cPage)<<10, int(ePage)<<10
 	return e, e.open(ctx, size, int64(specs), int64(cPages), int64(ePages))
 }
 
 // open checks that the parts fit, and reads everything but the pages.
-func (e *Encoding) open(ctx context.Context, size, specs, cPages, ePages int64) error {
+func (e *File) open(ctx context.Context, size, specs, cPages, ePages int64) error {
 	e.content.off = encodingHeaderSize + specs + cPages*pageRefSize
 	e.encoded.off = e.content.off + cPages*int64(e.content.size) + ePages*pageRefSize
 	end := e.encoded.off + ePages*int64(e.encoded.size)
@@ -162,7 +166,7 @@ func (e *Encoding) open(ctx context.Context, size, specs, cPages, ePages int64) 
 	return e.loadEncoded(ctx)
 }
 
-func (e *Encoding) readPart(ctx context.Context, b []byte, off int64) error {
+func (e *File) readPart(ctx context.Context, b []byte, off int64) error {
 	if err := readat.Full(readat.Bound(ctx, e.r), b, off); err != nil {
 		return fmt.Errorf("casc: encoding: reading the contents: %w", err)
 	}
@@ -170,7 +174,7 @@ func (e *Encoding) readPart(ctx context.Context, b []byte, off int64) error {
 }
 
 // findSpecs finds where specs begin.
-func (e *Encoding) findSpecs() error {
+func (e *File) findSpecs() error {
 	if n := len(e.specs); n > 0 && e.specs[n-1] != 0 {
 		return encoding.Bad(encodingHeaderSize+int64(n), "the last spec has no end")
 	}
@@ -181,7 +185,7 @@ func (e *Encoding) findSpecs() error {
 }
 
 // readTable reads a table, and checks the order of the pages.
-func (e *Encoding) readTable(ctx context.Context, t *pageTable) error {
+func (e *File) readTable(ctx context.Context, t *pageTable) error {
 	refs := make([]byte, t.n*pageRefSize)
 	if err := e.readPart(ctx, refs, t.off-int64(len(refs))); err != nil {
 		return err
@@ -196,7 +200,7 @@ func (e *Encoding) readTable(ctx context.Context, t *pageTable) error {
 }
 
 // loadEncoded reads the table of encoded pages, unless that was done.
-func (e *Encoding) loadEncoded(ctx context.Context) error {
+func (e *File) loadEncoded(ctx context.Context) error {
 	if e.encodedRead.Load() {
 		return nil
 	}
@@ -213,10 +217,10 @@ func (e *Encoding) loadEncoded(ctx context.Context) error {
 }
 
 // Specs returns the number of ESpecs.
-func (e *Encoding) Specs() int { return len(e.specOffs) }
+func (e *File) Specs() int { return len(e.specOffs) }
 
 // Spec is ESpec i.
-func (e *Encoding) Spec(i int) string {
+func (e *File) Spec(i int) string {
 	b := e.specs[e.specOffs[i]:]
 	return string(b[:bytes.IndexByte(b, 0)])
 }
@@ -229,7 +233,7 @@ type plainReader interface {
 }
 
 // page returns page i of a table. It reads the page and checks its MD5 unless it is kept.
-func (e *Encoding) page(ctx context.Context, t *pageTable, i int) ([]byte, error) {
+func (e *File) page(ctx context.Context, t *pageTable, i int) ([]byte, error) {
 	slot := &t.slots[i%len(t.slots)]
 	if p := slot.Load(); p != nil && p.n == i {
 		return p.data, nil
@@ -244,10 +248,10 @@ func (e *Encoding) page(ctx context.Context, t *pageTable, i int) ([]byte, error
 
 // readPage reads page i of a table into data, and checks its MD5. From far away it reads as
 // many pages as data has room for.
-func (e *Encoding) readPage(ctx context.Context, t *pageTable, i int, data []byte) error {
+func (e *File) readPage(ctx context.Context, t *pageTable, i int, data []byte) error {
 	off := t.offset(i)
 	if e.distant != nil {
-		if err := e.distant.readPages(ctx, data, off, func(b []byte) error { return t.prove(b, i) }); err != nil {
+		if err := e.distant.ReadPages(ctx, data, off, func(b []byte) error { return t.prove(b, i) }); err != nil {
 			return fmt.Errorf("casc: encoding: offset %#x: reading %d pages from %d on: %w", off, len(data)/t.size, i, err)
 		}
 		return nil
@@ -272,7 +276,7 @@ func (t *pageTable) prove(data []byte, i int) error {
 }
 
 // atOnce returns how many pages of a table are best read at once.
-func (e *Encoding) atOnce(t *pageTable) int {
+func (e *File) atOnce(t *pageTable) int {
 	if e.distant == nil {
 		return 1
 	}
@@ -281,7 +285,7 @@ func (e *Encoding) atOnce(t *pageTable) int {
 
 // pages reads pages from to to of a table, one after another into the same bytes. It does
 // not keep them, so that reading all pages does not push out those that are kept.
-func (e *Encoding) pages(ctx context.Context, t *pageTable, from, to int) iter.Seq2[tablePage, error] {
+func (e *File) pages(ctx context.Context, t *pageTable, from, to int) iter.Seq2[tablePage, error] {
 	return func(yield func(tablePage, error) bool) {
 		from, to := max(from, 0), min(to, t.len())
 		step := max(1, min(e.atOnce(t), to-from))
@@ -315,7 +319,7 @@ func (t *pageTable) find(prefix []byte) int {
 
 // Find looks for a content key. If the encoding file does not have it, the error matches
 // ErrNotFound.
-func (e *Encoding) Find(ctx context.Context, ckey keys.Key) (ContentEntry, error) {
+func (e *File) Find(ctx context.Context, ckey keys.Key) (ContentEntry, error) {
 	row, _, err := e.FindRow(ctx, ckey)
 	if err != nil {
 		return ContentEntry{}, err
@@ -325,7 +329,7 @@ func (e *Encoding) Find(ctx context.Context, ckey keys.Key) (ContentEntry, error
 
 // FindEncoded looks for an encoding key. prefix is the key or its first bytes. If it is not
 // there the error matches ErrNotFound.
-func (e *Encoding) FindEncoded(ctx context.Context, prefix []byte) (EncodedEntry, error) {
+func (e *File) FindEncoded(ctx context.Context, prefix []byte) (EncodedEntry, error) {
 	prefix = prefix[:min(len(prefix), len(keys.Key{}))]
 	if err := e.loadEncoded(ctx); err != nil {
 		return EncodedEntry{}, err
@@ -344,7 +348,7 @@ func (e *Encoding) FindEncoded(ctx context.Context, prefix []byte) (EncodedEntry
 			return e.encodedEntry(page[at*encodedEntrySize:], e.encoded.off+int64(i*e.encoded.size+at*encodedEntrySize))
 		}
 	}
-	return EncodedEntry{}, fmt.Errorf("encoding key %x is not in the encoding file: %w", prefix, ErrNotFound)
+	return EncodedEntry{}, fmt.Errorf("encoding key %x is not in the encoding file: %w", prefix, format.ErrNotFound)
 }
 
 // countEncoded returns the number of entries before the unused end of a page.
@@ -355,7 +359,7 @@ func countEncoded(page []byte) int {
 	})
 }
 
-func (e *Encoding) encodedEntry(b []byte, off int64) (EncodedEntry, error) {
+func (e *File) encodedEntry(b []byte, off int64) (EncodedEntry, error) {
 	row, err := e.encodedRow(b, off)
 	if err != nil {
 		return EncodedEntry{}, err

@@ -1,4 +1,4 @@
-package casc
+package index
 
 import (
 	"bytes"
@@ -18,7 +18,8 @@ import (
 	"lorefs/internal/readat"
 )
 
-const idx format.Name = "idx"
+// IdxFormat names local indexes in errors.
+const IdxFormat format.Name = "idx"
 
 const (
 	// idxEntrySize is the size of key:9 place:5 size:4.
@@ -54,12 +55,15 @@ type IdxEntry struct {
 // The states of an entry of the update section.
 const (
 	idxNormal  = 0
-	idxDeleted = 3
+	IdxDeleted = 3
 )
 
 // Local reports whether the entry leads to data. Placeholders, deleted files and files that
 // were never loaded do not.
 func (e *IdxEntry) Local() bool { return e.Status == idxNormal && e.Size > SpanHeaderSize }
+
+// MaxArchives is how many archives a place can address.
+const MaxArchives = 1 << (8*idxPlaceSize - idxOffsetBits)
 
 // Bucket returns the number of the index file for key.
 func Bucket(key keys.Short) int {
@@ -102,10 +106,10 @@ type IdxOptions struct {
 func NewIdx(r io.ReaderAt, size int64, opts IdxOptions) (*Idx, error) {
 	const least = 16
 	if size < least {
-		return nil, idx.Bad(0, "%d bytes are no header", size)
+		return nil, IdxFormat.Bad(0, "%d bytes are no header", size)
 	}
 	if size > format.MaxTable {
-		return nil, idx.Bad(0, "%d bytes, more than the %d that are read", size, format.MaxTable)
+		return nil, IdxFormat.Bad(0, "%d bytes, more than the %d that are read", size, format.MaxTable)
 	}
 	data := make([]byte, size)
 	if err := readat.Full(r, data, 0); err != nil {
@@ -147,8 +151,8 @@ func (x *Idx) findStray(data []byte) bool {
 	return false
 }
 
-// mayHave reports whether the file may have an entry of key, which takes no search.
-func (x *Idx) mayHave(key keys.Short) bool { return x.strays || Bucket(key) == x.Bucket }
+// MayHave reports whether the file may have an entry of key, which takes no search.
+func (x *Idx) MayHave(key keys.Short) bool { return x.strays || Bucket(key) == x.Bucket }
 
 // parsePlace reads the archive and the offset of an entry.
 func parsePlace(b []byte) Location {
@@ -217,7 +221,7 @@ func (x *Idx) Entries() iter.Seq2[IdxEntry, error] {
 func checkSorted(run []byte, off int64) error {
 	for i := idxEntrySize; i < len(run); i += idxEntrySize {
 		if bytes.Compare(run[i-idxEntrySize:][:keys.ShortSize], run[i:][:keys.ShortSize]) > 0 {
-			return idx.Bad(off+int64(i), "entry %d is not behind the one before it", i/idxEntrySize)
+			return IdxFormat.Bad(off+int64(i), "entry %d is not behind the one before it", i/idxEntrySize)
 		}
 	}
 	return nil
@@ -227,7 +231,7 @@ func checkSorted(run []byte, off int64) error {
 func checkWidths(off int64, got []byte) error {
 	want := [...]byte{idxLengthSize, idxPlaceSize, keys.ShortSize, idxOffsetBits}
 	if [len(want)]byte(got) != want {
-		return fmt.Errorf("%w: %w", ErrUnsupported, idx.Bad(off, "widths of fields % d, expected % d", got, want))
+		return fmt.Errorf("%w: %w", format.ErrUnsupported, IdxFormat.Bad(off, "widths of fields % d, expected % d", got, want))
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package casc
+package index
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 	"lorefs/internal/cursor"
 )
 
-// group is one table of the entries of all indexes of a mirror, so that a search takes one
+// Group is one table of the entries of all indexes of a mirror, so that a search takes one
 // step. It is stored as it is in memory, with big-endian numbers:
 //
 //	records:4 archives:4 indexes:4
@@ -22,14 +22,14 @@ import (
 //	( name:16 )×archives  ( name:16 )×indexes
 //
 // A file in several archives has a record for each.
-type group struct {
+type Group struct {
 	records           []byte
-	archives, indexes []keys.Key
+	Archives, Indexes []keys.Key
 }
 
 const (
-	// groupKind must change whenever the meaning of a group changes.
-	groupKind   = "casc archives 2"
+	// GroupKind must change whenever the meaning of a group changes.
+	GroupKind   = "casc archives 2"
 	groupHead   = 3 * 4
 	groupRecord = keys.ShortSize + 3 + 4 + 4
 	// maxGroup bounds the records, and maxGroupArchives the archives.
@@ -37,31 +37,32 @@ const (
 	maxGroupArchives = 1 << 24
 )
 
-// groupEntry is an index's entry for a file.
-type groupEntry struct {
-	key       keys.Short
-	archive   int
-	off, size int64
+// GroupEntry is an index's entry for a file.
+type GroupEntry struct {
+	Key       keys.Short
+	Archive   int
+	Off, Size int64
 }
 
-// entry reads record i.
-func (g *group) entry(i int) groupEntry {
+// Entry reads record i.
+func (g *Group) Entry(i int) GroupEntry {
 	b := g.records[i*groupRecord:][:groupRecord]
-	return groupEntry{
-		key: keys.Short(b), archive: int(b[9])<<16 | int(b[10])<<8 | int(b[11]),
-		size: int64(binary.BigEndian.Uint32(b[12:])), off: int64(binary.BigEndian.Uint32(b[16:])),
+	return GroupEntry{
+		Key: keys.Short(b), Archive: int(b[9])<<16 | int(b[10])<<8 | int(b[11]),
+		Size: int64(binary.BigEndian.Uint32(b[12:])), Off: int64(binary.BigEndian.Uint32(b[16:])),
 	}
 }
 
-func (g *group) len() int { return len(g.records) / groupRecord }
+// Len returns the number of records.
+func (g *Group) Len() int { return len(g.records) / groupRecord }
 
-// find yields the numbers of the records of a key.
-func (g *group) find(key keys.Short) iter.Seq[int] {
-	at := sort.Search(g.len(), func(i int) bool {
+// Find yields the numbers of the records of a key.
+func (g *Group) Find(key keys.Short) iter.Seq[int] {
+	at := sort.Search(g.Len(), func(i int) bool {
 		return bytes.Compare(g.records[i*groupRecord:][:keys.ShortSize], key[:]) >= 0
 	})
 	return func(yield func(int) bool) {
-		for i := at; i < g.len() && bytes.Equal(g.records[i*groupRecord:][:keys.ShortSize], key[:]); i++ {
+		for i := at; i < g.Len() && bytes.Equal(g.records[i*groupRecord:][:keys.ShortSize], key[:]); i++ {
 			if !yield(i) {
 				return
 			}
@@ -69,41 +70,54 @@ func (g *group) find(key keys.Short) iter.Seq[int] {
 	}
 }
 
-type groupBuilder struct {
-	group
-	numbers map[keys.Key]int // of archives
+// First returns the first record of a key.
+func (g *Group) First(key []byte) (GroupEntry, bool) {
+	if len(key) < keys.ShortSize {
+		return GroupEntry{}, false
+	}
+	for i := range g.Find(keys.Short(key)) {
+		return g.Entry(i), true
+	}
+	return GroupEntry{}, false
+}
+
+// GroupBuilder makes a Group of indexes.
+type GroupBuilder struct {
+	Group
+	Numbers map[keys.Key]int // of archives
 	// byFirst are the records by the first byte of their keys, so that each part can be
 	// sorted and freed in turn. count is their number.
 	byFirst [1 << 8][][groupRecord]byte
 	count   int
 }
 
-func newGroupBuilder() *groupBuilder { return &groupBuilder{numbers: map[keys.Key]int{}} }
+// NewGroupBuilder returns a builder without entries.
+func NewGroupBuilder() *GroupBuilder { return &GroupBuilder{Numbers: map[keys.Key]int{}} }
 
 var errGroupFull = fmt.Errorf("more than %d files or %d archives", maxGroup, maxGroupArchives)
 
-// add adds an index with its name. If it is the index of a group, archives are the group's.
-func (b *groupBuilder) add(name keys.Key, x *ArchiveIndex, archives []keys.Key) error {
+// Add adds an index with its name. If it is the index of a group, archives are the group's.
+func (b *GroupBuilder) Add(name keys.Key, x *Archive, archives []keys.Key) error {
 	if b.count+x.Len() > maxGroup {
 		return errGroupFull
 	}
-	if x.OffsetBytes != groupOffsetBytes {
+	if x.OffsetBytes != GroupOffsetBytes {
 		archives = []keys.Key{name}
 	}
 	numbers := make([]int, len(archives))
 	for i, a := range archives {
-		n, ok := b.numbers[a]
+		n, ok := b.Numbers[a]
 		if !ok {
-			n = len(b.archives)
-			b.numbers[a] = n
-			b.archives = append(b.archives, a)
+			n = len(b.Archives)
+			b.Numbers[a] = n
+			b.Archives = append(b.Archives, a)
 		}
 		numbers[i] = n
 	}
-	if len(b.archives) > maxGroupArchives {
+	if len(b.Archives) > maxGroupArchives {
 		return errGroupFull
 	}
-	b.indexes = append(b.indexes, name)
+	b.Indexes = append(b.Indexes, name)
 	beyond := 0
 	for e := range x.Entries() {
 		if e.Archive >= len(numbers) {
@@ -125,10 +139,10 @@ func (b *groupBuilder) add(name keys.Key, x *ArchiveIndex, archives []keys.Key) 
 	return nil
 }
 
-// finish sorts the records and puts the table into the frame of a cached file.
-func (b *groupBuilder) finish(id cache.ID) (sealed []byte) {
-	data := id.Begin(groupHead + b.count*groupRecord + (len(b.archives)+len(b.indexes))*len(keys.Key{}))
-	for _, n := range [...]int{b.count, len(b.archives), len(b.indexes)} {
+// Finish sorts the records and puts the table into the frame of a cached file.
+func (b *GroupBuilder) Finish(id cache.ID) (sealed []byte) {
+	data := id.Begin(groupHead + b.count*groupRecord + (len(b.Archives)+len(b.Indexes))*len(keys.Key{}))
+	for _, n := range [...]int{b.count, len(b.Archives), len(b.Indexes)} {
 		data = binary.BigEndian.AppendUint32(data, uint32(n))
 	}
 	first := len(data)
@@ -140,7 +154,7 @@ func (b *groupBuilder) finish(id cache.ID) (sealed []byte) {
 		b.byFirst[i] = nil
 	}
 	b.records = data[first:]
-	for _, list := range [][]keys.Key{b.archives, b.indexes} {
+	for _, list := range [][]keys.Key{b.Archives, b.Indexes} {
 		for i := range list {
 			data = append(data, list[i][:]...)
 		}
@@ -155,9 +169,9 @@ func compareRecords(a, b [groupRecord]byte) int {
 	return bytes.Compare(a[8:], b[8:])
 }
 
-// parseGroup reads what finish made, and checks everything that reading it relies on. It
+// ParseGroup reads what finish made, and checks everything that reading it relies on. It
 // keeps data.
-func parseGroup(data []byte) (*group, error) {
+func ParseGroup(data []byte) (*Group, error) {
 	c := cursor.New(data)
 	n := [...]int64{int64(c.BE32()), int64(c.BE32()), int64(c.BE32())}
 	if err := c.Err(); err != nil {
@@ -166,21 +180,21 @@ func parseGroup(data []byte) (*group, error) {
 	if want := int64(groupHead) + n[0]*groupRecord + (n[1]+n[2])*int64(len(keys.Key{})); want != int64(len(data)) {
 		return nil, fmt.Errorf("%d bytes, stated are %d", len(data), want)
 	}
-	g := &group{}
+	g := &Group{}
 	g.records = data[groupHead:][:n[0]*groupRecord]
 	names := data[groupHead+len(g.records):]
 	for i := range n[1] + n[2] {
 		name := keys.Key(names[i*int64(len(keys.Key{})):])
 		if i < n[1] {
-			g.archives = append(g.archives, name)
+			g.Archives = append(g.Archives, name)
 		} else {
-			g.indexes = append(g.indexes, name)
+			g.Indexes = append(g.Indexes, name)
 		}
 	}
-	for i := range g.len() {
+	for i := range g.Len() {
 		switch r := g.records[i*groupRecord:]; {
-		case g.entry(i).archive >= len(g.archives):
-			return nil, fmt.Errorf("record %d is of archive %d of %d", i, g.entry(i).archive, len(g.archives))
+		case g.Entry(i).Archive >= len(g.Archives):
+			return nil, fmt.Errorf("record %d is of archive %d of %d", i, g.Entry(i).Archive, len(g.Archives))
 		case i > 0 && bytes.Compare(g.records[(i-1)*groupRecord:][:keys.ShortSize], r[:keys.ShortSize]) > 0:
 			return nil, fmt.Errorf("record %d is not behind the one before it", i)
 		}
