@@ -115,21 +115,6 @@ func (l *Locator) startsOf(at *Located) []uint32 {
 	return starts
 }
 
-// Numbers are those of the children that are called name, in their order.
-func (at *Located) Numbers(name string) (numbers []uint32, err error) {
-	number := at.Number + 1 + uint32(at.Node.AttributeCount())
-	for c, err := range at.Node.Children() {
-		if err != nil {
-			return nil, err
-		}
-		if c.Name() == name {
-			numbers = append(numbers, number)
-		}
-		number += c.Entries()
-	}
-	return numbers, nil
-}
-
 // FilePaths finds the paths of nodes of a file by their numbers. Like Locator, it is for one
 // goroutine, and fast if the numbers ascend.
 type FilePaths struct {
