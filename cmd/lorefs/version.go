@@ -31,7 +31,13 @@ func version() string {
 // versionOf returns the version of a program that Go calls by a version. Without one, of an archive
 // or built with -buildvcs=false, it is that being worked on, and the commit if that is known.
 func versionOf(module, commit string) string {
-	const shown = 12 // digits, as Go shows of a commit
+	const (
+		shown    = 12        // digits, as Go shows of a commit
+		untagged = "v0.0.0-" // begins what Go makes of the time and the commit where no version has a tag
+	)
+	if strings.HasPrefix(module, untagged) {
+		return nextVersion + "+" + strings.ReplaceAll(module[strings.LastIndexByte(module, '-')+1:], "+", ".")
+	}
 	switch {
 	case module != "" && module != "(devel)":
 		return module
