@@ -65,4 +65,14 @@
 // whose root is used instead. Package manifests (APM) and encrypted content manifests of
 // Overwatch are shown as plain files, and the assets that they list have no names. Binary
 // patches (zbsdiff) are listed, not applied. Nothing is written.
+//
+// # To be read in this order
+//
+// Package keys first, then the formats as they are needed: config, encoding, index, manifests, and root
+// with internal/root. Where a storage lies is internal/store, in general; internal/folder, for installs
+// and mirrors; and far, for what others fetch. Here storage.go opens a storage, with
+// storage_search.go and storage_config.go for its build; far_open.go opens one that is far away, and
+// far.go has what only that can do. storage_root.go, root_parse.go and storage_files.go have the
+// root's files; storage_read.go, content.go, forms.go and prove.go read one of them; fs.go shows all.
+// verify.go and verify_files.go check everything.
 package casc

@@ -6,7 +6,19 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+
+	"lorefs/casc/internal/folder"
 )
+
+// Detect reports whether a folder looks like something that OpenPath opens. It lists a few
+// folders and reads no file.
+func Detect(dir string) (bool, error) {
+	fsys, err := folder.Open(dir)
+	if err != nil {
+		return false, err
+	}
+	return folder.Detect(fsys)
+}
 
 // StaticError reports a game as Steam installs it. Its archives are static containers: the
 // keys of files say where they are, and there is no index.
@@ -55,12 +67,12 @@ func Enclosing(name string) (string, error) {
 
 // IsStatic reports whether a folder has a game as Steam installs it.
 func IsStatic(dir string) bool {
-	fsys, err := openFolder(dir)
+	fsys, err := folder.Open(dir)
 	if err != nil {
 		return false
 	}
 	for _, name := range []string{".build.config", "Data/.build.config"} {
-		if has, err := exists(fsys, name); has && err == nil {
+		if has, err := folder.Exists(fsys, name); has && err == nil {
 			return true
 		}
 	}
@@ -78,9 +90,9 @@ func wholeInstall(dir string) string {
 	}
 	up := dir
 	for range maxDataFolders + 1 {
-		fsys := anyCase{os.DirFS(up)}
-		if has, err := hasBuildFile(fsys); has && err == nil {
-			data, err := findData(fsys)
+		fsys := folder.AnyCase{FS: os.DirFS(up)}
+		if has, err := folder.HasBuildFile(fsys); has && err == nil {
+			data, err := folder.FindData(fsys)
 			if up == dir || err == nil && isSame(fsys, data, here) {
 				return up
 			}

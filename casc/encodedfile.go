@@ -32,9 +32,9 @@ func (s *Storage) EncodedFile(ctx context.Context, prefix []byte) (f EncodedFile
 	case !errors.Is(err, ErrNotFound):
 		errs = append(errs, err)
 	}
-	switch p, err := s.archives.find(ctx, prefix); {
+	switch p, err := s.archives.Find(ctx, prefix); {
 	case err == nil:
-		f.Archive, f.Off, f.Size = p.file, p.off, p.size
+		f.Archive, f.Off, f.Size = p.In, p.Off, p.Size
 	case !errors.Is(err, ErrNotLocal):
 		errs = append(errs, err)
 	}

@@ -23,11 +23,3 @@ var (
 	// ErrUnsupported means that data seems valid but has a form that this package can't read.
 	ErrUnsupported = format.ErrUnsupported
 )
-
-// errNowhere is ErrNotLocal for a file that is far away.
-var errNowhere error = nowhere{}
-
-type nowhere struct{}
-
-func (nowhere) Error() string        { return "no host has it" }
-func (nowhere) Is(target error) bool { return target == ErrNotLocal }

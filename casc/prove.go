@@ -7,6 +7,7 @@ import (
 
 	"lorefs/blte"
 	"lorefs/casc/encoding"
+	"lorefs/casc/internal/store"
 	"lorefs/casc/keys"
 )
 
@@ -18,7 +19,7 @@ const maxProven = 1 << 14
 // any of it is returned. The other checksums cover only encrypted bytes. It reads the whole
 // file, once. A file without a known content key passes. ckey may be zero.
 func (s *Storage) prove(ctx context.Context, r *blte.Reader, key []byte, ckey keys.Key) error {
-	id := encodingKeyOf(key)
+	id := store.EncodingKeyOf(key)
 	if s.proven.Contains(id) {
 		return nil
 	}

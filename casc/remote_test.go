@@ -17,6 +17,7 @@ import (
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
 	"lorefs/casc/config"
+	"lorefs/casc/far"
 	"lorefs/casc/index"
 	"lorefs/casc/keys"
 	"lorefs/casc/root"
@@ -92,18 +93,18 @@ func (m *memoryRemote) Index(ctx context.Context, archive keys.Key, check func([
 	return checked(data, err, check)
 }
 
-func (m *memoryRemote) Loose(ctx context.Context, f casc.RemoteFile, check func([]byte) error) ([]byte, error) {
+func (m *memoryRemote) Loose(ctx context.Context, f far.File, check func([]byte) error) ([]byte, error) {
 	data, err := m.get(ctx, config.Path("data", f.Key), 0, 0)
 	return checked(data, err, check)
 }
 
-func (m *memoryRemote) Range(ctx context.Context, f casc.RemoteFile, off, size int64, check func([]byte) error) ([]byte, error) {
+func (m *memoryRemote) Range(ctx context.Context, f far.File, off, size int64, check func([]byte) error) ([]byte, error) {
 	at, off := placeIn(f, off)
 	data, err := m.get(ctx, at, off, size)
 	return checked(data, err, check)
 }
 
-func (m *memoryRemote) Together(ctx context.Context, archive keys.Key, files []casc.RemoteFile, check func(int, []byte) error) ([][]byte, error) {
+func (m *memoryRemote) Together(ctx context.Context, archive keys.Key, files []far.File, check func(int, []byte) error) ([][]byte, error) {
 	first, last := files[0].Off, files[len(files)-1]
 	data, err := m.get(ctx, config.Path("data", archive), first, last.Off+last.Size-first)
 	if err != nil {
@@ -118,7 +119,7 @@ func (m *memoryRemote) Together(ctx context.Context, archive keys.Key, files []c
 	return parts, nil
 }
 
-func (m *memoryRemote) Begin(ctx context.Context, f casc.RemoteFile, size int64, proven func([]byte) (int, error)) ([]byte, error) {
+func (m *memoryRemote) Begin(ctx context.Context, f far.File, size int64, proven func([]byte) (int, error)) ([]byte, error) {
 	at, off := placeIn(f, 0)
 	data, err := m.get(ctx, at, off, size)
 	if err != nil {
@@ -128,7 +129,7 @@ func (m *memoryRemote) Begin(ctx context.Context, f casc.RemoteFile, size int64,
 	return data[:n], err
 }
 
-func placeIn(f casc.RemoteFile, off int64) (string, int64) {
+func placeIn(f far.File, off int64) (string, int64) {
 	if f.Archive.IsZero() {
 		return config.Path("data", f.Key), off
 	}

@@ -19,6 +19,8 @@ import (
 	"lorefs/blte"
 	"lorefs/casc/config"
 	"lorefs/casc/encoding"
+	"lorefs/casc/internal/folder"
+	"lorefs/casc/internal/store"
 	"lorefs/casc/keys"
 	"lorefs/casc/root"
 	"lorefs/internal/flight"
@@ -59,6 +61,16 @@ type Options struct {
 	Logger *slog.Logger
 }
 
+// IndexStore keeps what takes long to compute for the next run. What it loads is checked;
+// its errors are logged and otherwise ignored. It must not change the data that it saves,
+// which stays in use.
+type IndexStore interface {
+	// Load returns what was saved under key, or an error that matches [iofs.ErrNotExist].
+	Load(key string) ([]byte, error)
+	// Save may keep data and write it later, so data must not be changed any more.
+	Save(key string, data []byte) error
+}
+
 // Storage is an open storage. It is safe for parallel use.
 type Storage struct {
 	// Build is the row of .build.info. In folders without one only BuildKey and CDNKey are
@@ -67,13 +79,13 @@ type Storage struct {
 	// BuildConfig is the build configuration, CDNConfig that of the CDN, or nil.
 	BuildConfig, CDNConfig *config.Config
 
-	objects objects
+	objects store.Objects
 	opts    Options
 	// others are the active products besides the open one, if no product was asked for.
 	others   []string
 	log      *slog.Logger
 	keys     blte.KeyRing
-	archives archives
+	archives store.Archives
 	encoding *encoding.File
 	configs  []ConfigFile
 	// cdns are all configurations of the CDN that are local, or the one in use.
@@ -97,18 +109,18 @@ type Storage struct {
 	specs specCache
 	// proven are the files whose content was compared with its key. encrypted has the
 	// content keys for that.
-	proven    *lru.Cache[encodingKey, struct{}]
+	proven    *lru.Cache[store.EncodingKey, struct{}]
 	encrypted struct {
 		makes flight.Group[struct{}, encoding.ContentKeys]
 		keys  atomic.Pointer[encoding.ContentKeys]
 	}
-	blocks blockNumbers
+	blocks store.Numbers
 	update update
 }
 
 // OpenPath opens the storage in a folder of the operating system. It follows links.
 func OpenPath(dir string, opts Options) (*Storage, error) {
-	fsys, err := openFolder(dir)
+	fsys, err := folder.Open(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -118,11 +130,11 @@ func OpenPath(dir string, opts Options) (*Storage, error) {
 // Open opens a storage: an install with .build.info or .build.db, the data folder of one,
 // or a mirror. The files of fsys must implement io.ReaderAt. The root is read when it is
 // first needed.
-func Open(fsys iofs.FS, opts Options) (*Storage, error) { return open(anyCase{fsys}, opts) }
+func Open(fsys iofs.FS, opts Options) (*Storage, error) { return open(folder.AnyCase{FS: fsys}, opts) }
 
-func open(fsys anyCase, opts Options) (*Storage, error) {
+func open(fsys folder.AnyCase, opts Options) (*Storage, error) {
 	ctx := context.Background() // nobody has to wait for a folder
-	objects, err := newFolder(fsys)
+	objects, err := folder.New(fsys)
 	if err != nil {
 		return nil, err
 	}
@@ -143,13 +155,13 @@ func (s *Storage) inSteps(ctx context.Context, steps ...func(context.Context) er
 	return nil
 }
 
-func newStorage(from objects, opts Options) *Storage {
+func newStorage(from store.Objects, opts Options) *Storage {
 	s := &Storage{objects: from, opts: opts, log: opts.Logger}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
 	var err error
-	if s.proven, err = lru.New[encodingKey, struct{}](maxProven); err != nil {
+	if s.proven, err = lru.New[store.EncodingKey, struct{}](maxProven); err != nil {
 		panic(fmt.Sprintf("casc: BUG: %v", err))
 	}
 	return s
@@ -185,23 +197,23 @@ func (s *Storage) Problems() []error {
 
 // ModTime returns when the build was installed: the time of its configuration file, which
 // playing the game does not change.
-func (s *Storage) ModTime() (time.Time, error) { return s.objects.configTime(s.Build.BuildKey) }
+func (s *Storage) ModTime() (time.Time, error) { return s.objects.ConfigTime(s.Build.BuildKey) }
 
 // Encoding returns the encoding file.
 func (s *Storage) Encoding() *encoding.File { return s.encoding }
 
 // findBuild reads the list of builds or, without one, all configurations.
 func (s *Storage) findBuild(context.Context) error {
-	list, err := s.objects.builds(s.opts.BuildFile)
+	list, err := s.objects.Builds(s.opts.BuildFile)
 	if err != nil {
 		return err
 	}
 	if list == nil {
 		return s.searchConfigs()
 	}
-	s.configs = append(s.configs, ConfigFile{Name: list.kind, Data: list.data})
+	s.configs = append(s.configs, ConfigFile{Name: list.Kind, Data: list.Data})
 	s.update.list = list
-	return s.selectBuild(list.all)
+	return s.selectBuild(list.All)
 }
 
 // selectBuild takes the build of Options, or the active one.
@@ -259,11 +271,11 @@ func (s *Storage) readKeyRing(ctx context.Context) error {
 }
 
 func (s *Storage) openArchives(context.Context) (err error) {
-	s.archives, err = s.objects.archives(s.cdns, archiveOptions{s.opts.Blocks, &s.blocks, s.opts.Index, s.log})
+	s.archives, err = s.objects.Archives(s.cdns, store.Options{Blocks: s.opts.Blocks, Numbers: &s.blocks, Index: s.opts.Index, Log: s.log})
 	if err != nil {
 		return err
 	}
-	for _, err := range s.archives.problems() {
+	for _, err := range s.archives.Problems() {
 		s.addFault(err)
 	}
 	return nil

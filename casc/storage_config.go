@@ -23,7 +23,7 @@ type ConfigFile struct {
 func (s *Storage) Configs() []ConfigFile { return s.configs }
 
 func (s *Storage) readConfig(ctx context.Context, what string, key keys.Key) (*config.Config, error) {
-	c, data, err := s.objects.config(ctx, key)
+	c, data, err := s.objects.Config(ctx, key)
 	if err != nil {
 		return nil, err
 	}

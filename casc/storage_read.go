@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"lorefs/blte"
+	"lorefs/casc/internal/store"
 	"lorefs/casc/keys"
 	"lorefs/casc/manifests"
 	"lorefs/casc/root"
@@ -75,17 +76,17 @@ func (s *Storage) users() access { return access{s.opts.Blocks, s.opts.FillMissi
 // open opens an encoded file. If the index has several places, it reads from any that has the
 // file.
 func (s *Storage) open(ctx context.Context, e encoded) (decoded, error) {
-	p, err := s.archives.find(ctx, e.key)
+	p, err := s.archives.Find(ctx, e.key)
 	if err != nil {
 		return nil, err
 	}
-	others := s.archives.others(e.key)
+	others := s.archives.Others(e.key)
 	if len(others) == 0 {
 		return s.openAt(ctx, p, e)
 	}
 	e.key = bytes.Clone(e.key) // it is kept
 	f := &forms{}
-	for _, p := range append([]place{p}, others...) {
+	for _, p := range append([]store.File{p}, others...) {
 		f.all = append(f.all, &form{open: func(ctx context.Context) (decoded, error) { return s.openAt(ctx, p, e) }})
 	}
 	if err := f.openFirst(ctx); err != nil {
@@ -95,10 +96,10 @@ func (s *Storage) open(ctx context.Context, e encoded) (decoded, error) {
 }
 
 // openAt opens an encoded file at its place.
-func (s *Storage) openAt(ctx context.Context, p place, e encoded) (decoded, error) {
+func (s *Storage) openAt(ctx context.Context, p store.File, e encoded) (decoded, error) {
 	key := bytes.Clone(e.key) // it is kept
 	l := &located{key: key, place: p}
-	isBLTE, err := p.isBLTE(ctx)
+	isBLTE, err := p.IsBLTE(ctx)
 	if err != nil {
 		return nil, l.fail(err)
 	}
@@ -109,13 +110,13 @@ func (s *Storage) openAt(ctx context.Context, p place, e encoded) (decoded, erro
 		return l, nil
 	}
 	opts := blte.Options{
-		Keys: s.keys, Key: key, Size: max(e.size, 0), Proven: p.proven,
+		Keys: s.keys, Key: key, Size: max(e.size, 0), Proven: p.Proven,
 		Decrypted: func(ctx context.Context, r *blte.Reader) error { return s.prove(ctx, r, key, e.ckey) },
 	}
 	if e.blocks != nil {
-		opts.Blocks, opts.FirstBlock = e.blocks, s.blocks.first(key)
+		opts.Blocks, opts.FirstBlock = e.blocks, s.blocks.First(key)
 	}
-	r, err := blte.NewReader(ctx, p.ReaderAt, p.size, opts)
+	r, err := blte.NewReader(ctx, p.ReaderAt, p.Size, opts)
 	if err != nil {
 		return nil, l.fail(err)
 	}
@@ -125,19 +126,11 @@ func (s *Storage) openAt(ctx context.Context, p place, e encoded) (decoded, erro
 	return l, nil
 }
 
-// isBLTE reports whether the encoded file begins like BLTE.
-func (p *place) isBLTE(ctx context.Context) (bool, error) {
-	const magic = "BLTE"
-	b := make([]byte, min(p.size, int64(len(magic))))
-	err := readat.Full(readat.Bound(ctx, p.ReaderAt), b, 0)
-	return string(b) == magic, err
-}
-
 // located adds the place of an encoded file to its errors.
 type located struct {
 	decoded
 	key   []byte
-	place place
+	place store.File
 }
 
 func (l *located) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
@@ -166,19 +159,19 @@ const maxPatch = 1 << 28
 
 // openRaw opens a file that is not BLTE. Its key is the MD5 of the whole file or, of a
 // patch manifest, of its beginning. The content is not copied.
-func openRaw(ctx context.Context, p place, key []byte) (decoded, error) {
+func openRaw(ctx context.Context, p store.File, key []byte) (decoded, error) {
 	h := md5.New()
-	content, err := readat.Check(ctx, p.ReaderAt, p.size, h)
+	content, err := readat.Check(ctx, p.ReaderAt, p.Size, h)
 	if err != nil {
 		return nil, err
 	}
-	begin := make([]byte, min(p.size, 4))
+	begin := make([]byte, min(p.Size, 4))
 	if err := readat.Full(readat.Bound(ctx, content), begin, 0); err != nil {
 		return nil, err
 	}
 	sum := keys.Key(h.Sum(nil))
-	if bytes.HasPrefix(begin, []byte(manifests.PatchMagic)) && p.size <= maxPatch {
-		b := make([]byte, p.size)
+	if bytes.HasPrefix(begin, []byte(manifests.PatchMagic)) && p.Size <= maxPatch {
+		b := make([]byte, p.Size)
 		if err := readat.Full(readat.Bound(ctx, content), b, 0); err != nil {
 			return nil, err
 		}
@@ -368,7 +361,7 @@ func (s *Storage) Has(prefix []byte) bool {
 	if len(prefix) < keys.ShortSize {
 		return false
 	}
-	ok, err := s.archives.has(prefix)
+	ok, err := s.archives.Has(prefix)
 	return ok || err != nil
 }
 

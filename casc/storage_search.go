@@ -17,7 +17,7 @@ func (s *Storage) nameBuild(list []config.Build) (err error) {
 	if s.opts.BuildKey, err = config.KeyOf(found, s.opts.BuildName); err == nil {
 		return nil
 	}
-	s.objects.configs(func(key keys.Key, c *config.Config) {
+	s.objects.Configs(func(key keys.Key, c *config.Config) {
 		if c.Text("encoding") != "" && !slices.ContainsFunc(found, func(f config.FoundBuild) bool { return f.Key == key }) {
 			found = append(found, config.Found(key, c))
 		}
@@ -71,7 +71,7 @@ func (s *Storage) chooseBuild(found []config.FoundBuild) (keys.Key, error) {
 // walkConfigs reads all configurations, and returns those of builds and of CDNs. Those that
 // can't be read are faults.
 func (s *Storage) walkConfigs() (builds []config.FoundBuild, cdns []keys.Key) {
-	s.objects.configs(func(key keys.Key, c *config.Config) {
+	s.objects.Configs(func(key keys.Key, c *config.Config) {
 		switch {
 		case c.Text("encoding") != "":
 			builds = append(builds, config.Found(key, c))

@@ -7,13 +7,14 @@ import (
 	"sync/atomic"
 
 	"lorefs/casc/config"
+	"lorefs/casc/internal/store"
 )
 
 // update is what Refresh found.
 type update struct {
 	// list is the list of builds that Open read, nil if the storage has none or an installed
 	// build does not matter.
-	list *buildList
+	list *store.Builds
 	// times counts the changes of the archives or their index.
 	times atomic.Uint64
 	// build is the build that is installed now, or nil if it is the one that is open.
@@ -25,7 +26,7 @@ type update struct {
 // changed since the last call. Open files keep what they were opened from: they read as
 // before or fail, and can then be opened again.
 func (s *Storage) Refresh() (bool, error) {
-	changed, err := s.archives.refresh()
+	changed, err := s.archives.Refresh()
 	if changed {
 		s.update.times.Add(1)
 		s.log.Info("the archives have changed: the index is read again")
@@ -50,7 +51,7 @@ func (s *Storage) refreshBuild() error {
 	if s.update.list == nil {
 		return nil
 	}
-	list, err := s.objects.newBuilds(s.update.list)
+	list, err := s.objects.NewBuilds(s.update.list)
 	if err != nil {
 		return err
 	}
@@ -58,7 +59,7 @@ func (s *Storage) refreshBuild() error {
 		s.update.build.Store(nil) // the file is back
 		return nil
 	}
-	b, err := config.SelectBuild(list.all, cmp.Or(s.opts.Product, s.Build.Product))
+	b, err := config.SelectBuild(list.All, cmp.Or(s.opts.Product, s.Build.Product))
 	if err != nil {
 		return err
 	}

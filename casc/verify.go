@@ -16,6 +16,8 @@ import (
 	"lorefs/blte"
 	"lorefs/casc/config"
 	"lorefs/casc/encoding"
+	"lorefs/casc/far"
+	"lorefs/casc/internal/store"
 	"lorefs/casc/keys"
 	"lorefs/casc/root"
 	"lorefs/internal/cores"
@@ -105,6 +107,9 @@ func (p Place) before(other Place) bool {
 	return p.Archive < other.Archive || p.Archive == other.Archive && p.Off < other.Off
 }
 
+// placeOf returns the place of an encoded file.
+func placeOf(e *store.Entry) Place { return Place{e.Archive, e.Off} }
+
 // String is ARCHIVE:OFFSET, as ParsePlace reads it.
 func (p Place) String() string { return fmt.Sprintf("%d:%d", p.Archive, p.Off) }
 
@@ -126,16 +131,6 @@ type Progress struct {
 	Done, Total int64
 	// At is where to continue.
 	At Place
-}
-
-// spanEntry is an encoded file at the place that an index states.
-type spanEntry struct {
-	key     keys.Key
-	keySize int
-	at      Place
-	// index is the number of the entry's index, if there are several.
-	index int
-	size  int64
 }
 
 // verifyBatch is how many encoded files are checked at a time.
@@ -255,7 +250,7 @@ func (v *verifier) fault(err error) Finding {
 
 func (v *verifier) kindOf(err error) FindingKind {
 	switch {
-	case errors.Is(err, ErrNotLocal), v.s.IsRemote() && isGone(err):
+	case errors.Is(err, ErrNotLocal), v.s.IsRemote() && far.IsGone(err):
 		return FindingMissing
 	case v.s.Unreached(err):
 		return FindingFailed
@@ -267,7 +262,7 @@ func (v *verifier) kindOf(err error) FindingKind {
 
 // spans checks all encoded files, in the order of the archives.
 func (v *verifier) spans() error {
-	all, faults := v.s.archives.spans(v.ctx)
+	all, faults := v.s.archives.Spans(v.ctx)
 	if err := v.ctx.Err(); err != nil {
 		return err
 	}
@@ -279,7 +274,7 @@ func (v *verifier) spans() error {
 	// Unreadable pages have been reported already.
 	v.keys, _ = v.s.encoding.ContentKeys(v.ctx, func(keys.Key) bool { return true })
 	if v.s.IsRemote() { // the archives have the files of all builds
-		all = slices.DeleteFunc(all, func(e spanEntry) bool { _, used := v.keys.Find(e.key[:e.keySize]); return !used })
+		all = slices.DeleteFunc(all, func(e store.Entry) bool { _, used := v.keys.Find(e.Key[:e.KeySize]); return !used })
 	}
 	var err error
 	if v.encoding, err = v.s.BuildConfig.Ref("encoding"); err != nil {
@@ -287,18 +282,18 @@ func (v *verifier) spans() error {
 	}
 	p := Progress{}
 	for i := range all {
-		p.Total += all[i].size
+		p.Total += all[i].Size
 	}
 	first := 0
-	for first < len(all) && all[first].at.before(v.opts.Since) {
-		p.Done += all[first].size
+	for first < len(all) && placeOf(&all[first]).before(v.opts.Since) {
+		p.Done += all[first].Size
 		first++
 	}
 	if v.s.IsRemote() {
 		keys := make([][]byte, len(all)-first)
 		for i := range keys {
 			e := &all[first+i]
-			keys[i] = e.key[:e.keySize]
+			keys[i] = e.Key[:e.KeySize]
 		}
 		if _, err := v.s.Rows(v.ctx, keys); err != nil { // they are fetched in rows as they are checked
 			return err
@@ -308,19 +303,19 @@ func (v *verifier) spans() error {
 		if err := v.ctx.Err(); err != nil {
 			return err
 		}
-		p.At = batch[0].at
+		p.At = placeOf(&batch[0])
 		v.progress(p)
 		found := v.checkAll(batch)
 		if err := v.ctx.Err(); err != nil {
 			return err // not all of them were checked
 		}
 		for i := range batch {
-			p.Done += batch[i].size
+			p.Done += batch[i].Size
 			if found[i].What == "" {
 				continue
 			}
 			if found[i].Kind == FindingNoKey || v.s.IsRemote() || found[i].Kind == FindingDamaged && v.isUsed(&found[i]) {
-				v.bad[batch[i].key.Short()] = found[i]
+				v.bad[batch[i].Key.Short()] = found[i]
 			}
 			if err := v.report(found[i]); err != nil {
 				return err
@@ -328,7 +323,7 @@ func (v *verifier) spans() error {
 		}
 	}
 	if n := len(all); n > 0 {
-		p.At = all[n-1].at
+		p.At = placeOf(&all[n-1])
 		p.At.Off++
 	}
 	v.progress(p)
@@ -338,11 +333,11 @@ func (v *verifier) spans() error {
 // isUsed reports whether files are read from the damaged place. There may be others, and those
 // that don't have the file are skipped.
 func (v *verifier) isUsed(f *Finding) bool {
-	p, err := v.s.archives.find(v.ctx, f.EKey)
+	p, err := v.s.archives.Find(v.ctx, f.EKey)
 	if err != nil {
 		return true
 	}
-	return p.file == f.Archive && p.off == f.Off && !slices.ContainsFunc(v.s.archives.others(f.EKey), func(p place) bool {
+	return p.In == f.Archive && p.Off == f.Off && !slices.ContainsFunc(v.s.archives.Others(f.EKey), func(p store.File) bool {
 		return v.checkPlace(p, f.EKey) == nil
 	})
 }
@@ -354,7 +349,7 @@ func (v *verifier) progress(p Progress) {
 }
 
 // checkAll checks encoded files on all processors.
-func (v *verifier) checkAll(batch []spanEntry) []Finding {
+func (v *verifier) checkAll(batch []store.Entry) []Finding {
 	found := make([]Finding, len(batch))
 	var next atomic.Int64
 	var wg sync.WaitGroup
@@ -370,22 +365,22 @@ func (v *verifier) checkAll(batch []spanEntry) []Finding {
 }
 
 // checkSpan decodes an encoded file. What is empty if the file is good.
-func (v *verifier) checkSpan(e *spanEntry) Finding {
-	p, err := v.s.archives.at(v.ctx, e)
-	return v.checkAt(p, err, e.key[:e.keySize])
+func (v *verifier) checkSpan(e *store.Entry) Finding {
+	p, err := v.s.archives.At(v.ctx, e)
+	return v.checkAt(p, err, e.Key[:e.KeySize])
 }
 
 // checkFound decodes an encoded file, wherever it is.
 func (v *verifier) checkFound(key []byte) Finding {
-	p, err := v.s.archives.find(v.ctx, key)
+	p, err := v.s.archives.Find(v.ctx, key)
 	return v.checkAt(p, err, key)
 }
 
 // checkAt decodes an encoded file at a place, unless err says why that was not found.
-func (v *verifier) checkAt(p place, err error, key []byte) Finding {
+func (v *verifier) checkAt(p store.File, err error, key []byte) Finding {
 	f := Finding{EKey: key}
 	if err == nil {
-		f.Archive, f.Off = p.file, p.off
+		f.Archive, f.Off = p.In, p.Off
 		err = v.checkPlace(p, key)
 	}
 	if err != nil {
@@ -394,8 +389,8 @@ func (v *verifier) checkAt(p place, err error, key []byte) Finding {
 	return f
 }
 
-func (v *verifier) checkPlace(p place, key []byte) error {
-	isBLTE, err := p.isBLTE(v.ctx)
+func (v *verifier) checkPlace(p store.File, key []byte) error {
+	isBLTE, err := p.IsBLTE(v.ctx)
 	if err != nil {
 		return err
 	}
@@ -404,7 +399,7 @@ func (v *verifier) checkPlace(p place, key []byte) error {
 		return err
 	}
 	asking := &askedKeys{Keys: v.s.keys}
-	r, err := blte.NewReader(v.ctx, p.ReaderAt, p.size, blte.Options{Keys: asking, Key: key})
+	r, err := blte.NewReader(v.ctx, p.ReaderAt, p.Size, blte.Options{Keys: asking, Key: key})
 	if err != nil {
 		return err
 	}

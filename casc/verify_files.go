@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"lorefs/blte"
+	"lorefs/casc/far"
 	"lorefs/casc/keys"
 	"lorefs/casc/root"
 )
@@ -166,7 +167,7 @@ func (v *verifier) readFrom(f *root.File) (r reading, err error) {
 // isHere returns nil if an encoded file is local, ErrNotLocal if not, or the error that
 // keeps it from finding out.
 func (v *verifier) isHere(key []byte) error {
-	ok, err := v.s.archives.has(key)
+	ok, err := v.s.archives.Has(key)
 	if err == nil && !ok {
 		err = ErrNotLocal
 	}
@@ -182,7 +183,7 @@ func (v *verifier) stateOf(key []byte) (found Finding, bad bool) {
 	if found, bad := v.bad[keys.Short(key)]; bad {
 		return found, true
 	}
-	if a, far := v.s.archives.(*remoteArchives); far && !a.lists(v.ctx, key) {
+	if a, far := v.s.archives.(*far.Archives); far && !a.Lists(v.ctx, key) {
 		if found = v.checkFound(key); found.What != "" {
 			v.bad[keys.Short(key)] = found
 		}
@@ -197,8 +198,8 @@ func (v *verifier) stateOf(key []byte) (found Finding, bad bool) {
 		return Finding{}, false
 	}
 	found = Finding{Kind: FindingNoKey, EKey: key, What: (&blte.KeyError{Name: info.Key}).Error()}
-	if p, err := v.s.archives.find(v.ctx, key); err == nil {
-		found.Archive, found.Off = p.file, p.off
+	if p, err := v.s.archives.Find(v.ctx, key); err == nil {
+		found.Archive, found.Off = p.In, p.Off
 	}
 	return found, true
 }

@@ -48,17 +48,17 @@ func (s *Storage) ReadWhole(ctx context.Context, files []Whole) iter.Seq2[int, [
 func (s *Storage) readEncoded(ctx context.Context, files []Whole, buf []byte) (read []blte.Whole, places []int, n int) {
 	for i := range files {
 		f := &files[i]
-		p, err := s.archives.find(ctx, f.EKey[:])
-		if err != nil || p.size > wholeBytes {
+		p, err := s.archives.Find(ctx, f.EKey[:])
+		if err != nil || p.Size > wholeBytes {
 			continue
 		}
-		if p.size > int64(len(buf)) {
+		if p.Size > int64(len(buf)) {
 			return read, places, i
 		}
-		encoded := buf[:p.size]
+		encoded := buf[:p.Size]
 		if readat.Full(readat.Bound(ctx, p.ReaderAt), encoded, 0) == nil {
 			read, places = append(read, blte.Whole{Encoded: encoded, Key: f.EKey[:], Size: f.Size}), append(places, i)
-			buf = buf[p.size:]
+			buf = buf[p.Size:]
 		}
 	}
 	return read, places, len(files)

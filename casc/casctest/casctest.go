@@ -1,5 +1,3 @@
-// Package casctest builds small storages of every kind of root, with all kinds of files,
-// and knows what they contain.
 package casctest
 
 import (

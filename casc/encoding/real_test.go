@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"lorefs/blte"
-	"lorefs/casc"
 	"lorefs/casc/casctest"
 	"lorefs/casc/encoding"
+	"lorefs/casc/internal/format"
 	"lorefs/casc/keys"
 )
 
@@ -64,10 +64,10 @@ func TestRealEncodings(t *testing.T) {
 			t.Errorf("%s: %d content keys, %d encoding keys", file, contents, encoded)
 		}
 		for _, k := range []keys.Key{{}, {0: 0xff, 1: 0xff}} {
-			if _, err := e.Find(t.Context(), k); !errors.Is(err, casc.ErrNotFound) {
+			if _, err := e.Find(t.Context(), k); !errors.Is(err, format.ErrNotFound) {
 				t.Errorf("%s: %v: %v", file, k, err)
 			}
-			if _, err := e.FindEncoded(t.Context(), k[:]); !errors.Is(err, casc.ErrNotFound) {
+			if _, err := e.FindEncoded(t.Context(), k[:]); !errors.Is(err, format.ErrNotFound) {
 				t.Errorf("%s: %v: %v", file, k, err)
 			}
 		}

@@ -26,6 +26,14 @@ var (
 	ErrUnsupported = errors.New("not supported")
 )
 
+// ErrNowhere is ErrNotLocal for a file that is far away.
+var ErrNowhere error = nowhere{}
+
+type nowhere struct{}
+
+func (nowhere) Error() string        { return "no host has it" }
+func (nowhere) Is(target error) bool { return target == ErrNotLocal }
+
 // Error reports data that breaks its format.
 type Error struct {
 	// Format names the structure, such as "encoding" or "idx".

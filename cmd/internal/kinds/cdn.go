@@ -14,6 +14,7 @@ import (
 	"lorefs/blte"
 	"lorefs/casc"
 	"lorefs/casc/config"
+	"lorefs/casc/far"
 	"lorefs/casc/keys"
 	"lorefs/internal/origin"
 	"lorefs/internal/remote"
@@ -210,34 +211,34 @@ func (c *cdn) Index(ctx context.Context, archive keys.Key, check func([]byte) er
 }
 
 // Loose implements [casc.Remote].
-func (c *cdn) Loose(ctx context.Context, f casc.RemoteFile, check func([]byte) error) ([]byte, error) {
+func (c *cdn) Loose(ctx context.Context, f far.File, check func([]byte) error) ([]byte, error) {
 	defer c.came()
 	return c.client.Loose(ctx, fileOf(f), check)
 }
 
 // Range implements [casc.Remote].
-func (c *cdn) Range(ctx context.Context, f casc.RemoteFile, off, size int64, check func([]byte) error) ([]byte, error) {
+func (c *cdn) Range(ctx context.Context, f far.File, off, size int64, check func([]byte) error) ([]byte, error) {
 	defer c.came()
 	return c.client.Range(ctx, fileOf(f), off, size, check)
 }
 
 // Together implements [casc.Remote].
-func (c *cdn) Together(ctx context.Context, archive keys.Key, files []casc.RemoteFile, check func(int, []byte) error) ([][]byte, error) {
+func (c *cdn) Together(ctx context.Context, archive keys.Key, files []far.File, check func(int, []byte) error) ([][]byte, error) {
 	defer c.came()
 	all := make([]remote.File, len(files))
 	for i := range files {
 		all[i] = fileOf(files[i])
 	}
-	return c.client.Together(ctx, remote.Key(archive), all, casc.MaxGap, check)
+	return c.client.Together(ctx, remote.Key(archive), all, far.MaxGap, check)
 }
 
 // Begin implements [casc.Remote].
-func (c *cdn) Begin(ctx context.Context, f casc.RemoteFile, size int64, proven func([]byte) (int, error)) ([]byte, error) {
+func (c *cdn) Begin(ctx context.Context, f far.File, size int64, proven func([]byte) (int, error)) ([]byte, error) {
 	defer c.came()
 	return c.client.Begin(ctx, fileOf(f), size, proven)
 }
 
-func fileOf(f casc.RemoteFile) remote.File {
+func fileOf(f far.File) remote.File {
 	return remote.File{Key: f.Key, Archive: f.Archive, Off: f.Off, Size: f.Size, Own: f.Own, Guess: f.Guess}
 }
 

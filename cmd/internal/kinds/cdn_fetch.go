@@ -14,6 +14,7 @@ import (
 
 	"lorefs/casc"
 	"lorefs/casc/config"
+	"lorefs/casc/far"
 	"lorefs/casc/index"
 	"lorefs/casc/keys"
 	"lorefs/internal/filelock"
@@ -380,7 +381,7 @@ func (f *fetching) fill(ctx context.Context, w io.WriterAt, archive keys.Key, en
 func provenEntries(r io.ReaderAt, entries []index.ArchiveEntry) int {
 	for i := range entries {
 		b := make([]byte, entries[i].Size)
-		if readat.Full(r, b, entries[i].Off) != nil || casc.ProveFiles(b, entries[i].Off, entries[i:i+1]) != nil {
+		if readat.Full(r, b, entries[i].Off) != nil || far.ProveFiles(b, entries[i].Off, entries[i:i+1]) != nil {
 			return i
 		}
 	}

@@ -1,4 +1,4 @@
-package casc
+package far
 
 import (
 	"bytes"
@@ -13,18 +13,20 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hashicorp/golang-lru/v2"
+	lru "github.com/hashicorp/golang-lru/v2"
 
 	"lorefs/casc/config"
 	"lorefs/casc/encoding"
 	"lorefs/casc/index"
+	"lorefs/casc/internal/format"
+	"lorefs/casc/internal/store"
 	"lorefs/casc/keys"
 	"lorefs/internal/cache"
 	"lorefs/internal/flight"
 )
 
-// remoteArchives finds encoded files that are far away: in archives, or loose.
-type remoteArchives struct {
+// Archives finds encoded files that are far away: in archives, or loose.
+type Archives struct {
 	from    Remote
 	indexes *remoteIndexes
 	chunks  *chunkCache
@@ -34,8 +36,8 @@ type remoteArchives struct {
 	// rows are the files that will be read soon.
 	rows   remoteRows
 	strays strays
-	// encoded looks a key up in the encoding file; nil until that is open.
-	encoded func(ctx context.Context, prefix []byte) (encoding.EncodedEntry, error)
+	// Encoded looks a key up in the encoding file; nil until that is open.
+	Encoded func(ctx context.Context, prefix []byte) (encoding.EncodedEntry, error)
 }
 
 // namedFile is a file that the build configuration names. size is 0 if it does not state it.
@@ -44,8 +46,8 @@ type namedFile struct {
 	size int64
 }
 
-func newRemoteArchives(r *remoteObjects, cdn *config.Config, opts archiveOptions) (*remoteArchives, error) {
-	x := &remoteIndexes{from: r.from, progress: r.progress, store: opts.index, log: opts.log}
+func newRemoteArchives(r *Objects, cdn *config.Config, opts store.Options) (*Archives, error) {
+	x := &remoteIndexes{from: r.From, progress: r.Progress, store: opts.Index, log: opts.Log}
 	var err error
 	if x.names, err = cdn.Keys("archives"); err != nil {
 		return nil, err
@@ -60,27 +62,38 @@ func newRemoteArchives(r *remoteObjects, cdn *config.Config, opts archiveOptions
 	if x.parsed, err = lru.New[keys.Key, *index.Archive](maxParsed); err != nil {
 		panic(fmt.Sprintf("casc: BUG: %v", err))
 	}
-	return &remoteArchives{from: r.from, indexes: x, chunks: newChunkCache(r.atOnce(), r.whole), named: map[keys.Short]namedFile{}}, nil
+	return &Archives{from: r.From, indexes: x, chunks: newChunkCache(r.atOnce(), r.Whole), named: map[keys.Short]namedFile{}}, nil
 }
 
-// find opens the file, too, since only that tells whether it is there.
-func (a *remoteArchives) find(ctx context.Context, key []byte) (place, error) {
-	f, err := a.file(ctx, key)
+// Name notes a file that the build configuration names. size is 0 if it does not state it.
+func (a *Archives) Name(key keys.Key, size int64) {
+	a.named[key.Short()] = namedFile{key, size}
+}
+
+// Load reads the indexes, unless they have been read.
+func (a *Archives) Load(ctx context.Context) error {
+	_, err := a.indexes.get(ctx)
+	return err
+}
+
+// Find opens the file, too, since only that tells whether it is there.
+func (a *Archives) Find(ctx context.Context, key []byte) (store.File, error) {
+	f, err := a.Open(ctx, key)
 	if err != nil {
-		return place{}, err
+		return store.File{}, err
 	}
-	return f.place(), nil
+	return f.Place(), nil
 }
 
-// others returns nothing: file has tried all places.
-func (a *remoteArchives) others([]byte) []place { return nil }
+// Others returns nothing: file has tried all places.
+func (a *Archives) Others([]byte) []store.File { return nil }
 
-// file opens the file whose encoding key begins with key: loose if it is named, from an
+// Open opens the file whose encoding key begins with key: loose if it is named, from an
 // archive, or loose. A place that fails is not the end while there is another one: a host may
 // refuse what it does not have, or be down while only the others have it elsewhere.
-func (a *remoteArchives) file(ctx context.Context, key []byte) (*remoteFile, error) {
+func (a *Archives) Open(ctx context.Context, key []byte) (*Object, error) {
 	if n, ok := a.namedBy(key); ok && a.indexes.table.Load() == nil {
-		f, err := a.openLoose(ctx, RemoteFile{Key: n.key, Size: n.size, Own: true, Guess: true})
+		f, err := a.openLoose(ctx, File{Key: n.key, Size: n.size, Own: true, Guess: true})
 		if err == nil {
 			f.Guess = false // it was right
 			return f, nil
@@ -110,7 +123,7 @@ func (a *remoteArchives) file(ctx context.Context, key []byte) (*remoteFile, err
 }
 
 // namedBy returns the named file whose key begins with key.
-func (a *remoteArchives) namedBy(key []byte) (namedFile, bool) {
+func (a *Archives) namedBy(key []byte) (namedFile, bool) {
 	n, ok := a.named[keys.Short(key)]
 	return n, ok && bytes.HasPrefix(n.key[:], key)
 }
@@ -118,26 +131,26 @@ func (a *remoteArchives) namedBy(key []byte) (namedFile, bool) {
 // tellingMore returns the error of two places that says more of a file: what is not at one of
 // them may be at the other, which could not be asked.
 func tellingMore(err, other error) error {
-	if err == nil || isGone(err) && other != nil && !isGone(other) {
+	if err == nil || IsGone(err) && other != nil && !IsGone(other) {
 		return other
 	}
 	return err
 }
 
 // fail adds the key to an error. What is nowhere counts as not local.
-func (a *remoteArchives) fail(key []byte, err error) error {
+func (a *Archives) fail(key []byte, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case isGone(err):
-		return fmt.Errorf("encoding key %x: %w: %w", key, errNowhere, err)
+	case IsGone(err):
+		return fmt.Errorf("encoding key %x: %w: %w", key, format.ErrNowhere, err)
 	}
 	return fmt.Errorf("encoding key %x: %w", key, err)
 }
 
 // openEntry opens the file of an entry of an index, or returns nil if that has another key: the
 // group has only the beginnings of keys.
-func (a *remoteArchives) openEntry(ctx context.Context, key []byte, archives []keys.Key, e index.GroupEntry) (*remoteFile, error) {
+func (a *Archives) openEntry(ctx context.Context, key []byte, archives []keys.Key, e index.GroupEntry) (*Object, error) {
 	archive := archives[e.Archive]
 	x, err := a.indexes.read(ctx, archive)
 	if err != nil {
@@ -153,7 +166,7 @@ func (a *remoteArchives) openEntry(ctx context.Context, key []byte, archives []k
 	}
 	_, named := a.named[keys.Short(key)]
 	tried := row != nil && row.failed.Load()
-	f, err := openRemoteFile(ctx, a.from, a.chunks, RemoteFile{Key: entry.Key, Archive: archive, Off: e.Off, Size: e.Size, Own: named, Guess: tried})
+	f, err := openRemoteFile(ctx, a.from, a.chunks, File{Key: entry.Key, Archive: archive, Off: e.Off, Size: e.Size, Own: named, Guess: tried})
 	if err != nil {
 		return nil, err
 	}
@@ -167,23 +180,23 @@ func (a *remoteArchives) openEntry(ctx context.Context, key []byte, archives []k
 // unlisted opens a file that no index of an archive has. The build configuration has its size,
 // the index of loose files, or else the encoding file. why is the error of a place that it should
 // be at: where all loose files are listed, it is not among them then.
-func (a *remoteArchives) unlisted(ctx context.Context, t *remoteTable, key []byte, why error) (*remoteFile, error) {
+func (a *Archives) unlisted(ctx context.Context, t *remoteTable, key []byte, why error) (*Object, error) {
 	if n, ok := a.namedBy(key); ok {
-		return a.openLoose(ctx, RemoteFile{Key: n.key, Size: n.size, Own: true})
+		return a.openLoose(ctx, File{Key: n.key, Size: n.size, Own: true})
 	}
 	if t.loose != nil {
 		if e, _, ok := t.loose.Find(key); ok {
-			return a.openLoose(ctx, RemoteFile{Key: e.Key, Size: e.Size})
+			return a.openLoose(ctx, File{Key: e.Key, Size: e.Size})
 		}
 	}
 	if t.loose != nil && why != nil {
 		return nil, why
 	}
-	if a.encoded == nil {
+	if a.Encoded == nil {
 		return nil, iofs.ErrNotExist
 	}
-	e, err := a.encoded(ctx, key)
-	if errors.Is(err, ErrNotFound) {
+	e, err := a.Encoded(ctx, key)
+	if errors.Is(err, format.ErrNotFound) {
 		err = fmt.Errorf("%w: %w", err, iofs.ErrNotExist)
 	}
 	if err != nil {
@@ -192,7 +205,7 @@ func (a *remoteArchives) unlisted(ctx context.Context, t *remoteTable, key []byt
 	if a.strays.hopeless(t) {
 		return nil, fmt.Errorf("no index lists it: %w", iofs.ErrNotExist)
 	}
-	f, err := a.openLoose(ctx, RemoteFile{Key: e.EKey, Size: e.Size})
+	f, err := a.openLoose(ctx, File{Key: e.EKey, Size: e.Size})
 	a.strays.note(err)
 	return f, err
 }
@@ -208,7 +221,7 @@ func (s *strays) note(err error) {
 	switch {
 	case err == nil:
 		s.found.Add(1)
-	case isGone(err):
+	case IsGone(err):
 		s.missed.Add(1)
 	}
 }
@@ -218,8 +231,8 @@ func (s *strays) hopeless(t *remoteTable) bool {
 	return t.group.Len() > 0 && s.found.Load() == 0 && s.missed.Load() >= maxMissed
 }
 
-// lists reports whether an index lists a file.
-func (a *remoteArchives) lists(ctx context.Context, key []byte) bool {
+// Lists reports whether an index lists a file.
+func (a *Archives) Lists(ctx context.Context, key []byte) bool {
 	t, err := a.indexes.get(ctx)
 	if err != nil {
 		return false
@@ -235,7 +248,7 @@ func (a *remoteArchives) lists(ctx context.Context, key []byte) bool {
 }
 
 // openLoose opens a loose file. Without a size it fetches all of it.
-func (a *remoteArchives) openLoose(ctx context.Context, f RemoteFile) (*remoteFile, error) {
+func (a *Archives) openLoose(ctx context.Context, f File) (*Object, error) {
 	if f.Size > 0 {
 		return openRemoteFile(ctx, a.from, a.chunks, f)
 	}
@@ -247,81 +260,89 @@ func (a *remoteArchives) openLoose(ctx context.Context, f RemoteFile) (*remoteFi
 		return nil, blteFormat.Bad(0, "loose file %v has no bytes", f.Key)
 	}
 	a.chunks.put(f.Key, whole, data)
-	return &remoteFile{RemoteFile: f, from: a.from, chunks: a.chunks}, nil
+	return &Object{File: f, from: a.from, chunks: a.chunks}, nil
 }
 
-// has takes every file for present.
-func (a *remoteArchives) has([]byte) (bool, error) { return true, nil }
+// Has takes every file for present.
+func (a *Archives) Has([]byte) (bool, error) { return true, nil }
 
-func (a *remoteArchives) refresh() (bool, error) { return false, nil }
+// Refresh implements [store.Archives].
+func (a *Archives) Refresh() (bool, error) { return false, nil }
 
-// spans returns the files of all builds that the archives have.
-func (a *remoteArchives) spans(ctx context.Context) (all []spanEntry, faults []error) {
+// Spans returns the files of all builds that the archives have.
+func (a *Archives) Spans(ctx context.Context) (all []store.Entry, faults []error) {
 	t, err := a.indexes.get(ctx)
 	if err != nil {
 		return nil, []error{err}
 	}
 	for i := range t.group.Len() {
 		e := t.group.Entry(i)
-		s := spanEntry{keySize: len(e.Key), at: Place{e.Archive, e.Off}, size: e.Size}
-		copy(s.key[:], e.Key[:])
+		s := store.Entry{KeySize: len(e.Key), Location: index.Location{Archive: e.Archive, Off: e.Off, Size: e.Size}}
+		copy(s.Key[:], e.Key[:])
 		all = append(all, s)
 	}
 	if t.loose != nil {
 		n := len(t.group.Archives)
 		for e := range t.loose.Entries() {
-			all = append(all, spanEntry{key: e.Key, keySize: len(e.Key), index: loose, at: Place{n, 0}, size: e.Size})
+			all = append(all, store.Entry{Key: e.Key, KeySize: len(e.Key), Index: store.Loose, Location: index.Location{Archive: n, Size: e.Size}})
 			n++
 		}
 	}
-	sortSpans(all)
+	store.Sort(all)
 	return all, slices.Concat(t.faults, t.failed)
 }
 
-func (a *remoteArchives) at(ctx context.Context, e *spanEntry) (place, error) {
+// At implements [store.Archives].
+func (a *Archives) At(ctx context.Context, e *store.Entry) (store.File, error) {
 	t, err := a.indexes.get(ctx)
 	if err != nil {
-		return place{}, err
+		return store.File{}, err
 	}
-	key := e.key[:e.keySize]
-	var f *remoteFile
-	if e.index == loose {
-		f, err = a.openLoose(ctx, RemoteFile{Key: e.key, Size: e.size})
+	key := e.Key[:e.KeySize]
+	var f *Object
+	if e.Index == store.Loose {
+		f, err = a.openLoose(ctx, File{Key: e.Key, Size: e.Size})
 	} else {
-		f, err = a.openEntry(ctx, key, t.group.Archives, index.GroupEntry{Key: keys.Short(key), Archive: e.at.Archive, Off: e.at.Off, Size: e.size})
+		f, err = a.openEntry(ctx, key, t.group.Archives, index.GroupEntry{Key: keys.Short(key), Archive: e.Archive, Off: e.Off, Size: e.Size})
 	}
 	if err == nil && f == nil {
-		err = ErrNotFound
+		err = format.ErrNotFound
 	}
 	if err != nil {
-		return place{}, a.fail(key, err)
+		return store.File{}, a.fail(key, err)
 	}
-	return f.place(), nil
+	return f.Place(), nil
 }
 
-func (a *remoteArchives) shmem() (*index.Shmem, error) {
+// Shmem implements [store.Archives].
+func (a *Archives) Shmem() (*index.Shmem, error) {
 	return nil, fmt.Errorf("casc: a remote storage has no shmem: %w", iofs.ErrNotExist)
 }
 
-func (a *remoteArchives) indexNames() ([]keys.Key, error) {
+// IndexNames implements [store.Archives].
+func (a *Archives) IndexNames() ([]keys.Key, error) {
 	return slices.SortedFunc(slices.Values(a.indexes.names), keys.Key.Compare), nil
 }
 
-func (a *remoteArchives) readIndex(ctx context.Context, name keys.Key) (*index.Archive, error) {
+// ReadIndex implements [store.Archives].
+func (a *Archives) ReadIndex(ctx context.Context, name keys.Key) (*index.Archive, error) {
 	return a.indexes.read(ctx, name)
 }
 
-func (a *remoteArchives) diskSize() int64 { return 0 }
+// DiskSize implements [store.Archives].
+func (a *Archives) DiskSize() int64 { return 0 }
 
-func (a *remoteArchives) problems() []error { return nil }
+// Problems implements [store.Archives].
+func (a *Archives) Problems() []error { return nil }
 
-func (a *remoteArchives) Close() error { return nil }
+// Close implements [io.Closer].
+func (a *Archives) Close() error { return nil }
 
 // remoteIndexes are the indexes of archives, read when first needed and made one table.
 type remoteIndexes struct {
 	from     Remote
 	progress func(done, total int)
-	store    IndexStore
+	store    cache.Store
 	log      *slog.Logger
 	// names are the archives, and loose is the index of loose files or zero.
 	names []keys.Key
@@ -445,7 +466,7 @@ func (x *remoteIndexes) load(ctx context.Context) (*remoteTable, error) {
 func (t *remoteTable) lacks(err error) {
 	switch {
 	case err == nil:
-	case isGone(err):
+	case IsGone(err):
 		t.faults = append(t.faults, err)
 	default:
 		t.failed = append(t.failed, err)
@@ -504,7 +525,7 @@ func (x *remoteIndexes) build(ctx context.Context) (b *index.GroupBuilder, lacki
 				if err != nil {
 					lacking = append(lacking, err)
 				}
-				if inRow++; err == nil || isGone(err) {
+				if inRow++; err == nil || IsGone(err) {
 					inRow = 0
 				}
 				if inRow >= min(indexesAtOnce, len(x.names)) {

@@ -1,4 +1,4 @@
-package casc
+package folder
 
 import (
 	"errors"

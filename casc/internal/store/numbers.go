@@ -1,4 +1,4 @@
-package casc
+package store
 
 import (
 	"sync"
@@ -15,31 +15,32 @@ const (
 	maxNumbered = 1 << 15
 )
 
-// blockNumbers numbers encoded files by their keys, for the cache of chunks. Places would
+// Numbers numbers encoded files by their keys, for the cache of chunks. Places would
 // not do, because an update puts other files there. A file that was not asked for in a long
 // time gets a new number, and its chunks age out of the cache.
-type blockNumbers struct {
+type Numbers struct {
 	mu   sync.Mutex // guards all
 	last uint64
 	// young has the numbers that were asked for since old was young.
-	young, old map[encodingKey]uint64
+	young, old map[EncodingKey]uint64
 }
 
-// encodingKey is an encoding key or its beginning.
-type encodingKey struct {
+// EncodingKey is an encoding key or its beginning.
+type EncodingKey struct {
 	bytes keys.Key
 	size  int
 }
 
-func encodingKeyOf(key []byte) encodingKey {
-	k := encodingKey{size: len(key)}
+// EncodingKeyOf returns a key, or the beginning of one.
+func EncodingKeyOf(key []byte) EncodingKey {
+	k := EncodingKey{size: len(key)}
 	copy(k.bytes[:], key)
 	return k
 }
 
-// first returns the number of the first chunk of the file with that key.
-func (b *blockNumbers) first(key []byte) uint64 {
-	k := encodingKeyOf(key)
+// First returns the number of the first chunk of the file with that key.
+func (b *Numbers) First(key []byte) uint64 {
+	k := EncodingKeyOf(key)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if n, ok := b.young[k]; ok {
@@ -51,14 +52,14 @@ func (b *blockNumbers) first(key []byte) uint64 {
 		n = b.last
 	}
 	if b.young == nil || len(b.young) >= maxNumbered {
-		b.old, b.young = b.young, make(map[encodingKey]uint64)
+		b.old, b.young = b.young, make(map[EncodingKey]uint64)
 	}
 	b.young[k] = n
 	return n << blockBits
 }
 
-// fresh returns a number for the first chunk of something that has no key.
-func (b *blockNumbers) fresh() uint64 {
+// Fresh returns a number for the first chunk of something that has no key.
+func (b *Numbers) Fresh() uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.last++

@@ -1,4 +1,4 @@
-package casc
+package far
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 
 	"lorefs/blte"
 	"lorefs/casc/internal/format"
+	"lorefs/casc/internal/store"
 	"lorefs/casc/keys"
 	"lorefs/casc/manifests"
 	"lorefs/internal/flight"
@@ -33,10 +34,10 @@ const (
 	maxAhead = 16 << 20
 )
 
-// remoteFile is an encoded file that is far away. Only proven bytes of it are handed out, so
+// Object is an encoded file that is far away. Only proven bytes of it are handed out, so
 // what is fetched are whole chunks. It is safe for parallel use.
-type remoteFile struct {
-	RemoteFile
+type Object struct {
+	File
 	from   Remote
 	chunks *chunkCache
 	// head is nil for a file that is proven as a whole, because it is small or has no chunks.
@@ -62,8 +63,8 @@ type chunkRun struct{ from, to int }
 const whole = -1
 
 // openRemoteFile fetches the beginning of a file, or all of it if it is small.
-func openRemoteFile(ctx context.Context, from Remote, chunks *chunkCache, f RemoteFile) (*remoteFile, error) {
-	r := &remoteFile{RemoteFile: f, from: from, chunks: chunks}
+func openRemoteFile(ctx context.Context, from Remote, chunks *chunkCache, f File) (*Object, error) {
+	r := &Object{File: f, from: from, chunks: chunks}
 	if f.Size <= chunks.atOnce {
 		return r, r.fetchWhole(ctx)
 	}
@@ -89,12 +90,12 @@ func openRemoteFile(ctx context.Context, from Remote, chunks *chunkCache, f Remo
 
 // begin fetches the beginning of a file. Without data, stated is the size of the header, which
 // nothing has proven, or 0 for a file without one.
-func (r *remoteFile) begin(ctx context.Context, size int64) (data []byte, stated int64, err error) {
+func (r *Object) begin(ctx context.Context, size int64) (data []byte, stated int64, err error) {
 	// A request that ctx does not wait for any more may still be going on.
 	var seen atomic.Int64
 	const unseen = -1
 	for seen.Store(unseen); seen.Load() == unseen; {
-		data, err = r.from.Begin(ctx, r.RemoteFile, size, func(b []byte) (int, error) {
+		data, err = r.from.Begin(ctx, r.File, size, func(b []byte) (int, error) {
 			n, stated, err := provenBeginning(b, r.Key, r.Size)
 			seen.Store(stated)
 			return n, err
@@ -172,11 +173,11 @@ func proveWhole(b []byte, key keys.Key) error {
 }
 
 // fetchWhole fetches a file that is proven as a whole.
-func (r *remoteFile) fetchWhole(ctx context.Context) error {
+func (r *Object) fetchWhole(ctx context.Context) error {
 	if _, ok := r.chunks.get(r.Key, whole); ok {
 		return nil
 	}
-	data, err := r.from.Range(ctx, r.RemoteFile, 0, r.Size, func(b []byte) error { return proveWhole(b, r.Key) })
+	data, err := r.from.Range(ctx, r.File, 0, r.Size, func(b []byte) error { return proveWhole(b, r.Key) })
 	if err != nil {
 		return err
 	}
@@ -185,7 +186,7 @@ func (r *remoteFile) fetchWhole(ctx context.Context) error {
 }
 
 // keepFirst keeps the chunks that came with the header.
-func (r *remoteFile) keepFirst(data []byte) {
+func (r *Object) keepFirst(data []byte) {
 	for i := range r.head.Chunks {
 		c := &r.head.Chunks[i]
 		if c.Off+c.EncodedSize > int64(len(data)) {
@@ -197,7 +198,7 @@ func (r *remoteFile) keepFirst(data []byte) {
 }
 
 // plain returns where size decoded bytes from off on lie as they are, if they do.
-func (r *remoteFile) plain(off, size int64) (at int64, ok bool) {
+func (r *Object) plain(off, size int64) (at int64, ok bool) {
 	if r.head == nil {
 		return 0, false
 	}
@@ -216,21 +217,33 @@ func (r *remoteFile) plain(off, size int64) (at int64, ok bool) {
 	return c.Off + 1 + off - c.DecodedOff, c.EncodedSize == c.DecodedSize+1
 }
 
-func (r *remoteFile) place() place {
-	p := place{ReaderAt: r, size: r.Size, file: "loose file " + r.Key.String(), off: r.Off, proven: true}
+// ReadPlain reads decoded bytes that lie as they are, which check proves, if they do.
+func (r *Object) ReadPlain(ctx context.Context, p []byte, off int64, check func([]byte) error) (plain bool, err error) {
+	at, plain := r.plain(off, int64(len(p)))
+	if !plain {
+		return false, nil
+	}
+	data, err := r.from.Range(ctx, r.File, at, int64(len(p)), check)
+	copy(p, data)
+	return true, err
+}
+
+// Place returns the file as the storage reads it.
+func (r *Object) Place() store.File {
+	p := store.File{ReaderAt: r, Size: r.Size, In: "loose file " + r.Key.String(), Off: r.Off, Proven: true}
 	if !r.Archive.IsZero() {
-		p.file = "archive " + r.Archive.String()
+		p.In = "archive " + r.Archive.String()
 	}
 	return p
 }
 
 // ReadAt implements io.ReaderAt.
-func (r *remoteFile) ReadAt(p []byte, off int64) (int, error) {
+func (r *Object) ReadAt(p []byte, off int64) (int, error) {
 	return r.ReadAtContext(context.Background(), p, off)
 }
 
 // ReadAtContext implements readat.Waiting.
-func (r *remoteFile) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
+func (r *Object) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
 	if off < 0 || off > r.Size {
 		return 0, fmt.Errorf("casc: offset %d of %d", off, r.Size)
 	}
@@ -257,7 +270,7 @@ func (r *remoteFile) ReadAtContext(ctx context.Context, p []byte, off int64) (in
 // used lets go of a piece when all bytes before end were read: whoever reads a piece keeps
 // what it becomes. Larger ones are read in parts, and again. So are those of encrypted files, all of
 // which are read once to prove them, and which would come twice if they are not on the disk.
-func (r *remoteFile) used(end int64) {
+func (r *Object) used(end int64) {
 	if r.head == nil {
 		if end == r.Size && r.Size <= r.chunks.atOnce && !r.held {
 			r.drop(whole)
@@ -273,7 +286,7 @@ func (r *remoteFile) used(end int64) {
 }
 
 // drop lets go of a piece unless it is encrypted and nowhere else.
-func (r *remoteFile) drop(piece int) {
+func (r *Object) drop(piece int) {
 	if r.chunks.once {
 		if b, ok := r.chunks.get(r.Key, piece); ok && (piece == whole && anyEncrypted(b) || piece != whole && isEncrypted(b)) {
 			return
@@ -300,7 +313,7 @@ func anyEncrypted(file []byte) bool {
 const maxDropped = 8 << 20
 
 // piece returns the header, a chunk, or the whole file: what has the byte at off, and where.
-func (r *remoteFile) piece(ctx context.Context, off int64) (b []byte, from int64, err error) {
+func (r *Object) piece(ctx context.Context, off int64) (b []byte, from int64, err error) {
 	if r.head == nil {
 		for {
 			if b, ok := r.chunks.get(r.Key, whole); ok {
@@ -326,7 +339,7 @@ func (r *remoteFile) piece(ctx context.Context, off int64) (b []byte, from int64
 }
 
 // chunk returns an encoded chunk.
-func (r *remoteFile) chunk(ctx context.Context, i int) ([]byte, error) {
+func (r *Object) chunk(ctx context.Context, i int) ([]byte, error) {
 	for {
 		if b, ok := r.chunks.get(r.Key, i); ok {
 			return b, nil
@@ -343,7 +356,7 @@ func (r *remoteFile) chunk(ctx context.Context, i int) ([]byte, error) {
 }
 
 // plan returns a run with chunk i: one that is being fetched, or else a new one.
-func (r *remoteFile) plan(i int) chunkRun {
+func (r *Object) plan(i int) chunkRun {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, run := range r.running {
@@ -369,7 +382,7 @@ func (r *remoteFile) plan(i int) chunkRun {
 }
 
 // isKnown reports whether a chunk is here, or about to be. The caller holds mu.
-func (r *remoteFile) isKnown(i int) bool {
+func (r *Object) isKnown(i int) bool {
 	if slices.ContainsFunc(r.running, func(run chunkRun) bool { return run.from <= i && i < run.to }) {
 		return true
 	}
@@ -377,18 +390,18 @@ func (r *remoteFile) isKnown(i int) bool {
 	return here
 }
 
-func (r *remoteFile) ended(run chunkRun) {
+func (r *Object) ended(run chunkRun) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.running = slices.DeleteFunc(r.running, func(other chunkRun) bool { return other == run })
 }
 
 // fetch fetches a run of chunks.
-func (r *remoteFile) fetch(ctx context.Context, run chunkRun) error {
+func (r *Object) fetch(ctx context.Context, run chunkRun) error {
 	chunks := r.head.Chunks[run.from:run.to]
 	off := chunks[0].Off
 	last := &chunks[len(chunks)-1]
-	b, err := r.from.Range(ctx, r.RemoteFile, off, last.Off+last.EncodedSize-off, func(b []byte) error { return proveChunks(b, chunks) })
+	b, err := r.from.Range(ctx, r.File, off, last.Off+last.EncodedSize-off, func(b []byte) error { return proveChunks(b, chunks) })
 	if err != nil {
 		return err
 	}
@@ -398,8 +411,8 @@ func (r *remoteFile) fetch(ctx context.Context, run chunkRun) error {
 	return nil
 }
 
-func (r *remoteFile) fail(err error) error {
-	p := r.place()
+func (r *Object) fail(err error) error {
+	p := r.Place()
 	return fmt.Errorf("encoding key %v, %v: %w", r.Key, &p, err)
 }
 

@@ -1,4 +1,4 @@
-package casc
+package folder
 
 import (
 	"encoding/hex"
@@ -7,21 +7,13 @@ import (
 	"path"
 )
 
-// Detect reports whether a folder looks like something that OpenPath opens. It lists a few
-// folders and reads no file.
-func Detect(dir string) (bool, error) {
-	fsys, err := openFolder(dir)
-	if err != nil {
-		return false, err
-	}
-	return detect(fsys)
-}
-
-func detect(fsys iofs.FS) (bool, error) {
-	if has, err := hasBuildFile(fsys); has || err != nil {
+// Detect reports whether a folder looks like one of a storage. It lists a few folders and reads no
+// file.
+func Detect(fsys iofs.FS) (bool, error) {
+	if has, err := HasBuildFile(fsys); has || err != nil {
 		return has, err
 	}
-	data, err := findData(fsys)
+	data, err := FindData(fsys)
 	if errors.Is(err, iofs.ErrNotExist) {
 		return false, nil
 	}
@@ -41,9 +33,10 @@ func detect(fsys iofs.FS) (bool, error) {
 	return len(files) > 0 || holdsKeys(fsys, archives), err
 }
 
-func hasBuildFile(fsys iofs.FS) (bool, error) {
+// HasBuildFile reports whether a folder has a file that says which build is installed.
+func HasBuildFile(fsys iofs.FS) (bool, error) {
 	for _, f := range buildFiles {
-		if has, err := exists(fsys, f.name); has || err != nil {
+		if has, err := Exists(fsys, f.name); has || err != nil {
 			return has, err
 		}
 	}

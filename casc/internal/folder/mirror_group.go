@@ -1,4 +1,4 @@
-package casc
+package folder
 
 import (
 	"crypto/sha256"
@@ -11,29 +11,20 @@ import (
 
 	"lorefs/casc/index"
 	"lorefs/casc/internal/format"
+	"lorefs/casc/internal/store"
 	"lorefs/casc/keys"
 	"lorefs/internal/cache"
 )
-
-// IndexStore keeps what takes long to compute for the next run. What it loads is checked;
-// its errors are logged and otherwise ignored. It must not change the data that it saves,
-// which stays in use.
-type IndexStore interface {
-	// Load returns what was saved under key, or an error that matches [iofs.ErrNotExist].
-	Load(key string) ([]byte, error)
-	// Save may keep data and write it later, so data must not be changed any more.
-	Save(key string, data []byte) error
-}
 
 // indexFile is a file KEY.index.
 type indexFile struct {
 	path string
 	name keys.Key
-	stamp
+	store.Stamp
 }
 
 // loadGroup makes the table of all indexes, or takes it from the store.
-func (m *mirrorArchives) loadGroup(files []indexFile, store IndexStore, log *slog.Logger) {
+func (m *Mirror) loadGroup(files []indexFile, store cache.Store, log *slog.Logger) {
 	id := cache.ID{Kind: index.GroupKind, Of: m.groupKey(files)}
 	if store != nil {
 		data, err := id.Load(store)
@@ -61,19 +52,19 @@ func (m *mirrorArchives) loadGroup(files []indexFile, store IndexStore, log *slo
 
 // groupKey returns a hash of everything that the table is made from. An index that changes
 // without a trace does no harm, because the places it leads to are checked.
-func (m *mirrorArchives) groupKey(files []indexFile) [32]byte {
+func (m *Mirror) groupKey(files []indexFile) [32]byte {
 	h := sha256.New()
 	for _, c := range m.cdns {
 		fmt.Fprintf(h, "%s\n%s\n", c.Text("archive-group"), c.Text("archives"))
 	}
 	for i := range files {
-		fmt.Fprintf(h, "%v %d %s\n", files[i].name, files[i].size, files[i].modTime.UTC().Format(time.RFC3339Nano))
+		fmt.Fprintf(h, "%v %d %s\n", files[i].name, files[i].Size, files[i].ModTime.UTC().Format(time.RFC3339Nano))
 	}
 	return [32]byte(h.Sum(nil))
 }
 
 // buildGroup reads all indexes, one at a time.
-func (m *mirrorArchives) buildGroup(files []indexFile) *index.GroupBuilder {
+func (m *Mirror) buildGroup(files []indexFile) *index.GroupBuilder {
 	b := index.NewGroupBuilder()
 	for i := range files {
 		if err := m.addIndex(b, &files[i]); err != nil {
@@ -84,7 +75,7 @@ func (m *mirrorArchives) buildGroup(files []indexFile) *index.GroupBuilder {
 }
 
 // addIndex adds the entries of an index. If the index is damaged, addIndex notes a fault.
-func (m *mirrorArchives) addIndex(b *index.GroupBuilder, f *indexFile) error {
+func (m *Mirror) addIndex(b *index.GroupBuilder, f *indexFile) error {
 	data, err := readFile(m.fsys, f.path, format.MaxTable)
 	if err != nil {
 		return err
@@ -107,7 +98,7 @@ func (m *mirrorArchives) addIndex(b *index.GroupBuilder, f *indexFile) error {
 
 // groupOf returns the archives of a group's index: those of the CDN configuration that
 // names it, or of the only configuration.
-func (m *mirrorArchives) groupOf(name keys.Key) ([]keys.Key, error) {
+func (m *Mirror) groupOf(name keys.Key) ([]keys.Key, error) {
 	for _, c := range m.cdns {
 		groups, err := c.Keys("archive-group")
 		if err == nil && slices.Contains(groups, name) || len(m.cdns) == 1 {

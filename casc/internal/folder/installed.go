@@ -1,4 +1,4 @@
-package casc
+package folder
 
 import (
 	"cmp"
@@ -17,17 +17,18 @@ import (
 	"lorefs/blte"
 	"lorefs/casc/index"
 	"lorefs/casc/internal/format"
+	"lorefs/casc/internal/store"
 	"lorefs/casc/keys"
 )
 
-// localArchives are the archives data.NNN of an installed game with their index. The game
+// Installed are the archives data.NNN of an installed game with their index. The game
 // may write to both meanwhile.
-type localArchives struct {
+type Installed struct {
 	fsys iofs.FS
 	dir  string
 	// blocks and numbers are for the index. blocks may be nil.
 	blocks  blte.BlockCache
-	numbers *blockNumbers
+	numbers *store.Numbers
 	now     atomic.Pointer[localState]
 	// refreshing is held while the folder is looked at again. Whoever waits for it uses the
 	// result.
@@ -52,7 +53,7 @@ var absent = &file{}
 type localIdx struct {
 	*index.Idx
 	idxFile
-	stamp
+	store.Stamp
 	src *file
 }
 
@@ -63,8 +64,8 @@ type idxFile struct {
 }
 
 // openLocal opens the index files of a folder.
-func openLocal(fsys iofs.FS, dir string, blocks blte.BlockCache, numbers *blockNumbers) (*localArchives, error) {
-	l := &localArchives{fsys: fsys, dir: dir, blocks: blocks, numbers: numbers}
+func openLocal(fsys iofs.FS, dir string, blocks blte.BlockCache, numbers *store.Numbers) (*Installed, error) {
+	l := &Installed{fsys: fsys, dir: dir, blocks: blocks, numbers: numbers}
 	s, err := l.look(&localState{})
 	if err != nil {
 		return nil, err
@@ -78,7 +79,7 @@ func openLocal(fsys iofs.FS, dir string, blocks blte.BlockCache, numbers *blockN
 
 // look opens those index files of the folder that have changed. Of each bucket the highest
 // version counts. If that is damaged, look notes the fault and takes the next lower one.
-func (l *localArchives) look(before *localState) (*localState, error) {
+func (l *Installed) look(before *localState) (*localState, error) {
 	files, err := idxFiles(l.fsys, l.dir)
 	if err != nil {
 		return nil, err
@@ -129,21 +130,21 @@ func idxFiles(fsys iofs.FS, dir string) ([]idxFile, error) {
 }
 
 // openIdx opens an index file, unless it is the one that was open before.
-func (l *localArchives) openIdx(f idxFile, before *localIdx) (*localIdx, error) {
+func (l *Installed) openIdx(f idxFile, before *localIdx) (*localIdx, error) {
 	name := path.Join(l.dir, f.name)
 	// Take the stamp first, so that a later write is noticed the next time.
 	st, err := stampOf(l.fsys, name)
 	if err != nil {
 		return nil, err
 	}
-	if before != nil && before.idxFile == f && before.same(st) {
+	if before != nil && before.idxFile == f && before.Same(st) {
 		return before, nil
 	}
 	src, err := openFile(l.fsys, name)
 	if err != nil {
 		return nil, err
 	}
-	x, err := index.NewIdx(src, src.size, index.IdxOptions{Blocks: l.blocks, FirstBlock: l.numbers.fresh()})
+	x, err := index.NewIdx(src, src.Size, index.IdxOptions{Blocks: l.blocks, FirstBlock: l.numbers.Fresh()})
 	if err == nil && x.Bucket != f.bucket {
 		err = index.IdxFormat.Bad(10, "bucket %x", x.Bucket)
 	}
@@ -153,8 +154,8 @@ func (l *localArchives) openIdx(f idxFile, before *localIdx) (*localIdx, error) 
 	return &localIdx{x, f, st, src}, nil
 }
 
-// refresh looks at the folder again. It returns false if nothing has changed.
-func (l *localArchives) refresh() (bool, error) {
+// Refresh looks at the folder again. It returns false if nothing has changed.
+func (l *Installed) Refresh() (bool, error) {
 	l.refreshing.Lock()
 	defer l.refreshing.Unlock()
 	before := l.now.Load()
@@ -193,7 +194,7 @@ func (s *localState) written() bool {
 			continue
 		}
 		now, err := stampOf(s.fsys, path.Join(s.dir, archiveName(n)))
-		if (err != nil) != (f == absent) || err == nil && !now.same(f.stamp) {
+		if (err != nil) != (f == absent) || err == nil && !now.Same(f.Stamp) {
 			return true
 		}
 	}
@@ -229,25 +230,26 @@ func (s *localState) entries(key []byte) iter.Seq2[index.IdxEntry, error] {
 	}
 }
 
-func (l *localArchives) has(key []byte) (bool, error) {
+// Has implements [store.Archives].
+func (l *Installed) Has(key []byte) (bool, error) {
 	s := l.now.Load()
 	for e, err := range s.entries(key) {
 		if err == nil {
 			_, err = s.archive(e.Archive)
 		}
-		if !errors.Is(err, ErrNotLocal) {
+		if !errors.Is(err, format.ErrNotLocal) {
 			return err == nil, err
 		}
 	}
 	return false, nil
 }
 
-// find returns the newest place that can hold the file.
-func (l *localArchives) find(_ context.Context, key []byte) (place, error) {
+// Find returns the newest place that can hold the file.
+func (l *Installed) Find(_ context.Context, key []byte) (store.File, error) {
 	s := l.now.Load()
 	var first error
 	for e, err := range s.entries(key) {
-		var p place
+		var p store.File
 		if err == nil {
 			p, err = s.place(e.Location)
 		}
@@ -257,12 +259,13 @@ func (l *localArchives) find(_ context.Context, key []byte) (place, error) {
 		first = cmp.Or(first, err)
 	}
 	if b := index.Bucket(keys.Short(key)); first == nil && s.indexes[b] == nil {
-		first = fmt.Errorf("bucket %x has no index: %w", b, ErrNotLocal)
+		first = fmt.Errorf("bucket %x has no index: %w", b, format.ErrNotLocal)
 	}
-	return place{}, fmt.Errorf("encoding key %x: %w", key, cmp.Or(first, ErrNotLocal))
+	return store.File{}, fmt.Errorf("encoding key %x: %w", key, cmp.Or(first, format.ErrNotLocal))
 }
 
-func (l *localArchives) others(key []byte) (all []place) {
+// Others implements [store.Archives].
+func (l *Installed) Others(key []byte) (all []store.File) {
 	s := l.now.Load()
 	for e, err := range s.entries(key) {
 		if err != nil {
@@ -276,21 +279,21 @@ func (l *localArchives) others(key []byte) (all []place) {
 }
 
 // place returns the place that an entry of the index leads to.
-func (s *localState) place(at index.Location) (place, error) {
+func (s *localState) place(at index.Location) (store.File, error) {
 	f, err := s.archive(at.Archive)
 	if err != nil {
-		return place{}, err
+		return store.File{}, err
 	}
-	if at.Off > f.size || at.Size > f.size-at.Off {
-		return place{}, &FormatError{
+	if at.Off > f.Size || at.Size > f.Size-at.Off {
+		return store.File{}, &format.Error{
 			Format: archiveName(at.Archive), Off: at.Off,
-			What: fmt.Sprintf("a span of %d bytes, the archive has %d", at.Size, f.size),
+			What: fmt.Sprintf("a span of %d bytes, the archive has %d", at.Size, f.Size),
 		}
 	}
 	size := at.Size - index.SpanHeaderSize
-	return place{
-		ReaderAt: io.NewSectionReader(f, at.Off+index.SpanHeaderSize, size), size: size,
-		file: archiveName(at.Archive), off: at.Off + index.SpanHeaderSize,
+	return store.File{
+		ReaderAt: io.NewSectionReader(f, at.Off+index.SpanHeaderSize, size), Size: size,
+		In: archiveName(at.Archive), Off: at.Off + index.SpanHeaderSize,
 	}, nil
 }
 
@@ -319,12 +322,13 @@ func (s *localState) archive(n int) (*file, error) {
 		}
 	}
 	if f == absent {
-		return nil, fmt.Errorf("no %s: %w", archiveName(n), ErrNotLocal)
+		return nil, fmt.Errorf("no %s: %w", archiveName(n), format.ErrNotLocal)
 	}
 	return f, nil
 }
 
-func (l *localArchives) spans(context.Context) (all []spanEntry, faults []error) {
+// Spans implements [store.Archives].
+func (l *Installed) Spans(context.Context) (all []store.Entry, faults []error) {
 	for _, x := range l.now.Load().indexes {
 		if x == nil {
 			continue
@@ -335,21 +339,34 @@ func (l *localArchives) spans(context.Context) (all []spanEntry, faults []error)
 				break
 			}
 			if e.Local() {
-				s := spanEntry{keySize: len(e.Key), at: Place{e.Archive, e.Off}, size: e.Size}
-				copy(s.key[:], e.Key[:])
+				s := store.Entry{KeySize: len(e.Key), Location: e.Location}
+				copy(s.Key[:], e.Key[:])
 				all = append(all, s)
 			}
 		}
 	}
-	sortSpans(all)
+	store.Sort(all)
 	return all, faults
 }
 
-func (l *localArchives) at(_ context.Context, e *spanEntry) (place, error) {
-	return l.now.Load().place(index.Location{Archive: e.at.Archive, Off: e.at.Off, Size: e.size})
+// At implements [store.Archives].
+func (l *Installed) At(_ context.Context, e *store.Entry) (store.File, error) {
+	return l.now.Load().place(e.Location)
 }
 
-func (l *localArchives) shmem() (*index.Shmem, error) {
+// Open yields the index files in use, by bucket.
+func (l *Installed) Open() iter.Seq2[int, *index.Idx] {
+	return func(yield func(int, *index.Idx) bool) {
+		for b, x := range l.now.Load().indexes {
+			if x != nil && !yield(b, x.Idx) {
+				return
+			}
+		}
+	}
+}
+
+// Shmem implements [store.Archives].
+func (l *Installed) Shmem() (*index.Shmem, error) {
 	data, err := readFile(l.fsys, path.Join(l.dir, "shmem"), format.MaxText)
 	if err != nil {
 		return nil, err
@@ -359,15 +376,16 @@ func (l *localArchives) shmem() (*index.Shmem, error) {
 
 // indices looks for the folder of the CDN's indexes, which lies beside that of the archives. It
 // returns "" if there is none.
-func (l *localArchives) indices() (string, error) {
+func (l *Installed) indices() (string, error) {
 	name := path.Join(path.Dir(l.dir), "indices")
-	if has, err := exists(l.fsys, name); !has || err != nil {
+	if has, err := Exists(l.fsys, name); !has || err != nil {
 		return "", err
 	}
 	return name, nil
 }
 
-func (l *localArchives) indexNames() ([]keys.Key, error) {
+// IndexNames implements [store.Archives].
+func (l *Installed) IndexNames() ([]keys.Key, error) {
 	dir, err := l.indices()
 	if err != nil || dir == "" {
 		return nil, err
@@ -387,23 +405,27 @@ func (l *localArchives) indexNames() ([]keys.Key, error) {
 	return names, nil
 }
 
-func (l *localArchives) readIndex(_ context.Context, name keys.Key) (*index.Archive, error) {
+// ReadIndex implements [store.Archives].
+func (l *Installed) ReadIndex(_ context.Context, name keys.Key) (*index.Archive, error) {
 	dir, err := l.indices()
 	if err != nil {
 		return nil, err
 	}
 	file := path.Join(dir, name.String()+indexSuffix)
-	if has, err := exists(l.fsys, file); dir == "" || !has || err != nil {
-		return nil, cmp.Or(err, fmt.Errorf("index %v: %w", name, ErrNotFound))
+	if has, err := Exists(l.fsys, file); dir == "" || !has || err != nil {
+		return nil, cmp.Or(err, fmt.Errorf("index %v: %w", name, format.ErrNotFound))
 	}
 	return readNamedIndex(l.fsys, file, name)
 }
 
-func (l *localArchives) diskSize() int64 { return sizeOf(l.fsys, l.dir) }
+// DiskSize implements [store.Archives].
+func (l *Installed) DiskSize() int64 { return sizeOf(l.fsys, l.dir) }
 
-func (l *localArchives) problems() []error { return l.now.Load().faults }
+// Problems implements [store.Archives].
+func (l *Installed) Problems() []error { return l.now.Load().faults }
 
-func (l *localArchives) Close() error {
+// Close implements [io.Closer].
+func (l *Installed) Close() error {
 	s := l.now.Load()
 	var errs []error
 	for _, x := range s.indexes {

@@ -1,4 +1,4 @@
-package casc
+package folder
 
 import (
 	"errors"
@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-	"time"
 
+	"lorefs/casc/internal/store"
 	"lorefs/internal/readat"
 	"lorefs/internal/shown"
 )
@@ -20,25 +20,17 @@ import (
 type file struct {
 	io.ReaderAt
 	io.Closer
-	stamp
-}
-
-// stamp is what changes of a file when somebody writes to it.
-type stamp struct {
-	size    int64
-	modTime time.Time
+	store.Stamp
 }
 
 // stampOf returns the stamp of the file that name leads to now.
-func stampOf(fsys iofs.FS, name string) (stamp, error) {
+func stampOf(fsys iofs.FS, name string) (store.Stamp, error) {
 	info, err := iofs.Stat(fsys, name)
 	if err != nil {
-		return stamp{}, fmt.Errorf("casc: %w", err)
+		return store.Stamp{}, fmt.Errorf("casc: %w", err)
 	}
-	return stamp{info.Size(), info.ModTime()}, nil
+	return store.Stamp{Size: info.Size(), ModTime: info.ModTime()}, nil
 }
-
-func (s stamp) same(other stamp) bool { return s.size == other.size && s.modTime.Equal(other.modTime) }
 
 // openFile opens a file of a source, which must be a regular file. It checks that first,
 // because opening a pipe would wait for a writer.
@@ -64,7 +56,7 @@ func openFile(fsys iofs.FS, name string) (*file, error) {
 	if !ok {
 		return nil, errors.Join(fmt.Errorf("casc: %s: no file that can be read from anywhere", name), f.Close())
 	}
-	return &file{r, f, stamp{info.Size(), info.ModTime()}}, nil
+	return &file{r, f, store.Stamp{Size: info.Size(), ModTime: info.ModTime()}}, nil
 }
 
 func regular(name string, info iofs.FileInfo) error {
@@ -97,21 +89,21 @@ func readFile(fsys iofs.FS, name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	if f.size > limit {
-		return nil, fmt.Errorf("casc: %s: %d bytes, more than the %d that are read", name, f.size, limit)
+	if f.Size > limit {
+		return nil, fmt.Errorf("casc: %s: %d bytes, more than the %d that are read", name, f.Size, limit)
 	}
-	b := make([]byte, f.size)
+	b := make([]byte, f.Size)
 	if err := readat.Full(f, b, 0); err != nil {
 		return nil, fmt.Errorf("casc: %s: %w", name, err)
 	}
 	return b, nil
 }
 
-// openFolder opens a folder of the operating system, and finds its files in any case. It
+// Open opens a folder of the operating system, and finds its files in any case. It
 // follows links wherever they lead, because people keep game data on other disks. That is safe
 // since all content is checked by its MD5: a link to another file only makes one that can't be
 // read.
-func openFolder(dir string) (fsys anyCase, err error) {
+func Open(dir string) (fsys AnyCase, err error) {
 	info, err := os.Stat(dir)
 	if err == nil && !info.IsDir() {
 		err = &iofs.PathError{Op: "open", Path: dir, Err: syscall.ENOTDIR}
@@ -123,7 +115,7 @@ func openFolder(dir string) (fsys anyCase, err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return fsys, fmt.Errorf("casc: %w", err)
 	}
-	return anyCase{os.DirFS(dir)}, nil
+	return AnyCase{os.DirFS(dir)}, nil
 }
 
 // maxKeyFolders is how many folders deep files named by their keys lie: ab/cd/KEY.
@@ -159,25 +151,26 @@ func walkBelow(fsys iofs.FS, dir string, depth int, visit func(name string), fau
 	}
 }
 
-// anyCase finds files whatever the case of their names and folders. Games are made for systems
+// AnyCase finds files whatever the case of their names and folders. Games are made for systems
 // that ignore it, and their copies on others may have names in any.
-type anyCase struct{ iofs.FS }
+type AnyCase struct{ iofs.FS }
 
-func (a anyCase) Open(name string) (iofs.File, error) { return inAnyCase(a, name, a.FS.Open) }
+// Open implements [iofs.FS].
+func (a AnyCase) Open(name string) (iofs.File, error) { return inAnyCase(a, name, a.FS.Open) }
 
 // Stat implements [iofs.StatFS].
-func (a anyCase) Stat(name string) (iofs.FileInfo, error) {
+func (a AnyCase) Stat(name string) (iofs.FileInfo, error) {
 	return inAnyCase(a, name, func(name string) (iofs.FileInfo, error) { return iofs.Stat(a.FS, name) })
 }
 
 // ReadDir implements [iofs.ReadDirFS].
-func (a anyCase) ReadDir(name string) ([]iofs.DirEntry, error) {
+func (a AnyCase) ReadDir(name string) ([]iofs.DirEntry, error) {
 	return inAnyCase(a, name, func(name string) ([]iofs.DirEntry, error) { return iofs.ReadDir(a.FS, name) })
 }
 
 // inAnyCase calls do with name, and if there is no such file with the name of one that differs in
 // case only.
-func inAnyCase[T any](a anyCase, name string, do func(string) (T, error)) (T, error) {
+func inAnyCase[T any](a AnyCase, name string, do func(string) (T, error)) (T, error) {
 	v, err := do(name)
 	if !errors.Is(err, iofs.ErrNotExist) {
 		return v, err
@@ -193,7 +186,7 @@ func inAnyCase[T any](a anyCase, name string, do func(string) (T, error)) (T, er
 }
 
 // find returns the name that a file has.
-func (a anyCase) find(name string) (string, error) {
+func (a AnyCase) find(name string) (string, error) {
 	at := "."
 	for part := range strings.SplitSeq(name, "/") {
 		next := path.Join(at, part)
@@ -209,7 +202,7 @@ func (a anyCase) find(name string) (string, error) {
 	return at, nil
 }
 
-func (a anyCase) findEntry(dir, name string) (string, error) {
+func (a AnyCase) findEntry(dir, name string) (string, error) {
 	entries, err := iofs.ReadDir(a.FS, dir)
 	if err != nil {
 		return "", err
@@ -222,8 +215,8 @@ func (a anyCase) findEntry(dir, name string) (string, error) {
 	return "", iofs.ErrNotExist
 }
 
-// exists reports whether there is a file or folder. A link that leads nowhere is none.
-func exists(fsys iofs.FS, name string) (bool, error) {
+// Exists reports whether there is a file or folder. A link that leads nowhere is none.
+func Exists(fsys iofs.FS, name string) (bool, error) {
 	_, err := iofs.Stat(fsys, name)
 	switch {
 	case errors.Is(err, iofs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
@@ -237,11 +230,11 @@ func exists(fsys iofs.FS, name string) (bool, error) {
 // dataFolders are the folders of an install that may have its archives.
 var dataFolders = []string{"data/casc", "Data", "SC2Data", "HeroesData", "BNTData", "."}
 
-// findData looks for the folder with the configurations and the archives.
-func findData(fsys iofs.FS) (string, error) {
+// FindData looks for the folder with the configurations and the archives.
+func FindData(fsys iofs.FS) (string, error) {
 	for _, folder := range dataFolders {
 		config := path.Join(folder, "config")
-		has, err := exists(fsys, config)
+		has, err := Exists(fsys, config)
 		if err != nil {
 			return "", err
 		}
@@ -257,7 +250,7 @@ func findData(fsys iofs.FS) (string, error) {
 func findArchives(fsys iofs.FS, data string) (string, error) {
 	for _, name := range []string{"data", "darch"} {
 		at := path.Join(data, name)
-		if has, err := exists(fsys, at); has || err != nil {
+		if has, err := Exists(fsys, at); has || err != nil {
 			return at, err
 		}
 	}

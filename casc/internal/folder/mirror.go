@@ -1,4 +1,4 @@
-package casc
+package folder
 
 import (
 	"bytes"
@@ -17,12 +17,15 @@ import (
 
 	"lorefs/casc/config"
 	"lorefs/casc/index"
+	"lorefs/casc/internal/format"
+	"lorefs/casc/internal/store"
 	"lorefs/casc/keys"
+	"lorefs/internal/cache"
 )
 
-// mirrorArchives is a folder as CDNs have it: data/ab/cd/KEY for archives and loose files,
+// Mirror is a folder as CDNs have it: data/ab/cd/KEY for archives and loose files,
 // data/ab/cd/KEY.index for the indexes of archives.
-type mirrorArchives struct {
+type Mirror struct {
 	fsys iofs.FS
 	dir  string
 	// cdns are the CDN configurations, which list the archives of groups.
@@ -51,8 +54,8 @@ const indexSuffix = ".index"
 const maxOpen = 256
 
 // openMirror looks for all files of a folder, and reads the indexes. store may be nil.
-func openMirror(fsys iofs.FS, dir string, cdns []*config.Config, store IndexStore, log *slog.Logger) *mirrorArchives {
-	m := &mirrorArchives{
+func openMirror(fsys iofs.FS, dir string, cdns []*config.Config, store cache.Store, log *slog.Logger) *Mirror {
+	m := &Mirror{
 		fsys: fsys, dir: dir, cdns: cdns,
 		files: map[keys.Short]keys.Key{}, indexed: map[keys.Key]bool{}, open: map[keys.Key]*file{},
 	}
@@ -74,7 +77,7 @@ func openMirror(fsys iofs.FS, dir string, cdns []*config.Config, store IndexStor
 			fault(err)
 			return
 		}
-		indexes = append(indexes, indexFile{path: name, name: key, stamp: st})
+		indexes = append(indexes, indexFile{path: name, name: key, Stamp: st})
 	}, fault)
 	m.loadGroup(indexes, store, log)
 	m.here = make([]bool, len(m.group.Archives))
@@ -85,17 +88,18 @@ func openMirror(fsys iofs.FS, dir string, cdns []*config.Config, store IndexStor
 	return m
 }
 
-func (m *mirrorArchives) path(key keys.Key) string {
+func (m *Mirror) path(key keys.Key) string {
 	return path.Join(path.Dir(m.dir), config.Path(path.Base(m.dir), key))
 }
 
 // file looks for an archive or loose file by its key or the first bytes of it.
-func (m *mirrorArchives) file(key []byte) (keys.Key, bool) {
+func (m *Mirror) file(key []byte) (keys.Key, bool) {
 	f, ok := m.files[keys.Short(key)]
 	return f, ok && bytes.HasPrefix(f[:], key)
 }
 
-func (m *mirrorArchives) has(key []byte) (bool, error) {
+// Has implements [store.Archives].
+func (m *Mirror) Has(key []byte) (bool, error) {
 	for i := range m.group.Find(keys.Short(key)) {
 		if m.here[m.group.Entry(i).Archive] {
 			return true, nil
@@ -105,8 +109,8 @@ func (m *mirrorArchives) has(key []byte) (bool, error) {
 	return ok, nil
 }
 
-// find returns the first place that can hold the file.
-func (m *mirrorArchives) find(_ context.Context, key []byte) (place, error) {
+// Find returns the first place that can hold the file.
+func (m *Mirror) Find(_ context.Context, key []byte) (store.File, error) {
 	var first error
 	for i := range m.group.Find(keys.Short(key)) {
 		e := m.group.Entry(i)
@@ -122,10 +126,11 @@ func (m *mirrorArchives) find(_ context.Context, key []byte) (place, error) {
 	if _, ok := m.file(key); ok || first == nil {
 		return m.findLoose(key)
 	}
-	return place{}, fmt.Errorf("encoding key %x: %w", key, first)
+	return store.File{}, fmt.Errorf("encoding key %x: %w", key, first)
 }
 
-func (m *mirrorArchives) others(key []byte) (all []place) {
+// Others implements [store.Archives].
+func (m *Mirror) Others(key []byte) (all []store.File) {
 	for i := range m.group.Find(keys.Short(key)) {
 		if e := m.group.Entry(i); m.here[e.Archive] {
 			if p, err := m.placeOf(e); err == nil {
@@ -140,35 +145,35 @@ func (m *mirrorArchives) others(key []byte) (all []place) {
 }
 
 // placeOf returns the place of an entry of an index.
-func (m *mirrorArchives) placeOf(e index.GroupEntry) (place, error) {
+func (m *Mirror) placeOf(e index.GroupEntry) (store.File, error) {
 	archive := m.group.Archives[e.Archive]
 	f, err := m.archive(archive)
 	if err != nil {
-		return place{}, err
+		return store.File{}, err
 	}
-	if e.Off > f.size || e.Size > f.size-e.Off {
-		return place{}, &FormatError{
+	if e.Off > f.Size || e.Size > f.Size-e.Off {
+		return store.File{}, &format.Error{
 			Format: "archive " + archive.String(), Off: e.Off,
-			What: fmt.Sprintf("a file of %d bytes, the archive has %d", e.Size, f.size),
+			What: fmt.Sprintf("a file of %d bytes, the archive has %d", e.Size, f.Size),
 		}
 	}
-	return place{
-		ReaderAt: io.NewSectionReader(f, e.Off, e.Size), size: e.Size, file: m.path(archive), off: e.Off,
+	return store.File{
+		ReaderAt: io.NewSectionReader(f, e.Off, e.Size), Size: e.Size, In: m.path(archive), Off: e.Off,
 	}, nil
 }
 
 // findLoose looks for a loose file.
-func (m *mirrorArchives) findLoose(key []byte) (place, error) {
+func (m *Mirror) findLoose(key []byte) (store.File, error) {
 	loose, ok := m.file(key)
 	if !ok {
-		return place{}, fmt.Errorf("encoding key %x: %w", key, ErrNotLocal)
+		return store.File{}, fmt.Errorf("encoding key %x: %w", key, format.ErrNotLocal)
 	}
 	f := reopened{m.fsys, m.path(loose)}
 	info, err := iofs.Stat(f.fsys, f.name)
 	if err != nil {
-		return place{}, fmt.Errorf("encoding key %x: %w", key, err)
+		return store.File{}, fmt.Errorf("encoding key %x: %w", key, err)
 	}
-	return place{ReaderAt: f, size: info.Size(), file: f.name}, nil
+	return store.File{ReaderAt: f, Size: info.Size(), In: f.name}, nil
 }
 
 // reopened is a file that is open only while it is read, because there may be many.
@@ -187,7 +192,7 @@ func (r reopened) ReadAt(p []byte, off int64) (int, error) {
 }
 
 // archive opens an archive when it is first needed.
-func (m *mirrorArchives) archive(key keys.Key) (*file, error) {
+func (m *Mirror) archive(key keys.Key) (*file, error) {
 	m.mu.Lock()
 	f, ok := m.open[key]
 	m.mu.Unlock()
@@ -207,20 +212,20 @@ func (m *mirrorArchives) archive(key keys.Key) (*file, error) {
 	}
 	m.mu.Unlock()
 	if !ok {
-		other = &file{ReaderAt: reopened{m.fsys, m.path(key)}, stamp: f.stamp}
+		other = &file{ReaderAt: reopened{m.fsys, m.path(key)}, Stamp: f.Stamp}
 	}
 	return other, f.Close()
 }
 
-// refresh lets go of archives that were written to. It does not look for files that came or
+// Refresh lets go of archives that were written to. It does not look for files that came or
 // went, because a CDN never changes what it has under a key.
-func (m *mirrorArchives) refresh() (bool, error) {
+func (m *Mirror) Refresh() (bool, error) {
 	m.mu.Lock()
 	open := maps.Clone(m.open)
 	m.mu.Unlock()
 	changed := false
 	for key, f := range open {
-		if now, err := stampOf(m.fsys, m.path(key)); err == nil && now.same(f.stamp) {
+		if now, err := stampOf(m.fsys, m.path(key)); err == nil && now.Same(f.Stamp) {
 			continue
 		}
 		changed = true
@@ -234,8 +239,8 @@ func (m *mirrorArchives) refresh() (bool, error) {
 	return changed, nil
 }
 
-// spans returns the files of all local archives, and then the loose files.
-func (m *mirrorArchives) spans(context.Context) (all []spanEntry, faults []error) {
+// Spans returns the files of all local archives, and then the loose files.
+func (m *Mirror) Spans(context.Context) (all []store.Entry, faults []error) {
 	local := slices.SortedFunc(maps.Values(m.files), keys.Key.Compare)
 	number := make(map[keys.Key]int, len(local))
 	for i, k := range local {
@@ -246,46 +251,50 @@ func (m *mirrorArchives) spans(context.Context) (all []spanEntry, faults []error
 		if !m.here[e.Archive] {
 			continue
 		}
-		at := Place{number[m.group.Archives[e.Archive]], e.Off}
-		all = append(all, spanEntry{keySize: len(e.Key), index: i, at: at, size: e.Size})
-		copy(all[len(all)-1].key[:], e.Key[:])
+		at := index.Location{Archive: number[m.group.Archives[e.Archive]], Off: e.Off, Size: e.Size}
+		all = append(all, store.Entry{KeySize: len(e.Key), Index: i, Location: at})
+		copy(all[len(all)-1].Key[:], e.Key[:])
 	}
 	for i, k := range local {
 		if !m.indexed[k] {
-			all = append(all, spanEntry{key: k, keySize: len(k), index: loose, at: Place{len(local) + i, 0}})
+			all = append(all, store.Entry{Key: k, KeySize: len(k), Index: store.Loose, Location: index.Location{Archive: len(local) + i}})
 		}
 	}
-	sortSpans(all)
+	store.Sort(all)
 	return all, nil
 }
 
-// loose stands for a file that is in no record of the group.
-const loose = -1
-
-func (m *mirrorArchives) at(_ context.Context, e *spanEntry) (place, error) {
-	if e.index == loose {
-		return m.findLoose(e.key[:e.keySize])
+// At implements [store.Archives].
+func (m *Mirror) At(_ context.Context, e *store.Entry) (store.File, error) {
+	if e.Index == store.Loose {
+		return m.findLoose(e.Key[:e.KeySize])
 	}
-	return m.placeOf(m.group.Entry(e.index))
+	return m.placeOf(m.group.Entry(e.Index))
 }
 
-func (m *mirrorArchives) shmem() (*index.Shmem, error) {
+// Shmem implements [store.Archives].
+func (m *Mirror) Shmem() (*index.Shmem, error) {
 	return nil, fmt.Errorf("casc: a mirror has no shmem: %w", iofs.ErrNotExist)
 }
 
-func (m *mirrorArchives) indexNames() ([]keys.Key, error) {
+// IndexNames implements [store.Archives].
+func (m *Mirror) IndexNames() ([]keys.Key, error) {
 	return slices.SortedFunc(slices.Values(m.group.Indexes), keys.Key.Compare), nil
 }
 
-func (m *mirrorArchives) readIndex(_ context.Context, name keys.Key) (*index.Archive, error) {
+// ReadIndex implements [store.Archives].
+func (m *Mirror) ReadIndex(_ context.Context, name keys.Key) (*index.Archive, error) {
 	return readNamedIndex(m.fsys, m.path(name)+indexSuffix, name)
 }
 
-func (m *mirrorArchives) diskSize() int64 { return sizeOf(m.fsys, m.dir) }
+// DiskSize implements [store.Archives].
+func (m *Mirror) DiskSize() int64 { return sizeOf(m.fsys, m.dir) }
 
-func (m *mirrorArchives) problems() []error { return m.faults }
+// Problems implements [store.Archives].
+func (m *Mirror) Problems() []error { return m.faults }
 
-func (m *mirrorArchives) Close() error {
+// Close implements [io.Closer].
+func (m *Mirror) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var errs []error

@@ -1,4 +1,4 @@
-package casc
+package far
 
 import (
 	"cmp"
@@ -39,7 +39,7 @@ type fileRow struct {
 }
 
 // hold keeps a file until the next one is read, if it will be read again.
-func (r *fileRow) hold(f *remoteFile) {
+func (r *fileRow) hold(f *Object) {
 	f.held = r.again[f.Key.Short()]
 	now := &f.Key
 	if !f.held {
@@ -60,11 +60,7 @@ type remoteRows struct {
 // given by the beginnings of their keys. It returns their numbers in rows. The files of a row
 // are fetched together when the first of them is opened, so one reader should read all of
 // them, in their order; several rows may be read at the same time. The next call forgets them.
-func (s *Storage) Rows(ctx context.Context, keys [][]byte) ([][]int, error) {
-	a, err := s.remote()
-	if err != nil {
-		return nil, err
-	}
+func (a *Archives) Rows(ctx context.Context, keys [][]byte) ([][]int, error) {
 	t, err := a.indexes.get(ctx)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -150,7 +146,7 @@ func (r *remoteRows) row(e *index.GroupEntry) *fileRow {
 // bring fetches the row of a file, and returns it, or nil if it is in none. The error is why the
 // context has ended: what did not come is fetched alone, which tells why it can't be had. If that is
 // true of the whole row, one try is enough for each.
-func (a *remoteArchives) bring(ctx context.Context, archive keys.Key, e index.GroupEntry) (*fileRow, error) {
+func (a *Archives) bring(ctx context.Context, archive keys.Key, e index.GroupEntry) (*fileRow, error) {
 	row := a.rows.row(&e)
 	if row == nil || len(row.files) == 1 || row.brought.Load() {
 		return row, nil
@@ -166,12 +162,12 @@ func (a *remoteArchives) bring(ctx context.Context, archive keys.Key, e index.Gr
 }
 
 // bringRow fetches a row, and keeps what came until it is read.
-func (a *remoteArchives) bringRow(ctx context.Context, archive keys.Key, row *fileRow) {
+func (a *Archives) bringRow(ctx context.Context, archive keys.Key, row *fileRow) {
 	x, err := a.indexes.read(ctx, archive)
 	if err != nil {
 		return
 	}
-	var files []RemoteFile
+	var files []File
 	for i := range row.files {
 		// The table has only the beginnings of keys.
 		e, _, ok := x.Find(row.files[i].Key[:])
@@ -179,7 +175,7 @@ func (a *remoteArchives) bringRow(ctx context.Context, archive keys.Key, row *fi
 			continue
 		}
 		_, named := a.named[row.files[i].Key]
-		files = append(files, RemoteFile{Key: e.Key, Archive: archive, Off: e.Off, Size: e.Size, Own: named})
+		files = append(files, File{Key: e.Key, Archive: archive, Off: e.Off, Size: e.Size, Own: named})
 	}
 	if len(files) == 0 {
 		return

@@ -1,4 +1,4 @@
-package casc
+package far
 
 import (
 	"context"
@@ -7,45 +7,38 @@ import (
 	"slices"
 
 	"lorefs/casc/index"
+	"lorefs/casc/internal/format"
 	"lorefs/casc/keys"
 )
 
-// StoredFile is an encoded file of a storage that is far away, as it is there. All of it that
+// Stored is an encoded file of a storage that is far away, as it is there. All of it that
 // is read is proven.
-type StoredFile struct {
-	RemoteFile
-	file *remoteFile
+type Stored struct {
+	File
+	file *Object
 }
 
 // ReadAtContext reads the encoded file, as readat.Waiting wants it.
-func (f *StoredFile) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
+func (f *Stored) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
 	return f.file.ReadAtContext(ctx, p, off)
 }
 
 // Stored opens the encoded file whose key begins with prefix, of a storage that is far away.
-func (s *Storage) Stored(ctx context.Context, prefix []byte) (*StoredFile, error) {
-	a, err := s.remote()
-	if err != nil {
-		return nil, err
-	}
-	f, err := a.file(ctx, prefix)
+func (a *Archives) Stored(ctx context.Context, prefix []byte) (*Stored, error) {
+	f, err := a.Open(ctx, prefix)
 	if err != nil {
 		return nil, fmt.Errorf("casc: %w", err)
 	}
-	return &StoredFile{f.RemoteFile, f}, nil
+	return &Stored{f.File, f}, nil
 }
 
 // Locate returns the encoded file whose key begins with prefix, of at least keys.ShortSize bytes, as
 // the indexes of a storage that is far away list it. It reads nothing of the file. If no index has
 // it the error matches ErrNotFound.
-func (s *Storage) Locate(ctx context.Context, prefix []byte) (RemoteFile, error) {
-	a, err := s.remote()
-	if err != nil {
-		return RemoteFile{}, err
-	}
+func (a *Archives) Locate(ctx context.Context, prefix []byte) (File, error) {
 	t, err := a.indexes.get(ctx)
 	if err != nil {
-		return RemoteFile{}, fmt.Errorf("casc: %w", err)
+		return File{}, fmt.Errorf("casc: %w", err)
 	}
 	why := t.unread()
 	for i := range t.group.Find(keys.Short(prefix)) {
@@ -56,27 +49,23 @@ func (s *Storage) Locate(ctx context.Context, prefix []byte) (RemoteFile, error)
 			continue
 		}
 		if e, _, ok := x.Find(prefix); ok {
-			return RemoteFile{Key: e.Key, Archive: archive, Off: e.Off, Size: e.Size}, nil
+			return File{Key: e.Key, Archive: archive, Off: e.Off, Size: e.Size}, nil
 		}
 	}
 	if t.loose != nil {
 		if e, _, ok := t.loose.Find(prefix); ok {
-			return RemoteFile{Key: e.Key, Size: e.Size}, nil
+			return File{Key: e.Key, Size: e.Size}, nil
 		}
 	}
 	if why != nil {
-		return RemoteFile{}, fmt.Errorf("casc: encoding key %x: %w", prefix, why)
+		return File{}, fmt.Errorf("casc: encoding key %x: %w", prefix, why)
 	}
-	return RemoteFile{}, fmt.Errorf("casc: encoding key %x: %w", prefix, ErrNotFound)
+	return File{}, fmt.Errorf("casc: encoding key %x: %w", prefix, format.ErrNotFound)
 }
 
 // Named returns the encoding keys of what the build configuration names, of a storage that is
 // far away.
-func (s *Storage) Named() ([]keys.Key, error) {
-	a, err := s.remote()
-	if err != nil {
-		return nil, err
-	}
+func (a *Archives) Named() ([]keys.Key, error) {
 	var named []keys.Key
 	for _, n := range slices.Collect(maps.Values(a.named)) {
 		named = append(named, n.key)
@@ -87,11 +76,7 @@ func (s *Storage) Named() ([]keys.Key, error) {
 
 // ArchiveOf returns the archive that has the encoded file whose key begins with prefix, or zero
 // if none has it.
-func (s *Storage) ArchiveOf(ctx context.Context, prefix []byte) (keys.Key, error) {
-	a, err := s.remote()
-	if err != nil {
-		return keys.Key{}, err
-	}
+func (a *Archives) ArchiveOf(ctx context.Context, prefix []byte) (keys.Key, error) {
 	t, err := a.indexes.get(ctx)
 	if err != nil {
 		return keys.Key{}, fmt.Errorf("casc: %w", err)
@@ -103,11 +88,7 @@ func (s *Storage) ArchiveOf(ctx context.Context, prefix []byte) (keys.Key, error
 }
 
 // IndexData returns an index of a storage that is far away, as it is there.
-func (s *Storage) IndexData(ctx context.Context, archive keys.Key) ([]byte, error) {
-	a, err := s.remote()
-	if err != nil {
-		return nil, err
-	}
+func (a *Archives) IndexData(ctx context.Context, archive keys.Key) ([]byte, error) {
 	return a.from.Index(ctx, archive, func(data []byte) error {
 		_, err := index.ParseNamed(data, archive)
 		return err
@@ -116,15 +97,11 @@ func (s *Storage) IndexData(ctx context.Context, archive keys.Key) ([]byte, erro
 
 // ArchivePart returns a part of an archive: all bytes of some files, in the order of their
 // places, and between them. Each file is proven by its key.
-func (s *Storage) ArchivePart(ctx context.Context, archive keys.Key, files []index.ArchiveEntry) ([]byte, error) {
-	a, err := s.remote()
-	if err != nil {
-		return nil, err
-	}
+func (a *Archives) ArchivePart(ctx context.Context, archive keys.Key, files []index.ArchiveEntry) ([]byte, error) {
 	last := &files[len(files)-1]
 	end := last.Off + last.Size
 	off := files[0].Off
-	f := RemoteFile{Key: archive, Size: end}
+	f := File{Key: archive, Size: end}
 	return a.from.Range(ctx, f, off, end-off, func(b []byte) error { return ProveFiles(b, off, files) })
 }
 
@@ -141,13 +118,4 @@ func ProveFiles(b []byte, off int64, files []index.ArchiveEntry) error {
 		}
 	}
 	return nil
-}
-
-// remote returns the archives of a storage that is far away.
-func (s *Storage) remote() (*remoteArchives, error) {
-	a, ok := s.archives.(*remoteArchives)
-	if !ok {
-		return nil, fmt.Errorf("casc: %w: the storage is in a folder", ErrUnsupported)
-	}
-	return a, nil
 }

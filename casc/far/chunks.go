@@ -1,4 +1,4 @@
-package casc
+package far
 
 import (
 	"fmt"
