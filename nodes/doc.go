@@ -100,7 +100,7 @@
 //
 // A patch that is applied, to a file or into a mount, from mounted.Apply on:
 //
-//	cmd/internal/kinds  Source.ApplyPatches
+//	cmd/internal/kinds/dckind  ApplyPatches
 //	datacenter/edit  Draft.ApplyPlan       lets nobody edit meanwhile
 //	datacenter/patch  Applier.Plan         finds the nodes, and what is already there
 //	datacenter/edit  Draft.apply           as above
@@ -108,7 +108,7 @@
 // A save of a data center, by commit or at the end of a mount:
 //
 //	cmd/internal/mounted  Mount.Save, Mount.commit  gives memory to it, and tells how far it is and what came of it
-//	cmd/internal/kinds  Source.Save, dataCenterSession.Save
+//	cmd/internal/kinds  Source.Save, and dataCenterSession.Save in dckind
 //	sheettree, dctree  Editable.RemoveHidden    at the end of a mount
 //	cmd/internal/save/dcsave  Session.Save     whether there is something to save
 //	cmd/internal/save  Set.Commit              the protocol, from top to bottom

@@ -17,6 +17,7 @@ import (
 	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/daemon"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/kinds/dckind"
 	"lorefs/cmd/internal/mounted"
 	"lorefs/cmd/internal/options"
 	"lorefs/cmd/internal/output"
@@ -105,7 +106,7 @@ func (f *applying) run(c *cobra.Command, path string, names []string) error {
 		return err
 	}
 	if f.reverse {
-		patches = kinds.Reversed(patches)
+		patches = dckind.Reversed(patches)
 	}
 	if err := f.checkRejects(c, path); err != nil {
 		return err
@@ -256,13 +257,13 @@ func (f *applying) onFile(c *cobra.Command, path string, patches []*patch.Patch)
 		return err
 	}
 	err = d.CheckUnedited()
-	if e, ok := errors.AsType[*kinds.UnsavedEditsError](err); err == nil || ok && e.Problem != "" { // which is told there
+	if e, ok := errors.AsType[*dckind.UnsavedEditsError](err); err == nil || ok && e.Problem != "" { // which is told there
 		err = reach.MakeEditable(ctx, s, kinds.EditOptions{NoBackup: f.write.NoBackup, Logger: f.log})
 	}
 	if err != nil {
 		return f.explain(path, err)
 	}
-	results, err := s.ApplyPatches(ctx, patches, false)
+	results, err := dckind.ApplyPatches(ctx, s, patches, false)
 	if err == nil {
 		err = f.writeRejects(ctx, results)
 	}
@@ -311,7 +312,7 @@ func (f *applying) onMount(c *cobra.Command, dir string, patches []*patch.Patch)
 
 // explain adds hints to the error of a source that is being edited, or has edits.
 func (f *applying) explain(path string, err error) error {
-	if e, ok := errors.AsType[*kinds.UnsavedEditsError](err); ok {
+	if e, ok := errors.AsType[*dckind.UnsavedEditsError](err); ok {
 		err = fmt.Errorf("%w; nothing was changed", err)
 		if e.Problem != "" {
 			return &cli.Error{Code: cli.ExitUnsaved, Err: err, Hint: "lorefs journal list shows what is left"}

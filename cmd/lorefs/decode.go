@@ -22,6 +22,8 @@ import (
 	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/codec"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/kinds/packetkind"
+	"lorefs/cmd/internal/kinds/registry"
 	"lorefs/cmd/internal/packetjson"
 	"lorefs/cmd/internal/pattern"
 	"lorefs/cmd/internal/reach"
@@ -123,7 +125,7 @@ func isSession(path string) bool {
 	defer f.Close()
 	head := make([]byte, protocol.MaxPacket+1)
 	n, _ := io.ReadFull(f, head)
-	return !packetjson.IsPacket(head[:n]) && kinds.IsBinaryRecording(path)
+	return !packetjson.IsPacket(head[:n]) && packetkind.IsBinaryRecording(path)
 }
 
 // hexWords joins arguments that are the hex digits of one packet. A file with such a name
@@ -252,7 +254,7 @@ func decodeSession(c *cobra.Command, path string, f *sessionFlags, read *codec.F
 		return err
 	}
 	o.Packets.Follow = f.follow
-	k, err := kinds.Find(c.Context(), path, kinds.PacketsName, &o)
+	k, err := registry.Find(c.Context(), path, kinds.PacketsName, &o)
 	if err != nil {
 		return err
 	}
@@ -261,7 +263,7 @@ func decodeSession(c *cobra.Command, path string, f *sessionFlags, read *codec.F
 		return err
 	}
 	defer s.Close()
-	r, ok := s.Recording()
+	r, ok := packetkind.RecordingOf(s)
 	if !ok {
 		return fmt.Errorf("%s: not a recorded session", path)
 	}
@@ -341,7 +343,7 @@ func mayBegin(path string) bool {
 }
 
 // follow prints packets as they are appended, up to the last one that is wanted.
-func follow(ctx context.Context, r kinds.Recording, want dissect.Selection, out *bufio.Writer) error {
+func follow(ctx context.Context, r packetkind.Recording, want dissect.Selection, out *bufio.Writer) error {
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
 	for {

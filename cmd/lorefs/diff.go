@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lorefs/cmd/internal/cli"
-	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/kinds/casckind"
 	"lorefs/cmd/internal/options"
 	"lorefs/cmd/internal/parts"
 	"lorefs/cmd/internal/reach"
@@ -186,7 +186,7 @@ func (f *differing) print(d *diff.Difference) error {
 // is both sides.
 func (f *differing) storages(c *cobra.Command, args []string, log *slog.Logger) (done bool, n int64, err error) {
 	paths := []string{args[0], args[len(args)-1]}
-	var sides [2]kinds.Build
+	var sides [2]casckind.Build
 	var others []string
 	var wrong error
 	for i, path := range paths {
@@ -206,7 +206,7 @@ func (f *differing) storages(c *cobra.Command, args []string, log *slog.Logger) 
 		case err != nil:
 			return true, 0, err
 		}
-		sides[i] = kinds.Build{Path: source, Options: o}
+		sides[i] = casckind.Build{Path: source, Options: o}
 	}
 	two := strings.Contains(f.source.CASC.Build+f.source.CASC.CDN, ",")
 	switch {
@@ -226,9 +226,9 @@ func (f *differing) storages(c *cobra.Command, args []string, log *slog.Logger) 
 }
 
 // compareBuilds prints what differs between two builds, and counts it.
-func (f *differing) compareBuilds(c *cobra.Command, old, now kinds.Build) (n int64, err error) {
+func (f *differing) compareBuilds(c *cobra.Command, old, now casckind.Build) (n int64, err error) {
 	counts := map[string]int64{}
-	for d, err := range kinds.DiffBuilds(c.Context(), old, now) {
+	for d, err := range casckind.DiffBuilds(c.Context(), old, now) {
 		if err != nil {
 			return n, err
 		}

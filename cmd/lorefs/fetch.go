@@ -11,7 +11,7 @@ import (
 
 	"lorefs/cmd/internal/budget"
 	"lorefs/cmd/internal/cli"
-	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/kinds/casckind"
 	"lorefs/cmd/internal/options"
 	"lorefs/cmd/internal/reach"
 	"lorefs/internal/jsonout"
@@ -20,7 +20,7 @@ import (
 
 func newFetch(log *slog.Logger) *cobra.Command {
 	var f options.SourceFlags
-	var o kinds.FetchOptions
+	var o casckind.FetchOptions
 	asJSON := false
 	c := &cobra.Command{
 		Use:   "fetch SOURCE [PATH...] DIR",
@@ -55,7 +55,7 @@ such mirrors, but the archives have files of other builds as well.`,
 			o.Patterns = args[1:last]
 			p := cli.NewCounter("fetching")
 			o.Progress = oneAtATime(p.Set)
-			done, err := s.Fetch(c.Context(), args[last], o)
+			done, err := casckind.Fetch(c.Context(), s, args[last], o)
 			p.Finish()
 			return reportFetched(c, done, err, asJSON)
 		},
@@ -67,8 +67,8 @@ such mirrors, but the archives have files of other builds as well.`,
 }
 
 // reportFetched says what was fetched, and what is left.
-func reportFetched(c *cobra.Command, done *kinds.Fetched, err error, asJSON bool) error {
-	if errors.Is(err, kinds.ErrNotOnCDN) {
+func reportFetched(c *cobra.Command, done *casckind.Fetched, err error, asJSON bool) error {
+	if errors.Is(err, casckind.ErrNotOnCDN) {
 		return cli.UsageErrorf("%w", err)
 	}
 	if done == nil {

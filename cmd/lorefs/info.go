@@ -9,6 +9,7 @@ import (
 
 	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/kinds/casckind"
 	"lorefs/cmd/internal/options"
 	"lorefs/cmd/internal/reach"
 	"lorefs/internal/jsonout"
@@ -67,8 +68,8 @@ func describe(ctx context.Context, s *kinds.Source, args []string) (kinds.Descri
 	if len(args) == 0 {
 		return s.Describe()
 	}
-	d, err := s.DescribeFile(ctx, args[0])
-	if errors.Is(err, kinds.ErrNotDescribed) {
+	d, err := casckind.DescribeFile(ctx, s, args[0])
+	if errors.Is(err, casckind.ErrNotDescribed) {
 		err = cli.UsageErrorf("%w", err)
 	}
 	return d, err

@@ -13,6 +13,7 @@ import (
 	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/filing"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/kinds/casckind"
 	"lorefs/cmd/internal/mounted"
 	"lorefs/cmd/internal/parts"
 	"lorefs/cmd/internal/save"
@@ -87,7 +88,7 @@ func TestJSONStructs(t *testing.T) {
 		"apply_part": appliedItem{}, "apply_not_saved": unsavedPatches{}, "difference": diff.Difference{}, "not_compared": parts.NotCompared{}, "export_planned": filing.PlannedFile{}, "export_written": filing.Filed{},
 		"journal_drop": droppedJournal{}, "journal_list": save.Journal{}, "ls": jsonEntry{}, "pack_data_center": packedSheets{}, "pack_folder": packedFolder{},
 		"pack_world": packedWorld{}, "query_count": jsonCount{}, "query_match": jsonMatch{}, "repack": cli.WrittenFile{},
-		"sample": sampleFile{}, "saved": cli.EditsOutcome{}, "remote": kinds.RemoteStatus{}, "remote_host": kinds.HostStatus{}, "status": mounted.Status{}, "fetch": kinds.Fetched{}, "validate": jsonProblem{},
+		"sample": sampleFile{}, "saved": cli.EditsOutcome{}, "remote": kinds.RemoteStatus{}, "remote_host": kinds.HostStatus{}, "status": mounted.Status{}, "fetch": casckind.Fetched{}, "validate": jsonProblem{},
 		"version": jsonVersion{},
 	} {
 		if err := jsontest.Struct(name, v); err != nil {

@@ -15,6 +15,9 @@ import (
 
 	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/kinds/dckind"
+	"lorefs/cmd/internal/kinds/registry"
+	"lorefs/cmd/internal/kinds/worldkind"
 	"lorefs/cmd/internal/options"
 	"lorefs/cmd/internal/output"
 	"lorefs/cmd/internal/parts"
@@ -123,7 +126,7 @@ func (f *packing) run(ctx context.Context, c *cobra.Command, dir, to string, log
 	if err := isFolder(dir); err != nil {
 		return err
 	}
-	for _, k := range kinds.All() {
+	for _, k := range registry.All() {
 		if k.Name == f.kind && k.Pack != nil {
 			return f.folder(ctx, c, k, dir, to)
 		}
@@ -180,7 +183,7 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 		return err
 	}
 	defer claimed.Close() // nothing was written to it
-	var base *kinds.DataCenter
+	var base *dckind.DataCenter
 	for _, known := range []struct {
 		path string
 		to   *func(sheet string) (*xsd.Schema, error)
@@ -209,7 +212,7 @@ func (f *packing) sheets(ctx context.Context, c *cobra.Command, dir, to string, 
 		}
 	}
 	p := cli.NewSaving()
-	r, err := kinds.PackSheets(ctx, dir, to, f.write.Options, opts, p.Show)
+	r, err := dckind.PackSheets(ctx, dir, to, f.write.Options, opts, p.Show)
 	p.Finish()
 	if err != nil && !errors.Is(err, pack.ErrMisfits) {
 		return err
@@ -319,7 +322,7 @@ func (f *packing) world(ctx context.Context, c *cobra.Command, dir, to string, i
 	}
 	p := cli.NewCounter("files")
 	defer p.Finish()
-	err := kinds.PackWorld(ctx, dir, to, inputs, kinds.WorldPacking{
+	err := worldkind.PackWorld(ctx, dir, to, inputs, worldkind.WorldPacking{
 		Options: f.write.Options, Quality: f.quality, Progress: p.Set, Tell: cli.TellKept(c),
 	})
 	if err != nil {

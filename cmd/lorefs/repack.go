@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lorefs/cmd/internal/cli"
-	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/kinds/dckind"
 	"lorefs/cmd/internal/options"
 	"lorefs/cmd/internal/output"
 	"lorefs/cmd/internal/reach"
@@ -98,7 +98,7 @@ func writeDraft(ctx context.Context, draft *edit.Draft, to string, o output.Opti
 		written, err = snapshot.Write(ctx, opts, w)
 		return err
 	}, func(file *os.File) error {
-		g, err := kinds.ReadBack(ctx, file, *opts.Key, true, shows.Reading)
+		g, err := dckind.ReadBack(ctx, file, *opts.Key, true, shows.Reading)
 		if err != nil {
 			return err
 		}

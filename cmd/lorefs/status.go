@@ -12,6 +12,7 @@ import (
 	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/daemon"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/kinds/dckind"
 	"lorefs/cmd/internal/mounted"
 	"lorefs/cmd/internal/reach"
 	"lorefs/internal/jsonout"
@@ -172,7 +173,7 @@ func printEditing(w io.Writer, e *mounted.EditStatus) {
 		shown.Fprintf(w, "as a patch\t%s\n", e.Patch)
 	}
 	if e.World != nil {
-		shown.Fprintf(w, "edits of %s\t%d to be saved\n", kinds.WorldDir, e.World.Pending)
+		shown.Fprintf(w, "edits of %s\t%d to be saved\n", dckind.WorldDir, e.World.Pending)
 		if e.World.Journal != "" {
 			shown.Fprintf(w, "journal\t%s\n", e.World.Journal)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lorefs/cmd/internal/cli"
-	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/kinds/dckind"
 	"lorefs/cmd/internal/reach"
 	"lorefs/datacenter/sheets/pack"
 	"lorefs/internal/shown"
@@ -60,16 +60,16 @@ the sheets in its sheets/.`,
 
 // lookForSheets looks through a folder of sheets, and tells if that is a part.
 func lookForSheets(c *cobra.Command, dir string) (*pack.Folder, error) {
-	folder, err := kinds.LookForSheets(c.Context(), dir)
+	folder, err := dckind.LookForSheets(c.Context(), dir)
 	if err != nil {
 		return nil, err
 	}
-	mark, err := kinds.MarkOf(dir)
+	mark, err := dckind.MarkOf(dir)
 	if err != nil {
 		return nil, err
 	}
-	err = kinds.CheckWhole(dir, folder, mark)
-	if part, is := errors.AsType[*kinds.PartError](err); is {
+	err = dckind.CheckWhole(dir, folder, mark)
+	if part, is := errors.AsType[*dckind.PartError](err); is {
 		shown.Fprintf(c.ErrOrStderr(), "lorefs: %s: the others are not checked\n", part)
 		err = nil
 	}

@@ -16,6 +16,7 @@ import (
 
 	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/kinds/packetkind"
 	"lorefs/cmd/internal/options"
 	"lorefs/cmd/internal/packetjson"
 	"lorefs/internal/source"
@@ -76,14 +77,14 @@ func (f *Flags) Open(c *cobra.Command, writing bool) (*packetjson.Codec, error) 
 	if f.def != "" {
 		o.Table, err = f.readDefinition(o.Patch)
 	} else {
-		o.Library, err = kinds.OpenDefinitions(c.Context(), f.Definitions, protocol.LibraryOptions{Codec: f.codecOptions(0), Platform: f.Platform})
+		o.Library, err = packetkind.OpenDefinitions(c.Context(), f.Definitions, protocol.LibraryOptions{Codec: f.codecOptions(0), Platform: f.Platform})
 	}
 	var k *packetjson.Codec
 	if err == nil {
 		k, err = packetjson.New(o)
 	}
 	if err != nil {
-		return nil, kinds.UnreadablePackets(f.def+f.Definitions, err)
+		return nil, packetkind.UnreadablePackets(f.def+f.Definitions, err)
 	}
 	return k, nil
 }

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/kinds/registry"
 	"lorefs/cmd/internal/options"
 	"lorefs/cmd/internal/wrap"
 )
@@ -153,7 +154,7 @@ func writeFlags(b *strings.Builder, c *cobra.Command, width int) {
 // kindRank puts flags for sources of one kind in the order of the kinds, and those for several
 // after them.
 func kindRank(title string) int {
-	all := kinds.All()
+	all := registry.All()
 	if i := slices.IndexFunc(all, func(k *kinds.Kind) bool { return k.Noun == title }); i >= 0 {
 		return i
 	}

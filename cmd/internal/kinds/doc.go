@@ -1,18 +1,24 @@
-// Package kinds recognizes the kinds of sources, and gives commands what they need of each:
-// it opens a source as a tree, describes it, checks it, and makes it editable. How users
-// name a source and what they read about it is up to the caller: options are values, and
-// errors have types (errors.go).
+// Package kinds is what commands need of a source, of whatever kind: it is opened as a tree, described,
+// checked, and made editable. How users name a source and what they read about it is up to the
+// caller: options are values, and errors have types. Read in this order:
 //
-// Each kind is a [Kind] in a file of its own:
+//   - kinds.go and open.go: a [Kind] recognizes and opens sources; an open one is a [Source], over the
+//     [Archive] that its kind has made; abilities.go has what only some can do
+//   - options.go, errors.go: what goes in, and what goes wrong
+//   - find.go, glob.go, missing.go: entries by paths, patterns and queries
+//   - session.go: a [Session] edits a source; tree_session.go is that of sources whose edits have a path
+//   - edits.go, journals.go, journal_edits.go: lists of edits, of a mount or of a journal
+//   - leftout.go, keep.go: texts that were refused, and where they are kept
+//   - remote.go, fetched.go: sources on servers
+//   - verify.go, store.go, sparing.go: checks, indexes, memory
 //
-//   - datacenter.go: a TERA data center, with the folder of world geometry that it names
-//   - world.go: a folder of TERA's world geometry
-//   - casc.go: a CASC storage of a game or of a mirror
-//   - cdn.go: a CASC storage on the hosts of a CDN, which cdn_fetch.go makes a mirror of
-//   - packets.go: a recorded session, or a folder of packet definitions
-//   - bundle.go: a file that holds other files, of any format that package bundle can be given
+// Each kind has a room of its own below, which imports this package:
 //
-// [Find] returns the kind of the source at a path, [Kind.Open] opens it as a [Source], and
-// [Kind.Verify] checks it. [Source.Edit] makes it editable; [Source.LeftOut] returns what a
-// save would not write.
+//   - dckind: a TERA data center, with the folder of world geometry that it names
+//   - worldkind: a folder of TERA's world geometry
+//   - casckind: a CASC storage of a game, of a mirror, or on the hosts of a CDN
+//   - packetkind: a recorded session, or a folder of packet definitions
+//   - bundlekind: a file that holds other files, of any format that package bundle can be given
+//
+// Package registry, above them, lists the kinds and finds that of a source.
 package kinds

@@ -106,20 +106,21 @@ func writeEdits(w io.Writer, f EditsFormat, edits iter.Seq2[Edit, error]) error 
 // editsBuffer is the size of the pieces in which lists of edits are written.
 const editsBuffer = 64 << 10
 
-// fileState is what JSON says of a file besides edits.
-type fileState struct {
+// FileState is what JSON says of a file besides edits.
+type FileState struct {
 	Kind string `json:"kind"`
 	// Path is the path in the mount.
 	Path string `json:"path"`
 }
 
-// openFile says that a program has a file open with text that is not an edit yet.
-type openFile struct{ fileState }
+// OpenFile says that a program has a file open with text that is not an edit yet.
+type OpenFile struct{ FileState }
 
-func newOpenFile(path string) openFile { return openFile{fileState{"open", path}} }
+// NewOpenFile returns what is said of an open file at a path in the mount.
+func NewOpenFile(path string) OpenFile { return OpenFile{FileState{"open", path}} }
 
 // Append implements [Edit].
-func (f openFile) Append(dst []byte) []byte {
+func (f OpenFile) Append(dst []byte) []byte {
 	return fmt.Appendf(dst, "? %s is open: a program has not written all of it yet\n", shown.Text(f.Path))
 }
 
@@ -175,7 +176,7 @@ func (s *Source) edits(ctx context.Context, of string) iter.Seq2[Edit, error] {
 				}
 			}
 			for _, path := range e.Open() {
-				if !yield(newOpenFile(path), nil) {
+				if !yield(NewOpenFile(path), nil) {
 					return
 				}
 			}
@@ -205,7 +206,7 @@ func (s *Source) Revert(ctx context.Context, of string, paths []string, all bool
 // editsAt yields the edits and the open files at some paths.
 func (s *Source) editsAt(ctx context.Context, of string, paths []string) iter.Seq2[Edit, error] {
 	isThere := func(name string) bool {
-		_, ok := lookUp(ctx, s.Tree, strings.Split(path.Clean(name), "/"))
+		_, ok := LookUp(ctx, s.Tree, strings.Split(path.Clean(name), "/"))
 		return ok
 	}
 	return func(yield func(Edit, error) bool) {
@@ -320,12 +321,12 @@ func (r *Reverted) writeJSON(w io.Writer) error {
 		}
 	}
 	for _, path := range r.Texts {
-		if err := lines.Write(fileState{"text_given_up", path}); err != nil {
+		if err := lines.Write(FileState{"text_given_up", path}); err != nil {
 			return err
 		}
 	}
 	for _, path := range r.Open {
-		if err := lines.Write(newOpenFile(path)); err != nil {
+		if err := lines.Write(NewOpenFile(path)); err != nil {
 			return err
 		}
 	}
@@ -339,4 +340,17 @@ func (s *Source) Discard() error {
 		errs = append(errs, e.Discard())
 	}
 	return errors.Join(errs...)
+}
+
+// LookUp returns the node of a tree with a path.
+func LookUp(ctx context.Context, tree nodes.Tree, names []string) (id nodes.ID, ok bool) {
+	id = nodes.Root
+	for _, name := range names {
+		e, err := tree.Lookup(ctx, id, name)
+		if err != nil {
+			return 0, false
+		}
+		id = e.ID
+	}
+	return id, true
 }

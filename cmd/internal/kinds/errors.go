@@ -30,18 +30,20 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-func errorf(format string, args ...any) error { return &Error{Err: fmt.Errorf(format, args...)} }
+// Errorf returns an [Error].
+func Errorf(format string, args ...any) error { return &Error{Err: fmt.Errorf(format, args...)} }
 
-// at puts the path of a source before an error that does not name it. It does not change an
+// At puts the path of a source before an error that does not name it. It does not change an
 // [Error] or the end of a context.
-func at(path string, err error) error {
-	if known(err) {
+func At(path string, err error) error {
+	if Known(err) {
 		return err
 	}
-	return errorf("%s: %w", origin.Shown(path), err)
+	return Errorf("%s: %w", origin.Shown(path), err)
 }
 
-func known(err error) bool {
+// Known reports whether an error says all that there is to say: it is an [Error], the end of a context, or nil.
+func Known(err error) bool {
 	_, is := errors.AsType[*Error](err)
 	return is || err == nil || errors.Is(err, context.Canceled)
 }
@@ -49,11 +51,11 @@ func known(err error) bool {
 // Unreadable returns the error of a path that can't be opened. It drops the operation of a
 // [iofs.PathError], which tells users nothing. Other errors must name the path themselves.
 func Unreadable(path string, err error) error {
-	if known(err) {
+	if Known(err) {
 		return err
 	}
 	if pe, ok := errors.AsType[*iofs.PathError](err); ok {
-		return errorf("%s: %w", origin.Shown(path), pe.Err)
+		return Errorf("%s: %w", origin.Shown(path), pe.Err)
 	}
 	return &Error{Err: err}
 }
@@ -89,37 +91,43 @@ func (e *InterruptedError) Error() string {
 	return fmt.Sprintf("%s: interrupted after %d of %d bytes", e.Path, e.Done, e.Total)
 }
 
-// changed makes [source.ErrChanged] match [nodes.ErrChanged] as well.
-func changed(err error) error {
+// Changed makes [source.ErrChanged] match [nodes.ErrChanged] as well.
+func Changed(err error) error {
 	if errors.Is(err, source.ErrChanged) {
-		return &changedError{err}
+		return &ChangedError{err}
 	}
 	return err
 }
 
-type changedError struct{ err error }
+// ChangedError makes an error match [nodes.ErrChanged].
+type ChangedError struct{ Err error }
 
-func (e *changedError) Error() string        { return e.err.Error() }
-func (e *changedError) Unwrap() error        { return e.err }
-func (e *changedError) Is(target error) bool { return target == nodes.ErrChanged }
+func (e *ChangedError) Error() string { return e.Err.Error() }
+func (e *ChangedError) Unwrap() error { return e.Err }
 
-// guarded reads a file, with errors that match [nodes.ErrChanged] if it has changed.
-type guarded struct{ file io.ReaderAt }
+// Is makes the error match [nodes.ErrChanged].
+func (e *ChangedError) Is(target error) bool { return target == nodes.ErrChanged }
 
-func (g guarded) ReadAt(p []byte, off int64) (int, error) {
-	n, err := g.file.ReadAt(p, off)
-	return n, changed(err)
+// Guarded reads a file, with errors that match [nodes.ErrChanged] if it has changed.
+type Guarded struct{ File io.ReaderAt }
+
+// ReadAt implements [io.ReaderAt].
+func (g Guarded) ReadAt(p []byte, off int64) (int, error) {
+	n, err := g.File.ReadAt(p, off)
+	return n, Changed(err)
 }
 
-// guardedFS does the same in a folder.
-type guardedFS struct{ folder folder }
+// GuardedFS does the same in a folder.
+type GuardedFS struct{ Folder Folder }
 
-func (g guardedFS) Open(name string) (iofs.File, error) {
-	f, err := g.folder.Open(name)
-	return f, changed(err)
+// Open implements [iofs.FS].
+func (g GuardedFS) Open(name string) (iofs.File, error) {
+	f, err := g.Folder.Open(name)
+	return f, Changed(err)
 }
 
-func (g guardedFS) Stat(name string) (iofs.FileInfo, error) {
-	info, err := g.folder.Stat(name)
-	return info, changed(err)
+// Stat implements [iofs.StatFS].
+func (g GuardedFS) Stat(name string) (iofs.FileInfo, error) {
+	info, err := g.Folder.Stat(name)
+	return info, Changed(err)
 }

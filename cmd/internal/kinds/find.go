@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"lorefs/cmd/internal/pattern"
-	"lorefs/datacenter/query"
 	"lorefs/nodes"
 )
 
@@ -126,44 +125,17 @@ func (e *NoMatchError) Error() string {
 func (s *Source) FindAll(ctx context.Context, name string) iter.Seq2[Found, error] {
 	return func(yield func(Found, error) bool) {
 		f, err := s.Find(ctx, name)
-		d, ok := s.DataCenter()
+		d, ok := s.Archive.(queried)
 		switch {
 		case !errors.Is(err, nodes.ErrNotExist):
 			yield(f, err)
 		case ok && strings.HasPrefix(name, "/"):
-			s.query(ctx, d, name, yield)
+			d.Query(ctx, s, name, yield)
 		case pattern.Is(name):
 			s.match(ctx, name, yield)
 		default:
 			yield(f, err)
 		}
-	}
-}
-
-func (s *Source) query(ctx context.Context, d *DataCenter, name string, yield func(Found, error) bool) {
-	expr, err := query.Compile(name)
-	if err != nil {
-		yield(Found{}, fmt.Errorf("%s: there is no such path, and it is no query: %w", name, err))
-		return
-	}
-	if err := s.SaveInMemory(ctx); err != nil {
-		yield(Found{}, err)
-		return
-	}
-	found := false
-	for m, err := range expr.Run(ctx, d.dc) {
-		var f Found
-		if err == nil {
-			found = true
-			f, err = s.Find(ctx, s.Kind.Plain+"/"+m.Path)
-			f.By = ByQuery
-		}
-		if !yield(f, err) || err != nil {
-			return
-		}
-	}
-	if !found {
-		yield(Found{}, &NoMatchError{Expr: name, Unknown: expr.Unknown(d.dc.Names()), Names: d.dc.Names()})
 	}
 }
 
@@ -188,3 +160,9 @@ func (s *Source) match(ctx context.Context, name string, yield func(Found, error
 
 // ErrNoMatch means that a pattern matches nothing.
 var ErrNoMatch = nodes.Mark(errors.New("there is no such path, and as a pattern it matches nothing"), nodes.ErrNotExist)
+
+// queried is an archive that answers queries.
+type queried interface {
+	// Query yields what a query finds in the source, which is the archive's.
+	Query(ctx context.Context, s *Source, name string, yield func(Found, error) bool)
+}

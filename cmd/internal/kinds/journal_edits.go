@@ -10,8 +10,8 @@ import (
 	"lorefs/cmd/internal/save"
 )
 
-// lister lists edits that are not saved.
-type lister interface {
+// Lister lists edits that are not saved.
+type Lister interface {
 	Edits(ctx context.Context) iter.Seq2[Edit, error]
 	// WritePatch writes them as a patch. The error for a source that has no patches matches
 	// [ErrNoPatch].
@@ -46,7 +46,7 @@ func BaseOf(j *save.Journal, base string) (string, error) {
 // WriteUnsaved writes the edits of a journal that were made on the source, which was opened
 // from a path. The source is neither locked nor changed, and can't be used any more.
 func (s *Source) WriteUnsaved(ctx context.Context, w io.Writer, j *save.Journal, path string, f EditsFormat) error {
-	l, err := s.unsaved(ctx, j, path)
+	l, err := s.Unsaved(ctx, j, path)
 	switch {
 	case err != nil:
 		return err

@@ -23,10 +23,10 @@ func JournalOf(path string) (save.Journal, error) {
 	return Journals.Find(path)
 }
 
-// unsavedOf returns the journal of the source at a path if it has edits that are not saved, and else
+// UnsavedOf returns the journal of the source at a path if it has edits that are not saved, and else
 // nil. If these belong to another file than the one that is there now, the error matches
 // [nodes.ErrChanged].
-func unsavedOf(path string) (*save.Journal, error) {
+func UnsavedOf(path string) (*save.Journal, error) {
 	j, err := JournalOf(path)
 	switch {
 	case errors.Is(err, iofs.ErrNotExist):
@@ -38,7 +38,7 @@ func unsavedOf(path string) (*save.Journal, error) {
 	}
 	is, err := j.Belongs(path)
 	if err == nil && !is {
-		err = &changedError{fmt.Errorf("%s: its edits that are not saved are of another file than the one that is there now", path)}
+		err = &ChangedError{fmt.Errorf("%s: its edits that are not saved are of another file than the one that is there now", path)}
 	}
 	return &j, err
 }

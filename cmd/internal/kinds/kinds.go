@@ -2,12 +2,12 @@ package kinds
 
 import (
 	"context"
+	"fmt"
 	iofs "io/fs"
 	"iter"
-	"os"
 
-	"lorefs/casc"
-	"lorefs/internal/origin"
+	"lorefs/cmd/internal/output"
+	"lorefs/internal/shown"
 )
 
 // Names of the kinds, as users write them.
@@ -50,59 +50,41 @@ type Kind struct {
 	// must have a claim on that. It is nil for kinds that are no folder of any files.
 	Pack func(ctx context.Context, dir, to string, o FolderPacking) (Packed, error)
 
-	// is reports whether a path leads to a source of this kind.
-	is     func(path string, info iofs.FileInfo) (bool, error)
-	open   func(ctx context.Context, path string, o opening) (archive, error)
-	verify func(ctx context.Context, path string, o opening, v VerifyOptions) iter.Seq2[Finding, error]
+	// Recognize reports whether a path leads to a source of this kind.
+	Recognize func(path string, info iofs.FileInfo) (bool, error)
+	// OpenArchive opens a source for [Kind.Open], and Findings checks one for [Kind.Verify].
+	OpenArchive func(ctx context.Context, path string, o Opening) (Archive, error)
+	Findings    func(ctx context.Context, path string, o Opening, v VerifyOptions) iter.Seq2[Finding, error]
 }
 
-// All returns the kinds in the order in which Find tries them. Data centers come last: they
-// look like noise until they are decrypted, so any file of no other kind is taken for one.
-func All() []*Kind {
-	all := []*Kind{cascKind(), worldKind(), packetsKind()}
-	for _, f := range bundles {
-		all = append(all, bundleKind(f))
-	}
-	return append(all, dataCenterKind())
+// FolderPacking are the options of [Kind.Pack].
+type FolderPacking struct {
+	output.Options
+	// Like is a file of the format that has what the folder lacks; empty for none. All says that
+	// nothing else than the folder has is wanted.
+	Like string
+	All  bool
+	// Progress is called with the number of bytes that were written.
+	Progress func(done, total int64)
 }
 
-// Find returns the kind of the source at a path, or of another spelling of package origin. If
-// name is not empty, it returns the kind of that name without looking at the source. A folder
-// of no kind may be in a CASC storage, which is then the source. The error is an [*Error].
-func Find(ctx context.Context, path, name string, o *Options) (*Kind, error) {
-	if origin.IsRemote(path) {
-		return findDistant(ctx, path, name, o)
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, Unreadable(path, err)
-	}
-	if name == "" && info.Mode().IsRegular() && info.Size() == 0 {
-		return nil, errorf("%s: %w: the file is empty", path, ErrUnknown)
-	}
-	for _, k := range All() {
-		if name != "" {
-			if k.Name == name {
-				return k, nil
-			}
-			continue
-		}
-		is, err := k.is(path, info)
-		if err != nil {
-			return nil, Unreadable(path, err)
-		}
-		if is {
-			return k, nil
-		}
-	}
-	switch dir, err := casc.Enclosing(path); {
-	case err != nil:
-		return nil, Unreadable(path, err)
-	case dir != "":
-		return cascKind(), nil
-	}
-	if entries, err := os.ReadDir(path); err == nil && len(entries) == 0 {
-		return nil, errorf("%s: %w: the folder is empty", path, ErrUnknown)
-	}
-	return nil, errorf("%s: %w", path, ErrUnknown)
+// Packed says what was packed.
+type Packed struct {
+	// Files is the number of files. LeftOut are the names of those that were left out, since
+	// editors make files with such names for themselves.
+	Files   int
+	LeftOut []string
+	// Lent is how many of the files are those of FolderPacking.Like.
+	Lent int
+}
+
+// LackingError means that a folder lacks files of the source that it was to replace.
+type LackingError struct {
+	Dir, Source string
+	Names       []string
+}
+
+func (e *LackingError) Error() string {
+	return fmt.Sprintf("%s has %s that %s lacks, such as %s; nothing was written",
+		e.Source, shown.Plural(len(e.Names), "file"), e.Dir, shown.Text(e.Names[0]))
 }

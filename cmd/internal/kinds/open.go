@@ -12,8 +12,8 @@ import (
 	"lorefs/nodes/blockcache"
 )
 
-// archive is an open source of some kind.
-type archive interface {
+// Archive is an open source of some kind.
+type Archive interface {
 	// ModTime returns the modification time that the source had when it was opened.
 	ModTime() time.Time
 	// Describe describes the whole source. It may have to read all of it.
@@ -42,53 +42,68 @@ type archive interface {
 	QuickFiles() int64
 	Close() error
 
-	// mounts returns the entries of the root of a mount. Inode numbers depend on their
+	// Mounts returns the entries of the root of a mount. Inode numbers depend on their
 	// order, so a new entry has to be the last. A single tree without a name is the root
-	// itself, see wholeRoot.
-	mounts() ([]nodes.Mount, error)
-	// edit makes the source editable, and replays edits that a crash has left. It returns
-	// the same entries as mounts, with editable trees. The first session is for the source
+	// itself, see WholeRoot.
+	Mounts() ([]nodes.Mount, error)
+	// BeginEdits makes the source editable, and replays edits that a crash has left. It returns
+	// the same entries as Mounts, with editable trees. The first session is for the source
 	// itself; each saves its own files.
-	edit(ctx context.Context, o EditOptions) ([]Session, []nodes.Mount, error)
-	// unsaved makes the edits of a journal that were made on the source at a path, in memory.
+	BeginEdits(ctx context.Context, o EditOptions) ([]Session, []nodes.Mount, error)
+	// Unsaved makes the edits of a journal that were made on the source at a path, in memory.
 	// The source is neither locked nor changed, and must not be used otherwise.
-	unsaved(ctx context.Context, j *save.Journal, path string) (lister, error)
-	// takeUnsaved has mounts, and all else that shows the source, show it with the edits that are
+	Unsaved(ctx context.Context, j *save.Journal, path string) (Lister, error)
+	// ShowUnsaved has Mounts, and all else that shows the source, show it with the edits that are
 	// not saved. The source is neither locked nor changed, and can't be edited any more.
-	takeUnsaved(ctx context.Context) error
-	// inPlace returns an error that matches [nodes.ErrChanged] if another file has taken the place
+	ShowUnsaved(ctx context.Context) error
+	// InPlace returns an error that matches [nodes.ErrChanged] if another file has taken the place
 	// of one that was opened.
-	inPlace() error
+	InPlace() error
 }
 
-// plain implements archive for a source that can't be edited and has no notices. Kinds embed
+// Plain implements [Archive] for a source that can't be edited and has no notices. Kinds embed
 // it.
-type plain struct{}
+type Plain struct{}
 
-func (plain) Complete(string) bool { return true }
-func (plain) Notices() []string    { return nil }
-func (plain) QuickSizes() int      { return 0 }
-func (plain) AmpleRoom() int64     { return 0 }
-func (plain) QuickFiles() int64    { return 0 }
+// Complete implements [Archive].
+func (Plain) Complete(string) bool { return true }
 
-func (plain) Readable(context.Context, nodes.ID) error { return nil }
+// Notices implements [Archive].
+func (Plain) Notices() []string { return nil }
 
-func (plain) HasZeros(context.Context, nodes.ID) bool { return false }
+// QuickSizes implements [Archive].
+func (Plain) QuickSizes() int { return 0 }
 
-func (plain) unsaved(context.Context, *save.Journal, string) (lister, error) {
+// AmpleRoom implements [Archive].
+func (Plain) AmpleRoom() int64 { return 0 }
+
+// QuickFiles implements [Archive].
+func (Plain) QuickFiles() int64 { return 0 }
+
+// Readable implements [Archive].
+func (Plain) Readable(context.Context, nodes.ID) error { return nil }
+
+// HasZeros implements [Archive].
+func (Plain) HasZeros(context.Context, nodes.ID) bool { return false }
+
+// Unsaved implements [Archive].
+func (Plain) Unsaved(context.Context, *save.Journal, string) (Lister, error) {
 	return nil, ErrReadOnly
 }
 
-func (plain) takeUnsaved(context.Context) error { return nil }
+// ShowUnsaved implements [Archive].
+func (Plain) ShowUnsaved(context.Context) error { return nil }
 
-func (plain) inPlace() error { return nil }
+// InPlace implements [Archive].
+func (Plain) InPlace() error { return nil }
 
-func (plain) edit(context.Context, EditOptions) ([]Session, []nodes.Mount, error) {
+// BeginEdits implements [Archive].
+func (Plain) BeginEdits(context.Context, EditOptions) ([]Session, []nodes.Mount, error) {
 	return nil, nil, ErrReadOnly
 }
 
-// wholeRoot returns the result of mounts for a tree that is the root of the mount.
-func wholeRoot(tree nodes.Tree) []nodes.Mount { return []nodes.Mount{{Tree: tree}} }
+// WholeRoot returns the result of [Archive.Mounts] for a tree that is the root of the mount.
+func WholeRoot(tree nodes.Tree) []nodes.Mount { return []nodes.Mount{{Tree: tree}} }
 
 // Description describes a whole source, for info. It is encoded as a JSON object, and
 // scripts rely on the names of its members.
@@ -99,7 +114,7 @@ type Description interface {
 
 // Source is an open source.
 type Source struct {
-	archive
+	Archive
 	Kind *Kind
 	// Tree is what a mount shows. Views are the trees below its root.
 	Tree  nodes.Tree
@@ -118,20 +133,20 @@ type View struct {
 
 // Open opens a source of this kind. Unless ctx has ended, the error is an [*Error].
 func (k *Kind) Open(ctx context.Context, path string, opts *Options) (*Source, error) {
-	o := newOpening(opts)
-	s := &Source{Kind: k, Blocks: o.blocks}
+	o := NewOpening(opts)
+	s := &Source{Kind: k, Blocks: o.Blocks}
 	var err error
-	if s.archive, err = k.open(ctx, path, o); err != nil {
+	if s.Archive, err = k.OpenArchive(ctx, path, o); err != nil {
 		return nil, err
 	}
-	mounts, err := s.mounts()
+	mounts, err := s.Mounts()
 	if err == nil {
 		err = s.mux(mounts)
 	}
 	if err != nil {
 		return nil, errors.Join(&Error{Err: err}, s.Close())
 	}
-	s.Tree = leavable(s.Tree, s.archive)
+	s.Tree = leavable(s.Tree, s.Archive)
 	return s, nil
 }
 
@@ -140,28 +155,34 @@ func (k *Kind) Open(ctx context.Context, path string, opts *Options) (*Source, e
 // the source has one state: its files were there together, and these are their edits. With
 // Options.Held it keeps that.
 func (s *Source) TakeUnsaved(ctx context.Context) error {
-	err := s.takeUnsaved(ctx)
+	err := s.ShowUnsaved(ctx)
 	// The journal was read after the files: it may be of those that have taken their place, or gone
 	// with a save.
-	if changed := s.inPlace(); changed != nil {
+	if changed := s.InPlace(); changed != nil {
 		return changed
 	}
 	switch {
 	case errors.Is(err, iofs.ErrNotExist): // the journal went while it was read
-		return &changedError{err}
+		return &ChangedError{err}
 	case err != nil:
 		return err
 	}
 	return s.showAnew()
 }
 
+// rewriter is an archive that can be what a save would write.
+type rewriter interface {
+	// SaveInMemory does that. done is false if there is nothing to save.
+	SaveInMemory(ctx context.Context) (done bool, err error)
+}
+
 // SaveInMemory has a data center whose unsaved edits were taken be a file that has them.
 func (s *Source) SaveInMemory(ctx context.Context) error {
-	d, ok := s.DataCenter()
-	if !ok || d.draft == nil {
+	r, ok := s.Archive.(rewriter)
+	if !ok {
 		return nil
 	}
-	if err := d.saveInMemory(ctx); err != nil {
+	if done, err := r.SaveInMemory(ctx); err != nil || !done {
 		return err
 	}
 	return s.showAnew()
@@ -169,7 +190,7 @@ func (s *Source) SaveInMemory(ctx context.Context) error {
 
 // showAnew shows the views anew after something else has taken their place.
 func (s *Source) showAnew() error {
-	mounts, err := s.mounts()
+	mounts, err := s.Mounts()
 	if err != nil {
 		return err
 	}
@@ -194,18 +215,13 @@ func (s *Source) mux(mounts []nodes.Mount) error {
 	return err
 }
 
-// DataCenter returns the source as a data center; ok is false if it is something else.
-func (s *Source) DataCenter() (d *DataCenter, ok bool) {
-	d, ok = s.archive.(*DataCenter)
-	return d, ok
-}
-
 // Content reads a file of the tree.
 func (s *Source) Content(ctx context.Context, e nodes.Entry) *io.SectionReader {
-	return contentOf(ctx, s.Tree, e)
+	return ContentOf(ctx, s.Tree, e)
 }
 
-func contentOf(ctx context.Context, tree nodes.Tree, e nodes.Entry) *io.SectionReader {
+// ContentOf reads a file of a tree.
+func ContentOf(ctx context.Context, tree nodes.Tree, e nodes.Entry) *io.SectionReader {
 	return io.NewSectionReader(content{ctx, tree, e.ID}, 0, e.Size)
 }
 
@@ -222,5 +238,5 @@ func (c content) ReadAt(p []byte, off int64) (int, error) {
 
 // Close closes the sessions and the source.
 func (s *Source) Close() error {
-	return errors.Join(closeSessions(s.Sessions), s.archive.Close())
+	return errors.Join(CloseSessions(s.Sessions), s.Archive.Close())
 }

@@ -78,14 +78,15 @@ type PacketOptions struct {
 	Follow bool
 }
 
-// opening has the options and what sources share.
-type opening struct {
+// Opening has the options and what sources share.
+type Opening struct {
 	*Options
-	// blocks is the cache of decoded blocks.
-	blocks *blockcache.Cache
+	// Blocks is the cache of decoded blocks.
+	Blocks *blockcache.Cache
 }
 
-func newOpening(o *Options) opening {
+// NewOpening returns options with what is missing filled in, and a cache.
+func NewOpening(o *Options) Opening {
 	filled := *o
 	if filled.Progress == nil {
 		filled.Progress = func(int64, int64) {}
@@ -93,5 +94,27 @@ func newOpening(o *Options) opening {
 	if filled.Logger == nil {
 		filled.Logger = slog.New(slog.DiscardHandler)
 	}
-	return opening{&filled, blockcache.New(o.CacheSize)}
+	return Opening{&filled, blockcache.New(o.CacheSize)}
+}
+
+// CDNOptions are for CASC storages on the hosts of a CDN.
+type CDNOptions struct {
+	// Region is where the build is for; Build is its version, number or key, and CDN the key of
+	// the configuration of the CDN. Default: us, the latest build, and the configuration that
+	// belongs to it.
+	Region, Build, CDN string
+	// Hosts are asked for objects in place of the listed ones, and VersionHosts say in place of
+	// the real ones which builds there are.
+	Hosts, VersionHosts []string
+	// Offline means that only the cache is read.
+	Offline bool
+	// WholeFiles says that all of each file will be read once, and kept by who reads it. The
+	// cache gets nothing of them.
+	WholeFiles bool
+	// CacheDir is the folder of the cache; the default is in the user's cache folder.
+	// CacheLimit is how many bytes it may have; the default is mirror.DefaultLimit.
+	CacheDir   string
+	CacheLimit int64
+	// ProductKeys are the keys of products whose objects are all encrypted, by their names.
+	ProductKeys map[string][16]byte
 }

@@ -6,20 +6,16 @@ import (
 	"io"
 	iofs "io/fs"
 	"log/slog"
-	"path"
-	"strings"
 	"time"
 
-	"lorefs/geometry"
 	"lorefs/internal/origin"
 	"lorefs/internal/remote"
 	"lorefs/internal/remote/mirror"
 	"lorefs/internal/remote/objects"
 	"lorefs/internal/source"
+	"lorefs/internal/userdir"
 	"lorefs/nodes"
 	"lorefs/nodes/leave"
-	"lorefs/protocol"
-	"lorefs/protocol/capture"
 )
 
 // RemoteOptions are for sources that are on a server.
@@ -31,13 +27,14 @@ type RemoteOptions struct {
 	Failed time.Duration
 }
 
-func (o RemoteOptions) times() remote.Times { return remote.Times{Failed: o.Failed} }
+// Times returns the options as package remote has them.
+func (o RemoteOptions) Times() remote.Times { return remote.Times{Failed: o.Failed} }
 
 // ErrNotLocal means that something can only be done with sources on this machine.
 var ErrNotLocal = errors.New("it is on a server, and only local sources can be edited")
 
-// original is the file of a source, on this machine or on a server.
-type original interface {
+// Original is the file of a source, on this machine or on a server.
+type Original interface {
 	io.ReaderAt
 	io.Closer
 	// Path names it, for messages if it is on a server.
@@ -49,8 +46,8 @@ type original interface {
 	CheckNow() error
 }
 
-// openOriginal opens the file of a source.
-func openOriginal(ctx context.Context, name string, o *Options) (original, error) {
+// OpenOriginal opens the file of a source.
+func OpenOriginal(ctx context.Context, name string, o *Options) (Original, error) {
 	if !origin.IsRemote(name) {
 		f, err := source.Open(name)
 		if err != nil {
@@ -61,7 +58,7 @@ func openOriginal(ctx context.Context, name string, o *Options) (original, error
 		}
 		return f, nil
 	}
-	s, err := openServer(ctx, name, o.objectCache(), o)
+	s, err := OpenServer(ctx, name, o.ObjectCache(), o)
 	if err != nil {
 		return nil, err
 	}
@@ -69,33 +66,35 @@ func openOriginal(ctx context.Context, name string, o *Options) (original, error
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	return &distant{f, s}, nil
+	return &Distant{f, s}, nil
 }
 
-// distant is a file on a server.
-type distant struct {
+// Distant is a file on a server.
+type Distant struct {
 	*objects.File
-	server *server
+	server *Server
 }
 
-func (d *distant) Close() error { return errors.Join(d.File.Close(), d.server.Close()) }
+// Close closes the file and its server.
+func (d *Distant) Close() error { return errors.Join(d.File.Close(), d.server.Close()) }
 
-// server is an open store with its cache, which may be nil.
-type server struct {
+// Server is an open store with its cache, which may be nil.
+type Server struct {
 	*objects.Store
 	cache *mirror.Cache
 }
 
-func (s *server) Close() error {
+// Close closes the store and its cache.
+func (s *Server) Close() error {
 	return errors.Join(s.Store.Close(), s.cacheClose())
 }
 
-// openServer opens the store that has a source. Closing it closes the cache, too.
-func openServer(ctx context.Context, name string, cache *mirror.Cache, o *Options) (*server, error) {
-	s := &server{cache: cache}
+// OpenServer opens the store that has a source. Closing it closes the cache, too.
+func OpenServer(ctx context.Context, name string, cache *mirror.Cache, o *Options) (*Server, error) {
+	s := &Server{cache: cache}
 	var err error
 	s.Store, err = objects.Open(ctx, origin.Parse(name), objects.Options{
-		Cache: cache, Endpoint: o.Remote.Endpoint, Offline: o.CASC.CDN.Offline, Times: o.Remote.times(), Logger: o.Logger,
+		Cache: cache, Endpoint: o.Remote.Endpoint, Offline: o.CASC.CDN.Offline, Times: o.Remote.Times(), Logger: o.Logger,
 	})
 	if err != nil {
 		return nil, errors.Join(err, s.cacheClose())
@@ -103,163 +102,43 @@ func openServer(ctx context.Context, name string, cache *mirror.Cache, o *Option
 	return s, nil
 }
 
-// objectCache returns the cache for what comes from servers, or nil if its folder can't be
+// ObjectCache returns the cache for what comes from servers, or nil if its folder can't be
 // used: then all is only slower.
-func (o *Options) objectCache() *mirror.Cache {
+func (o *Options) ObjectCache() *mirror.Cache {
 	log := o.Logger
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return openMirror(&o.CASC.CDN, log)
+	return OpenMirror(&o.CASC.CDN, log)
 }
 
-// findDistant is Find for a source on a server.
-func findDistant(ctx context.Context, name, kind string, o *Options) (*Kind, error) {
-	at := origin.Parse(name)
-	if err := at.Check(); err != nil {
-		return nil, &Error{Err: err}
-	}
-	for _, k := range All() {
-		if k.Name == kind {
-			return k, nil
-		}
-	}
-	if at.Scheme == origin.CDN || onlyOfMirror(&o.CASC) {
-		return cascKind(), nil
-	}
-	s, err := openServer(ctx, name, o.objectCache(), o)
-	if err != nil {
-		return nil, Unreadable(name, err)
-	}
-	defer s.Close()
-	k, err := s.kind(ctx)
-	if err == nil && k == nil {
-		err = errorf("%s: %w", at.Shown(), ErrUnknown)
-	}
-	return k, Unreadable(name, err)
-}
-
-// onlyOfMirror reports whether options say that the source is a mirror, so that nobody need be
-// asked for its kind.
-func onlyOfMirror(o *CASCOptions) bool {
-	return o.CDN.Offline || !o.Storage.BuildKey.IsZero() && !o.Storage.CDNKey.IsZero()
-}
-
-// kind returns the kind of what the store has, or nil.
-func (s *server) kind(ctx context.Context) (*Kind, error) {
-	is, err := s.IsObject(ctx)
-	switch {
-	case err != nil:
-		return nil, err
-	case !is:
-		return s.kindOfTree(ctx)
-	}
-	f, err := s.Open(ctx, "")
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	format, err := capture.Detect(f, f.Size())
-	if err != nil || format != 0 {
-		return packetsKind(), err
-	}
-	for _, b := range bundles {
-		if is, err := b.Detect(f, f.Size()); is || err != nil {
-			return bundleKind(b), err
-		}
-	}
-	return dataCenterKind(), nil
-}
-
-// kindOfTree looks at the names at the top of a tree, and in the folders there.
-func (s *server) kindOfTree(ctx context.Context) (*Kind, error) {
-	count := 0
-	var kind *Kind
-	for name, err := range s.Top(ctx) {
-		if errors.Is(err, iofs.ErrNotExist) {
-			// Only a mirror can be read without a list of its files.
-			return cascKind(), nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		count++
-		if k := kindOfName(name); k != nil {
-			return k, nil
-		}
-	}
-	if count == 0 {
-		return nil, errorf("%s: nothing is there", s.Origin().Shown())
-	}
-	d, err := s.OpenFolder(ctx)
-	if err == nil && anyBelow(d) {
-		kind = packetsKind()
-	}
-	return kind, err
-}
-
-// kindOfName returns the kind of a tree that has a name at its top, or nil.
-func kindOfName(name string) *Kind {
-	switch dir, isDir := strings.CutSuffix(name, "/"); {
-	case isDir && (dir == "config" || dir == "data"), name == ".build.info":
-		return cascKind()
-	case !isDir && geometry.IsFile(name):
-		return worldKind()
-	case !isDir:
-		if n, ok := protocol.ParseFileName(name); ok && !n.Script {
-			return packetsKind()
-		}
-	}
-	return nil
-}
-
-// anyBelow reports whether a folder directly below the top has definitions.
-func anyBelow(d *objects.Folder) bool {
-	top, err := d.ReadDir(".")
-	if err != nil {
-		return false
-	}
-	if anyDefinition(d, ".", top) {
-		return true
-	}
-	for _, e := range top {
-		if !e.IsDir() {
-			continue
-		}
-		below, err := d.ReadDir(e.Name())
-		if err == nil && anyDefinition(d, path.Clean(e.Name()), below) {
-			return true
-		}
-	}
-	return false
-}
-
-// folder is a folder with small files, on this machine or on a server.
-type folder interface {
+// Folder is a folder with small files, on this machine or on a server.
+type Folder interface {
 	iofs.StatFS
 	// Check returns an error that matches [source.ErrChanged] if a file has changed.
 	Check() error
 }
 
-// distantFolder is a folder on a server.
-type distantFolder struct {
+// DistantFolder is a folder on a server.
+type DistantFolder struct {
 	*objects.Folder
-	server *server
+	Server *Server
 }
 
-func (d *distantFolder) Close() error { return errors.Join(d.Folder.Close(), d.server.cacheClose()) }
+// Close closes the folder and its server.
+func (d *DistantFolder) Close() error { return errors.Join(d.Folder.Close(), d.Server.cacheClose()) }
 
 // cacheClose closes the cache of a store that its folder closes.
-func (s *server) cacheClose() error {
+func (s *Server) cacheClose() error {
 	if s.cache == nil {
 		return nil
 	}
 	return s.cache.Close()
 }
 
-// openDistant opens a folder on a server.
-func openDistant(ctx context.Context, name string, o *Options) (*distantFolder, error) {
-	s, err := openServer(ctx, name, o.objectCache(), o)
+// OpenDistant opens a folder on a server.
+func OpenDistant(ctx context.Context, name string, o *Options) (*DistantFolder, error) {
+	s, err := OpenServer(ctx, name, o.ObjectCache(), o)
 	if err != nil {
 		return nil, err
 	}
@@ -270,7 +149,7 @@ func openDistant(ctx context.Context, name string, o *Options) (*distantFolder, 
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	return &distantFolder{d, s}, nil
+	return &DistantFolder{d, s}, nil
 }
 
 // listlessError tells what a web server lacks.
@@ -289,14 +168,14 @@ func (e *listlessError) Unwrap() error { return e.err }
 // ended, as those of a mount have to. Otherwise they end with it, so that a server which sends
 // nothing keeps no command from ending.
 func (s *Source) Outlive() {
-	for _, server := range serversOf(s.archive) {
+	for _, server := range serversOf(s.Archive) {
 		server.Outlive()
 	}
 }
 
 // leavable returns a tree whose callers can leave if it is read from servers, and the tree itself
 // otherwise. CASC storages on a CDN have contexts down to their requests.
-func leavable(tree nodes.Tree, a archive) nodes.Tree {
+func leavable(tree nodes.Tree, a Archive) nodes.Tree {
 	servers := serversOf(a)
 	if len(servers) == 0 {
 		return tree
@@ -308,32 +187,52 @@ func leavable(tree nodes.Tree, a archive) nodes.Tree {
 	})
 }
 
+// distantReader is an archive that may be read from servers, without contexts.
+type distantReader interface{ Servers() []*Server }
+
 // serversOf returns the servers that an archive is read from without contexts.
-func serversOf(a archive) (all []*server) {
-	add := func(opened any) {
-		switch a := opened.(type) {
-		case *distant:
-			all = append(all, a.server)
-		case *distantFolder:
-			all = append(all, a.server)
+func serversOf(a Archive) []*Server {
+	if d, ok := a.(distantReader); ok {
+		return d.Servers()
+	}
+	return nil
+}
+
+// ServersIn returns the server that a file or a folder is on, if it is on one.
+func ServersIn(opened any) []*Server {
+	switch d := opened.(type) {
+	case *Distant:
+		return []*Server{d.server}
+	case *DistantFolder:
+		return []*Server{d.Server}
+	}
+	return nil
+}
+
+// OpenMirror opens the cache, or returns nil if that fails: all can be fetched again.
+func OpenMirror(opts *CDNOptions, log *slog.Logger) *mirror.Cache {
+	dir := opts.CacheDir
+	if dir == "" {
+		d, err := userdir.Cache("cdn")
+		if err != nil {
+			log.Warn("nothing is kept of what is fetched", "err", err)
+			return nil
 		}
+		dir = d.Path()
+		_ = d.Close() // only its path is needed
 	}
-	addWorld := func(w *world) {
-		if w != nil && w.distant != nil {
-			all = append(all, w.distant.server)
-		}
+	cache, err := mirror.Open(dir, mirror.Options{Limit: opts.CacheLimit, Logger: log})
+	if err != nil {
+		log.Warn("nothing is kept of what is fetched", "err", err)
+		return nil
 	}
-	switch a := a.(type) {
-	case *DataCenter:
-		add(a.file)
-		addWorld(a.world)
-	case *bundled:
-		add(a.file)
-	case *packets:
-		add(a.file)
-		add(a.folder)
-	case *world:
-		addWorld(a)
+	return cache
+}
+
+// InPlace returns an error if the path of a file on this machine leads to another one by now.
+func InPlace(o Original) error {
+	if f, ok := o.(*source.File); ok {
+		return Changed(f.InPlace())
 	}
-	return all
+	return nil
 }

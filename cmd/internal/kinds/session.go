@@ -41,7 +41,7 @@ type Session interface {
 	// Open returns the files that a program has open with text that is not an edit yet, by
 	// their paths in the mount.
 	Open() []string
-	lister
+	Lister
 	// EditsAt returns the edits at some paths and below them, and the files there that Open
 	// names. A path is as for Revert, and may lead to several nodes. If nothing is edited there,
 	// that is an error only for a path that leads nowhere: a [*NoEditError], or one that says so.
@@ -81,15 +81,15 @@ type EditOptions struct {
 	// journal were made on. They can be taken back then, and not saved.
 	Source string
 	Logger *slog.Logger
-	// disk is where a folder is edited: that of the system, or one for tests.
-	disk disk.FS
+	// Disk is where a folder is edited: that of the system, or one for tests.
+	Disk disk.FS
 }
 
 // Edit makes the source editable. The error is [ErrReadOnly] or an [*Error].
 func (s *Source) Edit(ctx context.Context, o EditOptions) error {
-	sessions, mounts, err := s.edit(ctx, o)
+	sessions, mounts, err := s.BeginEdits(ctx, o)
 	switch {
-	case errors.Is(err, ErrReadOnly), known(err) && err != nil:
+	case errors.Is(err, ErrReadOnly), Known(err) && err != nil:
 		return err
 	case err != nil:
 		return &Error{Err: err}
@@ -141,7 +141,8 @@ func (s *Source) Save(ctx context.Context, how save.How, show func(save.Progress
 	return reports, failed
 }
 
-func closeSessions(sessions []Session) error {
+// CloseSessions closes all of some sessions.
+func CloseSessions(sessions []Session) error {
 	var errs []error
 	for _, e := range sessions {
 		errs = append(errs, e.Close())

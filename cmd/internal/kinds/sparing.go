@@ -12,8 +12,8 @@ func (s *Source) Spare(cache int64) (end func()) { return s.spare(cache, 0) }
 // SpareForSaving is Spare for a command that writes a source anew.
 func (s *Source) SpareForSaving() (end func()) {
 	inflated := int64(0)
-	if d, is := s.DataCenter(); is {
-		inflated = d.File().Size()
+	if d, is := s.Archive.(inflater); is {
+		inflated = d.Inflated()
 	}
 	return s.spare(budget.WholeCache, inflated)
 }
@@ -35,9 +35,9 @@ func shrink(blocks *blockcache.Cache, cache int64) (end func()) {
 	return func() { blocks.SetBudget(before) }
 }
 
-// sparing returns a function that frees memory for a save which reads all of a file once or twice,
+// Sparing returns a function that frees memory for a save which reads all of a file once or twice,
 // until end is called. inflated is the size of the file. A source saves one file at a time.
-func sparing(blocks *blockcache.Cache, inflated int64) (spare func() (end func())) {
+func Sparing(blocks *blockcache.Cache, inflated int64) (spare func() (end func())) {
 	return func() (end func()) {
 		full, all := shrink(blocks, budget.WholeCache), budget.Save(inflated)
 		return func() {
@@ -45,4 +45,10 @@ func sparing(blocks *blockcache.Cache, inflated int64) (spare func() (end func()
 			full()
 		}
 	}
+}
+
+// inflater is an archive whose file is larger in memory.
+type inflater interface {
+	// Inflated is how large.
+	Inflated() int64
 }

@@ -12,9 +12,9 @@ import (
 // data center has some 25 MB.
 const maxIndexBytes = 2 << 30
 
-// store returns the store for indexes, or nil if none are kept. If its folder can't be used,
+// Store returns the store for indexes, or nil if none are kept. If its folder can't be used,
 // only the next start is slower.
-func (o *Options) store() *indexStore {
+func (o *Options) Store() *IndexStore {
 	if o.NoIndex {
 		return nil
 	}
@@ -27,21 +27,21 @@ func (o *Options) store() *indexStore {
 		o.Logger.Warn("the index is not saved, so the next start will be slower", "err", err)
 		return nil
 	}
-	return &indexStore{Store: userdir.NewStore(dir, maxIndexBytes), log: o.Logger, closing: make(chan struct{})}
+	return &IndexStore{Store: userdir.NewStore(dir, maxIndexBytes), log: o.Logger, closing: make(chan struct{})}
 }
 
-// storeFor is store for the index of a file. An index is known by the time of the file, which
+// StoreFor is store for the index of a file. An index is known by the time of the file, which
 // on a server has whole seconds, and may be missing.
-func (o *Options) storeFor(file original) *indexStore {
-	if d, ok := file.(*distant); ok && !d.Settled() {
+func (o *Options) StoreFor(file Original) *IndexStore {
+	if d, ok := file.(*Distant); ok && !d.Settled() {
 		return nil
 	}
-	return o.store()
+	return o.Store()
 }
 
-// indexStore saves indexes in the background, since writing and syncing 20 MB can take as
+// IndexStore saves indexes in the background, since writing and syncing 20 MB can take as
 // long as inflating the source.
-type indexStore struct {
+type IndexStore struct {
 	*userdir.Store
 	log    *slog.Logger
 	saving sync.WaitGroup
@@ -54,8 +54,8 @@ type indexStore struct {
 // first listing.
 const saveAfter = 300 * time.Millisecond
 
-// later runs work after a moment, or as soon as somebody waits for it.
-func (s *indexStore) later(work func()) {
+// Later runs work after a moment, or as soon as somebody waits for it.
+func (s *IndexStore) Later(work func()) {
 	s.saving.Go(func() {
 		select {
 		case <-time.After(saveAfter):
@@ -66,7 +66,7 @@ func (s *indexStore) later(work func()) {
 }
 
 // Save returns at once; wait returns when all is saved.
-func (s *indexStore) Save(key string, data []byte) error {
+func (s *IndexStore) Save(key string, data []byte) error {
 	s.saving.Go(func() {
 		if err := s.Store.Save(key, data); err != nil {
 			s.log.Warn("the index is not saved, so the next start will be slower", "err", err)
@@ -75,7 +75,8 @@ func (s *indexStore) Save(key string, data []byte) error {
 	return nil
 }
 
-func (s *indexStore) wait() {
+// Wait returns when all is saved.
+func (s *IndexStore) Wait() {
 	if s != nil {
 		s.close.Do(func() { close(s.closing) })
 		s.saving.Wait()

@@ -17,23 +17,23 @@ import (
 	"lorefs/nodes/overlay"
 )
 
-// treeSession is a source that is being edited, and whose edits each have a path in its tree.
-type treeSession[E treeEdit[E]] struct {
-	// path is that of the source.
-	path string
-	// at is the directory of the mount that shows the source, with a slash at its end; empty
+// TreeSession is a source that is being edited, and whose edits each have a path in its tree.
+type TreeSession[E treeEdit[E]] struct {
+	// Where is the path of the source.
+	Where string
+	// Below is the directory of the mount that shows the source, with a slash at its end; empty
 	// for the root.
-	at    string
-	files *save.Set
-	tree  editableTree[E]
-	// store saves what the tree holds, and calls store for each file that becomes another.
-	store func(ctx context.Context, store func(c toSave) error) error
-	// file is the source if that is a file, else nil.
-	file *source.File
-	// spare is that of [sparing].
-	spare func() (end func())
-	// replayed is the number of edits that a crash had left.
-	replayed int
+	Below string
+	Files *save.Set
+	Tree  editableTree[E]
+	// Store saves what the tree holds, and calls store for each file that becomes another.
+	Store func(ctx context.Context, store func(c ToSave) error) error
+	// Single is the source if that is a file, else nil.
+	Single *source.File
+	// Spare is that of [Sparing].
+	Spare func() (end func())
+	// Again is the number of edits that a crash had left.
+	Again int
 }
 
 // treeEdit is an edit with a path. At puts a directory of the mount before it.
@@ -42,7 +42,7 @@ type treeEdit[E any] interface {
 	At(dir string) E
 }
 
-// editableTree is the tree of a treeSession. Its methods take files and directories, and mean all
+// editableTree is the tree of a TreeSession. Its methods take files and directories, and mean all
 // if there are none. Those that it has from the overlay are described there.
 type editableTree[E any] interface {
 	nodes.Tree
@@ -64,8 +64,8 @@ type remover interface {
 	Gone(dir nodes.ID, name string) (nodes.ID, bool)
 }
 
-// toSave is an edited file, to be saved as it was when the save began.
-type toSave interface {
+// ToSave is an edited file, to be saved as it was when the save began.
+type ToSave interface {
 	// Of returns the name of the file in a source that is a folder, its size before, and the
 	// number of its edits.
 	Of() (file string, size, edits int64)
@@ -78,32 +78,52 @@ type toSave interface {
 	Replace(put func(later [][]byte, edits int64) (os.FileInfo, error)) error
 }
 
-func (s *treeSession[E]) Path() string         { return s.path }
-func (s *treeSession[E]) Dir() string          { return s.at }
-func (s *treeSession[E]) Pending() int64       { return s.tree.Pending() }
-func (s *treeSession[E]) Journal() string      { return s.files.Journal() }
-func (s *treeSession[E]) Replayed() int        { return s.replayed }
-func (s *treeSession[E]) Converts() string     { return "" }
-func (*treeSession[E]) Notices() []string      { return nil }
-func (*treeSession[E]) KeepPatch(error) string { return "" }
-func (s *treeSession[E]) Close() error         { return s.files.Close() }
+// Path implements [Session].
+func (s *TreeSession[E]) Path() string { return s.Where }
 
-func (s *treeSession[E]) Refused() []overlay.Refused { return refusedIn(s.at, s.tree.Refused()) }
-func (s *treeSession[E]) Loose() overlay.Loose       { return looseIn(s.at, s.tree.Loose()) }
+// Dir implements [Session].
+func (s *TreeSession[E]) Dir() string { return s.Below }
+
+// Pending implements [Session].
+func (s *TreeSession[E]) Pending() int64 { return s.Tree.Pending() }
+
+// Journal implements [Session].
+func (s *TreeSession[E]) Journal() string { return s.Files.Journal() }
+
+// Replayed implements [Session].
+func (s *TreeSession[E]) Replayed() int { return s.Again }
+
+// Converts implements [Session].
+func (s *TreeSession[E]) Converts() string { return "" }
+
+// Notices implements [Session].
+func (*TreeSession[E]) Notices() []string { return nil }
+
+// KeepPatch implements [Session].
+func (*TreeSession[E]) KeepPatch(error) string { return "" }
+
+// Close implements [Session].
+func (s *TreeSession[E]) Close() error { return s.Files.Close() }
+
+// Refused implements [Session].
+func (s *TreeSession[E]) Refused() []overlay.Refused { return RefusedIn(s.Below, s.Tree.Refused()) }
+
+// Loose implements [Session].
+func (s *TreeSession[E]) Loose() overlay.Loose { return LooseIn(s.Below, s.Tree.Loose()) }
 
 // Save saves the files that were edited. It packs several at the same time, and replaces one
 // after the other.
-func (s *treeSession[E]) Save(ctx context.Context, _ save.How, show func(save.Progress)) (save.Report, error) {
-	defer s.spare()()
+func (s *TreeSession[E]) Save(ctx context.Context, _ save.How, show func(save.Progress)) (save.Report, error) {
+	defer s.Spare()()
 	began := time.Now()
 	var r save.Report
 	// The tree goes on with files that are in place, so an earlier save that failed at its very end
 	// has left nothing to save, but the journal takes no edits.
-	if err := s.files.SyncAgain(); err != nil {
+	if err := s.Files.SyncAgain(); err != nil {
 		return r, err
 	}
 	const steps = 2                                                   // a file is written, and checked
-	progress := save.Progress{Total: steps * int64(s.files.Edited())} // edits may come to more
+	progress := save.Progress{Total: steps * int64(s.Files.Edited())} // edits may come to more
 	step := func(stage string) {
 		progress.Stage = stage
 		show(progress)
@@ -111,28 +131,28 @@ func (s *treeSession[E]) Save(ctx context.Context, _ save.How, show func(save.Pr
 		progress.Total = max(progress.Total, progress.Done)
 	}
 	show(save.Progress{Stage: save.Writing, Total: progress.Total}) // it packs first
-	err := s.store(ctx, func(c toSave) error {
-		f := &changedFile{c: c, files: s.files, source: s.file, step: step}
+	err := s.Store(ctx, func(c ToSave) error {
+		f := &changedFile{c: c, files: s.Files, source: s.Single, step: step}
 		var edits int64
 		f.name, f.size, edits = c.Of()
-		saved, err := s.files.Commit(ctx, f.name, f)
+		saved, err := s.Files.Commit(ctx, f.name, f)
 		if errors.Is(err, source.ErrChanged) {
-			err = s.files.Rescue(ctx, f.name, f, nil, err)
+			err = s.Files.Rescue(ctx, f.name, f, nil, err)
 		}
 		if saved.Info != nil {
 			r.Edits += edits
-			r.Add(s.path, saved)
+			r.Add(s.Where, saved)
 		}
 		return err
 	})
-	s.files.Settle()
+	s.Files.Settle()
 	r.Seconds = time.Since(began).Seconds()
 	return r, err
 }
 
 // changedFile is an edited file of a source. All of it is written anew from a snapshot.
 type changedFile struct {
-	c     toSave
+	c     ToSave
 	name  string
 	size  int64
 	files *save.Set
@@ -198,10 +218,10 @@ func (f wholeFile) Index() error { return nil }
 func (f wholeFile) Close() {}
 
 // Edits implements Session.
-func (s *treeSession[E]) Edits(ctx context.Context) iter.Seq2[Edit, error] {
+func (s *TreeSession[E]) Edits(ctx context.Context) iter.Seq2[Edit, error] {
 	return func(yield func(Edit, error) bool) {
-		for d, err := range s.tree.Edits(ctx) {
-			if !yield(d.At(s.at), err) {
+		for d, err := range s.Tree.Edits(ctx) {
+			if !yield(d.At(s.Below), err) {
 				return
 			}
 		}
@@ -209,23 +229,23 @@ func (s *treeSession[E]) Edits(ctx context.Context) iter.Seq2[Edit, error] {
 }
 
 // WritePatch implements Session.
-func (s *treeSession[E]) WritePatch(context.Context, io.Writer) error { return ErrNoPatch }
+func (s *TreeSession[E]) WritePatch(context.Context, io.Writer) error { return ErrNoPatch }
 
 // Open implements Session.
-func (s *treeSession[E]) Open() []string { return s.openIn() }
+func (s *TreeSession[E]) Open() []string { return s.openIn() }
 
-func (s *treeSession[E]) openIn(ids ...nodes.ID) []string { return s.allIn(s.tree.Unflushed(ids...)) }
+func (s *TreeSession[E]) openIn(ids ...nodes.ID) []string { return s.allIn(s.Tree.Unflushed(ids...)) }
 
 // allIn puts the directory of the mount before paths.
-func (s *treeSession[E]) allIn(paths []string) []string {
+func (s *TreeSession[E]) allIn(paths []string) []string {
 	for i := range paths {
-		paths[i] = s.at + paths[i]
+		paths[i] = s.Below + paths[i]
 	}
 	return paths
 }
 
 // Revert implements Session. A path leads to one file or directory, so all does not matter.
-func (s *treeSession[E]) Revert(ctx context.Context, paths []string, _ bool) (r Reverted, err error) {
+func (s *TreeSession[E]) Revert(ctx context.Context, paths []string, _ bool) (r Reverted, err error) {
 	var ids []nodes.ID
 	for _, path := range paths {
 		id, err := s.find(ctx, path)
@@ -241,17 +261,17 @@ func (s *treeSession[E]) Revert(ctx context.Context, paths []string, _ bool) (r 
 		}
 		ids = append(ids, id)
 	}
-	taken, err := s.tree.Revert(ctx, ids...)
+	taken, err := s.Tree.Revert(ctx, ids...)
 	for _, d := range taken {
-		r.Edits = append(r.Edits, d.At(s.at))
+		r.Edits = append(r.Edits, d.At(s.Below))
 	}
-	r.Texts = s.allIn(s.tree.TakeBack(ids...))
+	r.Texts = s.allIn(s.Tree.TakeBack(ids...))
 	r.Open = s.openIn(ids...)
-	return r, errors.Join(err, s.files.Sync())
+	return r, errors.Join(err, s.Files.Sync())
 }
 
 // EditsAt implements Session.
-func (s *treeSession[E]) EditsAt(ctx context.Context, paths []string, _ func(path string) bool) (list []Edit, err error) {
+func (s *TreeSession[E]) EditsAt(ctx context.Context, paths []string, _ func(path string) bool) (list []Edit, err error) {
 	var ids []nodes.ID
 	for _, path := range paths {
 		id, err := s.find(ctx, path)
@@ -260,28 +280,28 @@ func (s *treeSession[E]) EditsAt(ctx context.Context, paths []string, _ func(pat
 		}
 		ids = append(ids, id)
 	}
-	for d, err := range s.tree.Edits(ctx, ids...) {
+	for d, err := range s.Tree.Edits(ctx, ids...) {
 		if err != nil {
 			return list, err
 		}
-		list = append(list, d.At(s.at))
+		list = append(list, d.At(s.Below))
 	}
 	for _, path := range s.openIn(ids...) {
-		list = append(list, newOpenFile(path))
+		list = append(list, NewOpenFile(path))
 	}
 	return list, nil
 }
 
 // find finds the node at a path in the mount.
-func (s *treeSession[E]) find(ctx context.Context, name string) (nodes.ID, error) {
+func (s *TreeSession[E]) find(ctx context.Context, name string) (nodes.ID, error) {
 	id := nodes.Root
-	for part := range strings.SplitSeq(strings.TrimPrefix(path.Clean(name)+"/", s.at), "/") {
+	for part := range strings.SplitSeq(strings.TrimPrefix(path.Clean(name)+"/", s.Below), "/") {
 		if part == "" || part == "." {
 			continue
 		}
-		e, err := s.tree.Lookup(ctx, id, part)
+		e, err := s.Tree.Lookup(ctx, id, part)
 		if errors.Is(err, nodes.ErrNotExist) {
-			if r, ok := s.tree.(remover); ok {
+			if r, ok := s.Tree.(remover); ok {
 				if gone, is := r.Gone(id, part); is {
 					e, err = nodes.Entry{ID: gone}, nil
 				}
@@ -297,15 +317,36 @@ func (s *treeSession[E]) find(ctx context.Context, name string) (nodes.ID, error
 
 // isEdited reports whether something is at a node that Revert can take back or, as it is being
 // written, has to tell of.
-func (s *treeSession[E]) isEdited(ctx context.Context, id nodes.ID) (bool, error) {
-	for _, err := range s.tree.Edits(ctx, id) {
+func (s *TreeSession[E]) isEdited(ctx context.Context, id nodes.ID) (bool, error) {
+	for _, err := range s.Tree.Edits(ctx, id) {
 		return true, err
 	}
-	return len(s.tree.Refused(id))+len(s.tree.Unflushed(id)) > 0, nil
+	return len(s.Tree.Refused(id))+len(s.Tree.Unflushed(id)) > 0, nil
 }
 
 // Discard implements Session.
-func (s *treeSession[E]) Discard() error {
-	s.tree.TakeBack()
-	return s.files.Discard()
+func (s *TreeSession[E]) Discard() error {
+	s.Tree.TakeBack()
+	return s.Files.Discard()
+}
+
+// RefusedIn puts a directory of the mount before paths.
+func RefusedIn(dir string, texts []overlay.Refused) []overlay.Refused {
+	for i := range texts {
+		texts[i].Path = dir + texts[i].Path
+	}
+	return texts
+}
+
+// LooseIn puts a directory of the mount before the paths of loose files.
+func LooseIn(dir string, l overlay.Loose) overlay.Loose {
+	return overlay.Loose{Scratch: PathsIn(dir, l.Scratch), Strays: PathsIn(dir, l.Strays)}
+}
+
+// PathsIn puts a directory of the mount before paths.
+func PathsIn(dir string, paths []string) []string {
+	for i := range paths {
+		paths[i] = dir + paths[i]
+	}
+	return paths
 }

@@ -24,8 +24,8 @@ type Finding struct {
 	Line   fmt.Stringer
 }
 
-// inflatedFinding is a finding in a compressed file as a JSON object.
-type inflatedFinding struct {
+// InflatedFinding is a finding in a compressed file as a JSON object.
+type InflatedFinding struct {
 	Offset int64  `json:"offset"`
 	InFile bool   `json:"in_file"`
 	Where  string `json:"where"`
@@ -35,5 +35,5 @@ type inflatedFinding struct {
 // Verify checks everything that the format defines. Errors of opening the source are an
 // [*Error]. A check that can go on later ends with an [*InterruptedError].
 func (k *Kind) Verify(ctx context.Context, path string, opts *Options, v VerifyOptions) iter.Seq2[Finding, error] {
-	return k.verify(ctx, path, newOpening(opts), v)
+	return k.Findings(ctx, path, NewOpening(opts), v)
 }

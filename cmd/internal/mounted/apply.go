@@ -11,6 +11,7 @@ import (
 
 	"lorefs/cmd/internal/daemon"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/kinds/dckind"
 	"lorefs/datacenter/patch"
 )
 
@@ -110,7 +111,7 @@ func (m *Mount) apply(ctx context.Context, r *daemon.Request, c *daemon.Client) 
 	if err != nil {
 		return m.failing(Answer{}, err)
 	}
-	results, err := m.source.ApplyPatches(ctx, patches, r.DryRun)
+	results, err := dckind.ApplyPatches(ctx, m.source, patches, r.DryRun)
 	if errors.Is(err, kinds.ErrReadOnly) {
 		return Answer{Error: fmt.Sprintf("%s is mounted read-only", m.opts.Dir)}
 	}

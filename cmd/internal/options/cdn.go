@@ -6,6 +6,7 @@ import (
 
 	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/kinds/casckind"
 	"lorefs/internal/origin"
 	"lorefs/internal/remote"
 )
@@ -106,7 +107,7 @@ func (f *CASCFlags) productKeys() (map[string][16]byte, error) {
 	if !isProductKey(f.keys) {
 		return nil, nil
 	}
-	key, err := kinds.ReadProductKey(f.keys)
+	key, err := casckind.ReadProductKey(f.keys)
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"lorefs/cmd/internal/cli"
-	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/kinds/registry"
 	"lorefs/internal/origin"
 )
 
@@ -197,7 +197,7 @@ func (s *Set) Misplaced(kind string) error {
 // Sources names the sources that the option is for.
 func (o *Option) Sources() string {
 	var names []string
-	for _, k := range kinds.All() {
+	for _, k := range registry.All() {
 		if slices.Contains(o.Kinds, k.Name) {
 			names = append(names, k.Noun)
 		}

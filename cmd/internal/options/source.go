@@ -16,6 +16,7 @@ import (
 	"lorefs/casc/root"
 	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/kinds/registry"
 	"lorefs/datacenter"
 	"lorefs/protocol"
 )
@@ -26,7 +27,7 @@ const KindAuto = "auto"
 // kindWords returns the values of --kind.
 func kindWords() []string {
 	names := []string{KindAuto}
-	for _, k := range kinds.All() {
+	for _, k := range registry.All() {
 		names = append(names, k.Name)
 	}
 	return names
@@ -136,7 +137,7 @@ func (f *SourceFlags) dataCenterTable() []Option {
 // mistakes before anything is opened. A command without the flags of a kind uses defaults.
 func (f *SourceFlags) Parse() (*kinds.Options, error) {
 	known := func(k *kinds.Kind) bool { return k.Name == f.Kind }
-	if f.Kind != KindAuto && !slices.ContainsFunc(kinds.All(), known) {
+	if f.Kind != KindAuto && !slices.ContainsFunc(registry.All(), known) {
 		return nil, cli.UsageErrorf("--kind %q is unknown: want %s", f.Kind, kindNames())
 	}
 	o := &kinds.Options{CacheSize: int64(f.CacheSize), NoIndex: f.NoCache, CacheBase: f.CacheBase, Held: f.Held}
@@ -292,7 +293,7 @@ var EditedKinds = KindsThat(func(k *kinds.Kind) bool { return k.Editable })
 
 // KindsThat returns the names of the kinds with a property.
 func KindsThat(have func(*kinds.Kind) bool) (names []string) {
-	for _, k := range kinds.All() {
+	for _, k := range registry.All() {
 		if have(k) {
 			names = append(names, k.Name)
 		}

@@ -10,6 +10,8 @@ import (
 
 	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/kinds/dckind"
+	"lorefs/cmd/internal/kinds/registry"
 	"lorefs/datacenter"
 	"lorefs/internal/origin"
 )
@@ -39,14 +41,14 @@ func (f *SourceFlags) KindOf(ctx context.Context, path string, log *slog.Logger)
 	if f.onlyDataCenters() && f.remote.offline { // then only the name of the kind can tell
 		name = f.Kind
 	}
-	k, err := kinds.Find(ctx, path, name, o)
+	k, err := registry.Find(ctx, path, name, o)
 	if err == nil && f.onlyDataCenters() && k.Name != f.Kind {
 		err = WantsDataCenter(k)
 	}
 	if err == nil {
 		err = f.checkKind(path, k.Name)
 		if err != nil && name == "" && k.AnyFile {
-			err = cmp.Or(f.ExplainKey(path, kinds.CheckDataCenter(path, o)), err)
+			err = cmp.Or(f.ExplainKey(path, dckind.CheckDataCenter(path, o)), err)
 		}
 	}
 	if err == nil {

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"lorefs/cmd/internal/cli"
-	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/kinds/dckind"
 	"lorefs/cmd/internal/options"
 	"lorefs/cmd/internal/reach"
 	"lorefs/datacenter/sheets/pack"
@@ -29,17 +29,17 @@ type Completing struct {
 
 // Complete looks through the folder. If that is a part, it is completed with the sheets of base, or refused if there
 // is none. lent is how many sheets it has from there.
-func (f *Completing) Complete(ctx context.Context, base *kinds.DataCenter, opts *pack.Options) (lent int, err error) {
+func (f *Completing) Complete(ctx context.Context, base *dckind.DataCenter, opts *pack.Options) (lent int, err error) {
 	dir := f.Dir
-	if opts.Looked, err = kinds.LookForSheets(ctx, dir); err != nil {
+	if opts.Looked, err = dckind.LookForSheets(ctx, dir); err != nil {
 		return 0, err
 	}
-	mark, err := kinds.MarkOf(dir)
+	mark, err := dckind.MarkOf(dir)
 	if err != nil {
 		return 0, err
 	}
 	if base == nil {
-		if err := f.refused(kinds.CheckWhole(dir, opts.Looked, mark)); err != nil {
+		if err := f.refused(dckind.CheckWhole(dir, opts.Looked, mark)); err != nil {
 			return 0, err
 		}
 		return 0, f.checkReplaced(ctx, opts.Looked)
@@ -66,7 +66,7 @@ func (f *Completing) Complete(ctx context.Context, base *kinds.DataCenter, opts 
 
 // refused adds to the error for a part what to do with it.
 func (f *Completing) refused(err error) error {
-	part, is := errors.AsType[*kinds.PartError](err)
+	part, is := errors.AsType[*dckind.PartError](err)
 	if !is {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/kinds/dckind"
 	"lorefs/cmd/internal/treecopy"
 	"lorefs/datacenter/partof"
 	"lorefs/datacenter/sheets"
@@ -22,7 +23,7 @@ type Marking struct {
 	// folder is where the sheets are written, and inside its path in what is exported.
 	folder, inside string
 	mark           *partof.Mark
-	data           *kinds.DataCenter
+	data           *dckind.DataCenter
 	of, program    string
 	takes          func(file string) bool
 	// failed are files and folders that could not be written, by their paths in what is exported.
@@ -33,7 +34,7 @@ type Marking struct {
 // exported. name is how the user spells the source, program is the program that exports, and takes says which files
 // are exported, or is nil.
 func NewMarking(s *kinds.Source, from, to, name, program string, takes func(file string) bool) (*Marking, error) {
-	d, is := s.DataCenter()
+	d, is := dckind.Of(s)
 	if !is || from != "" && from != s.Kind.Exports {
 		return nil, nil //nolint:nilnil // there is none
 	}
@@ -51,7 +52,7 @@ func NewMarking(s *kinds.Source, from, to, name, program string, takes func(file
 		return nil, err
 	}
 	var err error
-	if m.mark, err = kinds.MarkOf(m.folder); err != nil {
+	if m.mark, err = dckind.MarkOf(m.folder); err != nil {
 		return nil, err
 	}
 	if m.mark == nil {

@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"lorefs/cmd/internal/cli"
-	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/kinds/dckind"
 	"lorefs/cmd/internal/reach"
 	"lorefs/datacenter/patch"
 	"lorefs/datacenter/sheets/pack"
@@ -39,7 +39,7 @@ func (s *Sides) complete(ctx context.Context) error {
 		if raw[i] == nil {
 			continue
 		}
-		mark, err := kinds.MarkOf(path)
+		mark, err := dckind.MarkOf(path)
 		if err != nil {
 			return err
 		}
@@ -58,14 +58,14 @@ func (s *Sides) complete(ctx context.Context) error {
 				if err != nil {
 					return nil, err
 				}
-				folder, s.parts[i].lent, err = kinds.Completed(folder, mark, d.Loans(ctx))
+				folder, s.parts[i].lent, err = dckind.Completed(folder, mark, d.Loans(ctx))
 				return folder, err
 			}
 			other, err := raw[1-i]()
 			if err != nil {
 				return nil, err
 			}
-			folder, s.parts[i].lent, err = kinds.Completed(folder, mark, other.Loans())
+			folder, s.parts[i].lent, err = dckind.Completed(folder, mark, other.Loans())
 			return folder, err
 		})
 	}
@@ -83,7 +83,7 @@ func (s *Sides) lack() error {
 	var names [2][]string
 	for i, f := range s.Files {
 		var err error
-		if names[i], err = kinds.SheetNames(f); err != nil {
+		if names[i], err = dckind.SheetNames(f); err != nil {
 			return err
 		}
 	}

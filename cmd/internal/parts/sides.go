@@ -17,6 +17,8 @@ import (
 	"lorefs/cmd/internal/budget"
 	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/kinds/dckind"
+	"lorefs/cmd/internal/kinds/registry"
 	"lorefs/cmd/internal/options"
 	"lorefs/cmd/internal/reach"
 	"lorefs/datacenter"
@@ -91,7 +93,7 @@ func (s *Sides) Incomparable(ctx context.Context, err error) error {
 		if origin.IsRemote(path) {
 			continue
 		}
-		if k, kErr := kinds.Find(ctx, path, "", o); kErr == nil && !k.Sheets && !k.Builds {
+		if k, kErr := registry.Find(ctx, path, "", o); kErr == nil && !k.Sheets && !k.Builds {
 			return &cli.Error{
 				Code: cli.ExitCode(err),
 				Err:  fmt.Errorf("%s is a source of the kind %s: diff compares data centers, folders of their sheets, and CASC storages", path, k.Name),
@@ -158,7 +160,7 @@ func (s *Sides) look(ctx context.Context) {
 		if s.endLooking == nil {
 			ctx, s.endLooking = context.WithCancel(ctx)
 		}
-		look := sync.OnceValues(func() (*pack.Folder, error) { return kinds.LookForSheets(ctx, path) })
+		look := sync.OnceValues(func() (*pack.Folder, error) { return dckind.LookForSheets(ctx, path) })
 		go func() { _, _ = look() }()
 		s.looked[i] = look
 	}
@@ -213,7 +215,7 @@ const few = 64
 
 // packBeside packs the folder on one side, without s.same. It takes types and keys from the
 // data center on the other side.
-func (s *Sides) packBeside(ctx context.Context, side int, d *kinds.DataCenter) (err error) {
+func (s *Sides) packBeside(ctx context.Context, side int, d *dckind.DataCenter) (err error) {
 	if most := d.File().Counts().Sheets; (most-int64(len(s.Same)))*few > most {
 		// Until all is packed the other side is only asked for these.
 		blocks := s.opened[0].Blocks
@@ -224,8 +226,8 @@ func (s *Sides) packBeside(ctx context.Context, side int, d *kinds.DataCenter) (
 	return err
 }
 
-// sameSheets calls [kinds.DataCenter.SameSheets] with a progress bar.
-func (s *Sides) sameSheets(ctx context.Context, d *kinds.DataCenter, side int) (found same.Sheets, all bool, err error) {
+// sameSheets calls [dckind.DataCenter.SameSheets] with a progress bar.
+func (s *Sides) sameSheets(ctx context.Context, d *dckind.DataCenter, side int) (found same.Sheets, all bool, err error) {
 	folder, err := s.looked[side]()
 	if err != nil {
 		return nil, false, err
@@ -244,7 +246,7 @@ func (s *Sides) packed(ctx context.Context, side int, opts pack.Options) (_ *dat
 	p := cli.NewProgress("packing")
 	defer p.Finish()
 	opts.Progress = p.Set
-	return kinds.OpenSheets(ctx, s.Paths[side], opts)
+	return dckind.OpenSheets(ctx, s.Paths[side], opts)
 }
 
 // Check returns an error if one of the sources has changed since it was opened.

@@ -10,6 +10,7 @@ import (
 
 	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/kinds/dckind"
 	"lorefs/cmd/internal/options"
 	"lorefs/internal/origin"
 	"lorefs/internal/shown"
@@ -46,8 +47,8 @@ func OpenShown(ctx context.Context, path string, f *options.SourceFlags, log *sl
 }
 
 // DataCenterOf returns a source as a data center, or an error for users.
-func DataCenterOf(s *kinds.Source) (*kinds.DataCenter, error) {
-	d, ok := s.DataCenter()
+func DataCenterOf(s *kinds.Source) (*dckind.DataCenter, error) {
+	d, ok := dckind.Of(s)
 	if !ok {
 		return nil, options.WantsDataCenter(s.Kind)
 	}

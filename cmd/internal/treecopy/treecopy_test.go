@@ -630,7 +630,7 @@ func TestFailsByPath(t *testing.T) {
 	to := t.TempDir()
 	write := func(context.Context, io.Writer) error { return nil }
 	long := strings.Repeat("n", 300)
-	files := slices.Values([]treecopy.File{{"a/1", write}, {"a/" + long, write}, {"a/2", write}, {long, write}, {"b/a/1", write}, {"1", write}})
+	files := slices.Values([]treecopy.File{{Path: "a/1", Write: write}, {Path: "a/" + long, Write: write}, {Path: "a/2", Write: write}, {Path: long, Write: write}, {Path: "b/a/1", Write: write}, {Path: "1", Write: write}})
 	var told []string
 	r, err := treecopy.Write(t.Context(), files, to, treecopy.Options{
 		Workers: 1,
