@@ -39,4 +39,14 @@
 // first and its locks later: [TakeOver] and [AwaitJournal] wait for that. [Notes] say what it left.
 //
 // Mounts and signals are those of Unix; elsewhere [Start] fails.
+//
+// # Files
+//
+// The process that mounts: background_unix.go starts it again in the background, served.go unmounts, and
+// control.go answers requests of client.go, over the socket of socket_linux.go. made.go makes and removes the
+// mount point, and notify.go tells the service manager.
+//
+// Other processes: name.go and find.go find a mount, state.go and mounts_linux.go look at it from outside,
+// talk.go asks it, with the frames of frames.go, and inuse_linux.go says who uses it. notes.go is what it has
+// left, and takeover.go waits for one that is dying.
 package daemon

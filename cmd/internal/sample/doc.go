@@ -7,4 +7,8 @@
 // recorded session has packets of a handful of definitions, in a folder laid out like
 // public ones. The CASC storage is an install of a game, with a list of names and a key
 // beside it.
+//
+// Begin with sample.go, which writes all of them. world.go lists the sheets of the data center, which sheets_items.go,
+// sheets_life.go and sheets_places.go make in the words of words.go, and build.go makes a file of them. geometry.go,
+// packets.go and storage.go make the others.
 package sample

@@ -84,4 +84,10 @@
 // If the other program overwrote the file itself, the process that edits it can't read it any more.
 // Then the edits are written as a patch beside the journal:
 // HASH-NAME.edits-TIME.lorepatch.
+//
+// # Files
+//
+// Read set.go and commit.go first: a [Set] is a source that is edited, and Commit saves it. ledger.go has its journal
+// and its locks, resume.go what a crash has left in that, base.go the copy of what is edited, record.go the records.
+// rescue.go writes conflict files. list.go and kind.go are for journals that nobody has open.
 package save

@@ -12,4 +12,8 @@
 //
 // Nothing is written outside the folder, whatever names the tree has ([os.Root]), nor
 // through a link that another user may have planted (package links).
+//
+// Begin with treecopy.go and write.go, for which walk.go finds what to copy, and worker.go copies it to target.go, the
+// folder. filter.go selects, rows.go decides what is copied together, reason.go says why something was left out, and
+// measure.go how much there is beforehand. name.go and system_linux.go are about what systems allow.
 package treecopy
