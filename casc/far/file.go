@@ -9,7 +9,6 @@ import (
 	"io"
 	"slices"
 	"sort"
-	"sync"
 	"sync/atomic"
 
 	"lorefs/blte"
@@ -17,7 +16,7 @@ import (
 	"lorefs/casc/internal/store"
 	"lorefs/casc/keys"
 	"lorefs/casc/manifests"
-	"lorefs/internal/flight"
+	"lorefs/internal/remote/ahead"
 )
 
 const (
@@ -28,10 +27,6 @@ const (
 	// firstRead is how much of a larger file is fetched at first: its header, and what of its
 	// first chunks comes with it.
 	firstRead = 128 << 10
-	// minAhead and maxAhead are how many bytes are fetched at once while a file is read from
-	// front to back. That grows with each fetch.
-	minAhead = 1 << 20
-	maxAhead = 16 << 20
 )
 
 // Object is an encoded file that is far away. Only proven bytes of it are handed out, so
@@ -44,20 +39,11 @@ type Object struct {
 	head *blte.Header
 	// header are the bytes before the first chunk.
 	header []byte
-	reads  flight.Group[chunkRun, struct{}]
+	// reads fetches chunks.
+	reads ahead.Reader[struct{}]
 	// held says that it is let go of by its row.
 	held bool
-
-	mu sync.Mutex // guards the rest; never held while something is fetched
-	// running are the runs that are being fetched.
-	running []chunkRun
-	// next is the chunk behind the last run, and ahead how many bytes were fetched at once.
-	next  int
-	ahead int64
 }
-
-// chunkRun is a row of chunks, without its end.
-type chunkRun struct{ from, to int }
 
 // whole is the number of the only piece of a file that is proven as a whole.
 const whole = -1
@@ -193,7 +179,7 @@ func (r *Object) keepFirst(data []byte) {
 			return
 		}
 		r.chunks.put(r.Key, i, data[c.Off:][:c.EncodedSize])
-		r.next = i + 1
+		r.reads.Follow(i + 1)
 	}
 }
 
@@ -344,71 +330,30 @@ func (r *Object) chunk(ctx context.Context, i int) ([]byte, error) {
 		if b, ok := r.chunks.get(r.Key, i); ok {
 			return b, nil
 		}
-		run := r.plan(i)
-		_, err := r.reads.Do(ctx, run, func(ctx context.Context) (struct{}, error) {
-			defer r.ended(run)
-			return struct{}{}, r.fetch(ctx, run)
-		})
+		_, _, err := r.reads.Fetch(ctx, i, ahead.Chunks{
+			Count: len(r.head.Chunks), Room: r.chunks.room() / 2,
+			Size: func(i int) int64 { return r.head.Chunks[i].EncodedSize },
+			Here: func(i int) bool { _, here := r.chunks.get(r.Key, i); return here },
+		}, r.fetch)
 		if err != nil {
 			return nil, err
 		}
 	}
 }
 
-// plan returns a run with chunk i: one that is being fetched, or else a new one.
-func (r *Object) plan(i int) chunkRun {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, run := range r.running {
-		if run.from <= i && i < run.to {
-			return run
-		}
-	}
-	if i == r.next {
-		r.ahead = min(max(2*r.ahead, minAhead), max(r.chunks.room()/2, minAhead), maxAhead)
-	} else {
-		r.ahead = 0
-	}
-	run := chunkRun{i, i + 1}
-	size := r.head.Chunks[i].EncodedSize
-	for ; run.to < len(r.head.Chunks); run.to++ {
-		if size += r.head.Chunks[run.to].EncodedSize; size > r.ahead || r.isKnown(run.to) {
-			break
-		}
-	}
-	r.next = run.to
-	r.running = append(r.running, run)
-	return run
-}
-
-// isKnown reports whether a chunk is here, or about to be. The caller holds mu.
-func (r *Object) isKnown(i int) bool {
-	if slices.ContainsFunc(r.running, func(run chunkRun) bool { return run.from <= i && i < run.to }) {
-		return true
-	}
-	_, here := r.chunks.get(r.Key, i)
-	return here
-}
-
-func (r *Object) ended(run chunkRun) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.running = slices.DeleteFunc(r.running, func(other chunkRun) bool { return other == run })
-}
-
 // fetch fetches a run of chunks.
-func (r *Object) fetch(ctx context.Context, run chunkRun) error {
-	chunks := r.head.Chunks[run.from:run.to]
+func (r *Object) fetch(ctx context.Context, run ahead.Run) (struct{}, error) {
+	chunks := r.head.Chunks[run.From:run.To]
 	off := chunks[0].Off
 	last := &chunks[len(chunks)-1]
 	b, err := r.from.Range(ctx, r.File, off, last.Off+last.EncodedSize-off, func(b []byte) error { return proveChunks(b, chunks) })
 	if err != nil {
-		return err
+		return struct{}{}, err
 	}
 	for i := range chunks {
-		r.chunks.put(r.Key, run.from+i, b[chunks[i].Off-off:][:chunks[i].EncodedSize])
+		r.chunks.put(r.Key, run.From+i, b[chunks[i].Off-off:][:chunks[i].EncodedSize])
 	}
-	return nil
+	return struct{}{}, nil
 }
 
 func (r *Object) fail(err error) error {

@@ -9,18 +9,16 @@ import (
 	"io"
 	"net/http"
 	"os"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"lorefs/internal/remote"
+	"lorefs/internal/remote/ahead"
 	"lorefs/internal/remote/mirror"
 )
 
 const (
 	chunkSize = 1 << 20
-	// maxRun is how many chunks one request asks for.
-	maxRun = 16
 	// recheck is how often Check has the server asked whether the object is still the same.
 	recheck = 30 * time.Second
 	// lookTime bounds how long somebody waits to know whether an object has changed.
@@ -29,9 +27,6 @@ const (
 
 // chunkID names a chunk of an object, by the number of the object in this process.
 type chunkID struct{ object, chunk int64 }
-
-// runID names the chunks that one request is for.
-type runID struct{ object, first, count int64 }
 
 var objectCount atomic.Int64
 
@@ -54,11 +49,8 @@ type File struct {
 	done     context.Context //nolint:containedctx // it ends with Close, and with it what Check began
 	close    context.CancelFunc
 
-	mu sync.Mutex // guards the rest
-	// running has the run that each chunk is being fetched in.
-	running map[int64]runID
-	// next is the chunk behind the last one that was fetched, and run how many were asked for.
-	next, run int64
+	// runs fetches chunks.
+	runs ahead.Reader[[]byte]
 }
 
 // Open opens the object at a path below the source, or the source itself if the path is empty.
@@ -77,7 +69,7 @@ func (s *Store) Open(ctx context.Context, name string) (*File, error) {
 }
 
 func (s *Store) newFile(name string, p pin) *File {
-	f := &File{store: s, name: name, id: objectCount.Add(1), pin: p, began: time.Now(), running: map[int64]runID{}}
+	f := &File{store: s, name: name, id: objectCount.Add(1), pin: p, began: time.Now()}
 	f.done, f.close = context.WithCancel(context.Background())
 	key, ok := p.key(s.origin.Join(name).String())
 	f.object, f.kept = mirror.Object{Path: "objects", Kind: mirror.Data, Key: key}, ok && s.cache != nil
@@ -148,15 +140,14 @@ func (f *File) chunk(ctx context.Context, number int64) ([]byte, error) {
 	if data, ok := f.have(number); ok {
 		return data, nil
 	}
-	run := f.plan(number)
-	data, err := f.store.flights.Do(ctx, run, func(ctx context.Context) ([]byte, error) {
-		defer f.forget(run)
-		return f.fetch(ctx, run)
-	})
+	data, run, err := f.runs.Fetch(ctx, int(number), ahead.Chunks{
+		Count: int(f.count()), Alone: chunkSize, Room: f.pin.size,
+		Size: func(i int) int64 { return f.sizeOf(int64(i), 1) },
+	}, f.fetch)
 	if err != nil {
 		return nil, err
 	}
-	from := (number - run.first) * chunkSize
+	from := (number - int64(run.From)) * chunkSize
 	return data[from : from+f.sizeOf(number, 1)], nil
 }
 
@@ -178,52 +169,18 @@ func (f *File) have(number int64) ([]byte, bool) {
 	return data, true
 }
 
-// plan returns the run to fetch for a chunk: one that is being fetched already, or a new one.
-// It doubles while reads follow each other.
-func (f *File) plan(number int64) runID {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if run, ok := f.running[number]; ok {
-		return run
-	}
-	f.run = min(f.run*2, maxRun)
-	if number != f.next || f.run == 0 {
-		f.run = 1
-	}
-	run := runID{f.id, number, 0}
-	for run.count < f.run && number+run.count < f.count() {
-		if _, busy := f.running[number+run.count]; busy {
-			break
-		}
-		run.count++
-	}
-	for i := range run.count {
-		f.running[number+i] = run
-	}
-	f.next = number + run.count
-	return run
-}
-
-// forget notes that a run has ended.
-func (f *File) forget(run runID) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for i := range run.count {
-		delete(f.running, run.first+i)
-	}
-}
-
 // fetch fetches the chunks of a run and keeps them.
-func (f *File) fetch(ctx context.Context, run runID) ([]byte, error) {
-	if data, ok := f.have(run.first); ok && run.count == 1 {
+func (f *File) fetch(ctx context.Context, run ahead.Run) ([]byte, error) {
+	first, count := int64(run.From), int64(run.To-run.From)
+	if data, ok := f.have(first); ok && count == 1 {
 		return data, nil // who came late
 	}
-	data, err := f.get(ctx, run.first*chunkSize, f.sizeOf(run.first, run.count))
+	data, err := f.get(ctx, first*chunkSize, f.sizeOf(first, count))
 	if err != nil {
 		return nil, err
 	}
-	for i := range run.count {
-		number := run.first + i
+	for i := range count {
+		number := first + i
 		chunk := data[i*chunkSize : i*chunkSize+f.sizeOf(number, 1)]
 		// A copy, because a chunk that stays must not keep the others of its run in memory.
 		f.store.chunks.Add(chunkID{f.id, number}, bytes.Clone(chunk))

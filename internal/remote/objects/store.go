@@ -17,7 +17,6 @@ import (
 
 	lru "github.com/hashicorp/golang-lru/v2"
 
-	"lorefs/internal/flight"
 	"lorefs/internal/origin"
 	"lorefs/internal/remote"
 	"lorefs/internal/remote/mirror"
@@ -54,8 +53,7 @@ type Store struct {
 	transport http.RoundTripper
 	options   Options
 
-	chunks  *lru.Cache[chunkID, []byte]
-	flights flight.Group[runID, []byte]
+	chunks *lru.Cache[chunkID, []byte]
 	// changed is the first object that was found changed.
 	changed atomic.Pointer[changedError]
 
