@@ -73,12 +73,12 @@ func TestRawChanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := heap()
+	before := casctest.Heap()
 	c, err := st.OpenName(t.Context(), "raw")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if more := heap() - before; more > 4<<20 {
+	if more := casctest.Heap() - before; more > 4<<20 {
 		t.Errorf("%d bytes are held", more)
 	}
 	p := make([]byte, 1000)
@@ -98,14 +98,6 @@ func TestRawChanges(t *testing.T) {
 		t.Errorf("put back: %d bytes, %v", len(got), err)
 	}
 	runtime.KeepAlive(st)
-}
-
-// heap returns how many bytes of memory are in use.
-func heap() int64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
 }
 
 // TestCutIndex cuts the index of each bucket. The files of the other buckets stay readable.

@@ -2,6 +2,7 @@ package casctest
 
 import (
 	"os"
+	"runtime"
 	"testing"
 
 	"lorefs/casc/keys"
@@ -26,4 +27,12 @@ func Key(t testing.TB, text string) keys.Key {
 		t.Fatal(err)
 	}
 	return k
+}
+
+// Heap returns how many bytes of memory are in use.
+func Heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }

@@ -23,7 +23,7 @@ type chunkCache struct {
 
 	// atOnce is the size, in bytes, of the largest file that is fetched as a whole.
 	atOnce int64
-	// once says that nothing of what was fetched is on the disk: see RemoteOptions.WholeFiles.
+	// once says that nothing of what was fetched is on the disk: see casc.RemoteOptions.WholeFiles.
 	once bool
 }
 

@@ -70,7 +70,7 @@ func ParseArchive(data []byte) (*Archive, error) {
 	return x, nil
 }
 
-// parseArchiveIndex is ParseArchiveIndex. With an error that matches ErrUnsupported it returns an
+// parseArchiveIndex is ParseArchive. With an error that matches ErrUnsupported it returns an
 // index that has only a name.
 func parseArchiveIndex(data []byte) (*Archive, error) {
 	hash := indexHash(data)

@@ -149,13 +149,13 @@ func (c *cdn) came() {
 	}
 }
 
-// Config implements [casc.Remote], and so do the other methods.
+// Config implements [far.Remote], and so do the other methods.
 func (c *cdn) Config(ctx context.Context, key keys.Key) ([]byte, error) {
 	defer c.came()
 	return c.client.Config(ctx, key)
 }
 
-// Index implements [casc.Remote].
+// Index implements [far.Remote].
 func (c *cdn) Index(ctx context.Context, archive keys.Key, check func([]byte) error) ([]byte, error) {
 	defer c.came()
 	return c.client.Index(ctx, archive, func(data []byte) error {
@@ -167,19 +167,19 @@ func (c *cdn) Index(ctx context.Context, archive keys.Key, check func([]byte) er
 	})
 }
 
-// Loose implements [casc.Remote].
+// Loose implements [far.Remote].
 func (c *cdn) Loose(ctx context.Context, f far.File, check func([]byte) error) ([]byte, error) {
 	defer c.came()
 	return c.client.Loose(ctx, fileOf(f), check)
 }
 
-// Range implements [casc.Remote].
+// Range implements [far.Remote].
 func (c *cdn) Range(ctx context.Context, f far.File, off, size int64, check func([]byte) error) ([]byte, error) {
 	defer c.came()
 	return c.client.Range(ctx, fileOf(f), off, size, check)
 }
 
-// Together implements [casc.Remote].
+// Together implements [far.Remote].
 func (c *cdn) Together(ctx context.Context, archive keys.Key, files []far.File, check func(int, []byte) error) ([][]byte, error) {
 	defer c.came()
 	all := make([]remote.File, len(files))
@@ -189,7 +189,7 @@ func (c *cdn) Together(ctx context.Context, archive keys.Key, files []far.File, 
 	return c.client.Together(ctx, remote.Key(archive), all, far.MaxGap, check)
 }
 
-// Begin implements [casc.Remote].
+// Begin implements [far.Remote].
 func (c *cdn) Begin(ctx context.Context, f far.File, size int64, proven func([]byte) (int, error)) ([]byte, error) {
 	defer c.came()
 	return c.client.Begin(ctx, fileOf(f), size, proven)

@@ -1,4 +1,4 @@
-package casc_test
+package tvfs_test
 
 import (
 	"strings"
@@ -8,32 +8,8 @@ import (
 	"lorefs/casc/casctest"
 	"lorefs/casc/config"
 	"lorefs/casc/internal/root/tvfs"
-	"lorefs/casc/internal/root/wow"
 	"lorefs/casc/keys"
 )
-
-func TestRealWoWRoots(t *testing.T) {
-	for file, want := range map[string]struct{ version, files int }{
-		"classic_era_v1_2blocks.root": {0, 1493}, "retail_11.2.7_v2_3blocks.root": {3, 0},
-	} {
-		r, err := wow.Parse(casctest.Fixture(t, "cascette-rs/root/"+file))
-		if err != nil || r.Version != want.version {
-			t.Errorf("%s: %+v, %v", file, r, err)
-			continue
-		}
-		n := 0
-		for f, err := range r.Files() {
-			if err != nil || f.CKey.IsZero() || f.Locale == 0 || !f.HasID {
-				t.Fatalf("%s: %+v, %v", file, f, err)
-			}
-			n++
-		}
-		if n == 0 || want.files > 0 && n != want.files {
-			t.Errorf("%s: %d files", file, n)
-		}
-		t.Logf("%s: %d files", file, n)
-	}
-}
 
 // TestRealTVFS reads real manifests, without those nested in them.
 func TestRealTVFS(t *testing.T) {
