@@ -10,7 +10,7 @@ import (
 func TestJSONStructsbase(t *testing.T) {
 	for name, v := range map[string]any{
 		"file_state":         OpenFile{},
-		"verify_data_center": InflatedFinding{},
+		"verify_data_center": inflatedFinding{},
 	} {
 		if err := jsontest.Struct(name, v); err != nil {
 			t.Error(err)

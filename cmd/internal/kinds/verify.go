@@ -24,12 +24,17 @@ type Finding struct {
 	Line   fmt.Stringer
 }
 
-// InflatedFinding is a finding in a compressed file as a JSON object.
-type InflatedFinding struct {
+// inflatedFinding is a finding in a compressed file as a JSON object.
+type inflatedFinding struct {
 	Offset int64  `json:"offset"`
 	InFile bool   `json:"in_file"`
 	Where  string `json:"where"`
 	What   string `json:"what"`
+}
+
+// NewFinding returns what is wrong at an offset in a file or, unless inFile is set, in what is inflated of it.
+func NewFinding(off int64, inFile bool, where, what string, line fmt.Stringer) Finding {
+	return Finding{inflatedFinding{off, inFile, where, what}, line}
 }
 
 // Verify checks everything that the format defines. Errors of opening the source are an

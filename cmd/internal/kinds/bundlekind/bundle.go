@@ -150,7 +150,7 @@ func verifyBundle(ctx context.Context, f *bundle.Format, path string, o kinds.Op
 		}
 		defer file.Close()
 		for found, err := range f.Verify(kinds.Guarded{File: file}, file.Size(), strict) {
-			if !yield(kinds.Finding{Object: kinds.InflatedFinding{Offset: found.Off, InFile: true, Where: found.Where, What: found.What}, Line: found}, kinds.At(path, err)) || err != nil {
+			if !yield(kinds.NewFinding(found.Off, true, found.Where, found.What, found), kinds.At(path, err)) || err != nil {
 				return
 			}
 		}

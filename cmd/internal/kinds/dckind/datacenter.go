@@ -271,7 +271,7 @@ func verifyDataCenter(ctx context.Context, path string, o kinds.Opening, v kinds
 				yield(kinds.Finding{}, kinds.At(path, err))
 				return
 			}
-			if !yield(kinds.Finding{Object: kinds.InflatedFinding{Offset: f.Off, InFile: f.InFile, Where: f.Where, What: f.What}, Line: f}, nil) {
+			if !yield(kinds.NewFinding(f.Off, f.InFile, f.Where, f.What, f), nil) {
 				return
 			}
 		}

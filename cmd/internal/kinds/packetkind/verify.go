@@ -56,7 +56,7 @@ func (p *packets) verify(ctx context.Context, o kinds.Opening, strict bool) iter
 			return
 		}
 		for f, err := range p.recording.Verify(ctx, o.Progress) {
-			if !yield(kinds.Finding{Object: kinds.InflatedFinding{Offset: f.Off, InFile: true, Where: f.Where(), What: f.What}, Line: f}, err) || err != nil {
+			if !yield(kinds.NewFinding(f.Off, true, f.Where(), f.What, f), err) || err != nil {
 				return
 			}
 		}
