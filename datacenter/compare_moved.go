@@ -82,7 +82,7 @@ func (c *Comparer) Prove(f, g *File, m *Moved, told func(part float64)) (bool, e
 // errUnproved means that a claim does not hold, or that it can't be told.
 var errUnproved = errors.New("unproved")
 
-// claims is what is claimed of a segment of the file that was moved.
+// claims are to be proved for a segment of the file that was moved.
 type claims struct {
 	hold    func(p *prover, c claims) bool
 	segment int

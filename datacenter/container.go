@@ -58,7 +58,7 @@ func DefaultKeys() []Key {
 const (
 	// compressionHeaderSize is uncompressed_size and zlib_header.
 	compressionHeaderSize = 6
-	// LeastSize is what a file has to have at least to be a data center.
+	// LeastSize is the number of bytes that the smallest data center has.
 	LeastSize = compressionHeaderSize
 	adlerSize = 4
 

@@ -32,7 +32,7 @@ type Counts struct {
 	Keys             int64 `json:"keys"`
 }
 
-// nodeTable is what counting needs of each stored node that has an address, in the file's
+// nodeTable has what counting needs of each stored node that has an address, in the file's
 // order. It is dropped after the first pass.
 type nodeTable struct {
 	layout   Layout
@@ -266,7 +266,7 @@ func uncounted(children []tabledNode, i int) int {
 	return i
 }
 
-// sums are what is known of a node whose children are counted.
+// sums add up the children of a node while these are counted.
 type sums struct {
 	entries, nodes       uint64
 	levels               uint16 // below it

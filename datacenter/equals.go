@@ -10,7 +10,7 @@ import (
 type equals struct {
 	attrs, children equalRuns
 	values          equalStrings
-	// moved is what was proved to be equal besides, or nil.
+	// moved has the parts that were proved to be equal besides, or is nil.
 	moved *Moved
 }
 

@@ -74,7 +74,7 @@ type splicedNode struct {
 	more int64
 }
 
-// fate is what becomes of a child.
+// fate says whether a child stays, changes or goes.
 type fate uint8
 
 const (

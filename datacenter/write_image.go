@@ -16,7 +16,7 @@ type imageWriter struct {
 	err   error
 }
 
-// imageTarget is what the data is written to.
+// imageTarget takes the data that is written.
 type imageTarget interface {
 	io.Writer
 	// segments writes the segments of a region, table the buckets and addresses of a string table.

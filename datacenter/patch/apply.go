@@ -32,7 +32,7 @@ func NewApplier(f *datacenter.File, d *edit.Draft) *Applier {
 	return &Applier{file: f, draft: d, set: map[setKey]string{}}
 }
 
-// Result is what applying a patch takes, and what becomes of each of its parts.
+// Result has the edits that apply a patch, and tells what becomes of each of its parts.
 type Result struct {
 	Patch *Patch
 	// Edits are for [edit.Draft.Apply], all at once and before the next patch is
@@ -59,7 +59,7 @@ func NewResult(p *Patch, items []Item) *Result {
 	return r
 }
 
-// Outcome is what becomes of a part of a patch.
+// Outcome says what became of a part of a patch.
 type Outcome uint8
 
 // The outcomes.
@@ -423,7 +423,7 @@ func (p *planner) changeLine(n node, l *Line, it *Item, renamed bool) error {
 
 const onlyRenamed = "there is no such node, but one of the values that the patch gives it"
 
-// Label is what a report calls what a line changes.
+// Label names what a line changes, for reports.
 func (l *Line) Label() string {
 	switch l.What {
 	case Keys:

@@ -6,7 +6,7 @@ import (
 	"lorefs/datacenter/query"
 )
 
-// located is what a path of a patch leads to.
+// located holds the nodes that a path of a patch leads to.
 type located struct {
 	found
 	// parents are those of the nodes.

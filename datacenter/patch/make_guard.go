@@ -75,8 +75,8 @@ type walk struct {
 	isBeside bool
 }
 
-// side is what a step leads to on one side; at is the place of the node, -1 if it is not
-// there.
+// side holds the rows that a step finds before the patch or after it; at is the place of the node
+// among them, -1 if it is not there.
 type side struct {
 	step  query.PlainStep
 	group *group
@@ -233,7 +233,7 @@ func (m *maker) alike(old, now *side) (bool, error) {
 	return err == nil && before.spread == after.spread && len(old.rows) == len(now.rows), err
 }
 
-// next is what a step leads to: the node at a place or, where several will do, all.
+// next follows the step: to the node at its place or, where several will do, to all.
 func (d *side) next(at found) found {
 	f := found{key: at.key + "/" + bareStep(&d.step)}
 	rows := d.rows

@@ -19,7 +19,7 @@ type Patch struct {
 // Field is a line of the header, which informs people.
 type Field struct{ Name, Text string }
 
-// Kind is what a Block does.
+// Kind says what a Block does to a node.
 type Kind uint8
 
 // The kinds.
@@ -52,7 +52,7 @@ type Block struct {
 	Contexts []Context
 	// Lines are those of a Change.
 	Lines []Line
-	// Node is what is added or removed.
+	// Node is added or removed.
 	Node *sheets.Element
 }
 
@@ -85,7 +85,7 @@ type Beside struct {
 	Step query.PlainStep
 }
 
-// What is what a Line changes.
+// What says whether a Line changes an attribute, the keys or the flags.
 type What uint8
 
 // What there is.
@@ -106,7 +106,7 @@ type Line struct {
 	Old, New Value
 }
 
-// Value is what a Line changes to or from.
+// Value stands on one side of a Line.
 type Value struct {
 	Attribute datacenter.Value
 	Keys      datacenter.KeyDefinition

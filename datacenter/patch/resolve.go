@@ -115,7 +115,7 @@ func newResolver(v *view) *resolver {
 	return &resolver{view: v, hashes: identity.NewExactContents(v), groups: map[string]*group{}, sums: map[groupSum]*sum{}, above: map[edit.Number]edit.Number{}, renumbered: map[string]bool{}}
 }
 
-// found is what a path leads to so far.
+// found holds the nodes that the first steps of a path lead to.
 type found struct {
 	nodes []node
 	// key is the path, by which what is below is remembered.
@@ -223,7 +223,7 @@ func (r *resolver) holds(n node, conditions []query.PlainCondition) (bool, error
 	return true, nil
 }
 
-// all is what a step without conditions leads to.
+// all returns the nodes that a step without conditions finds.
 func (g *group) all() found {
 	if g.nodes == nil {
 		for _, w := range g.rows {

@@ -26,7 +26,7 @@ type view struct {
 	listed int
 }
 
-// draft is what a view reads edits from: an [edit.Draft], or a Snapshot of one.
+// draft has the edits that a view shows: an [edit.Draft], or a Snapshot of one.
 type draft interface {
 	Touched(n edit.Number) bool
 	Node(n edit.Number) (info edit.Node, ok bool)
@@ -199,7 +199,7 @@ func (v *view) child(e *edit.Entry) (node, error) {
 	return node{number: e.Number, stored: n}, err
 }
 
-// attributes are those of a node, in an order that means nothing.
+// attributes returns the attributes of a node, in an order that means nothing.
 func (v *view) attributes(n node) (list []sheets.ElementAttribute, err error) {
 	if !n.touched {
 		for a, err := range n.stored.Attributes() {

@@ -11,7 +11,7 @@ import (
 // their values have to be read.
 type tagForms []tagForm
 
-// tagForm is what tags have in common whose attributes have the same names and types, and which
+// tagForm holds the parts that tags have in common whose attributes have the same names and types, and which
 // attributes these are. It has no parts if a tag of the form has to be written another way.
 type tagForm struct {
 	tagKinds

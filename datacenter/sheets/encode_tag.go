@@ -31,7 +31,7 @@ type tagWriter struct {
 	hint int
 }
 
-// findings are what tags need of their sheet.
+// findings say what tags need of their sheet: a namespace, or escaped names.
 type findings uint8
 
 const (

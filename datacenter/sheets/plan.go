@@ -7,7 +7,7 @@ import (
 	"lorefs/datacenter/sheets/xsd"
 )
 
-// Plan is what makes a sheet equal to a text, see [Source.Plan]: Edits for [edit.Draft.Apply], none if they
+// Plan makes a sheet equal to a text, see [Source.Plan]. It has Edits for [edit.Draft.Apply], none if they
 // are equal. Comments and Spellings say that the text has something that is not stored: comments, or
 // numbers in another spelling than a sheet's.
 type Plan = plan.Plan

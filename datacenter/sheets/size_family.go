@@ -8,14 +8,14 @@ import (
 	"lorefs/datacenter/edit"
 )
 
-// familyInfo is what is known about the stored sheets of a family.
+// familyInfo describes the stored sheets of a family.
 type familyInfo struct {
 	elements *elements
 	sizes    []sheetSize // in the order of the sheets
 	known    *runSizes
 }
 
-// view is what is needed to write a sheet.
+// view has all that writing a sheet needs.
 type view struct {
 	sheet    Sheet
 	edit     int64 // the last edit of the sheet

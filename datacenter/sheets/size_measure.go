@@ -23,7 +23,7 @@ type measurer struct {
 	places []int
 }
 
-// sheetSize is what must be known about a sheet before it is written.
+// sheetSize is measured before a sheet is written.
 type sheetSize struct {
 	bytes int64
 	found findings

@@ -33,7 +33,7 @@ type store struct {
 	begin sync.Once
 
 	mu sync.Mutex // guards the fields below
-	// kept is what was loaded, for each family that was not used yet.
+	// kept has the loaded data of each family that was not used yet.
 	kept map[vocab.NameID][]byte
 	// fresh counts the families that were measured since the last save.
 	fresh int

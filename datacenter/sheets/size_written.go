@@ -10,8 +10,7 @@ import (
 	"lorefs/internal/cores"
 )
 
-// learned is what is known about a family whose sheets are written before they are measured: that
-// they are written measures them.
+// learned describes a family whose sheets are written before they are measured: writing measures them.
 type learned struct {
 	elements *elements
 	// base is that of the encoders, see tagWriter.

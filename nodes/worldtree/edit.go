@@ -14,7 +14,7 @@ import (
 	"lorefs/geometry"
 )
 
-// edit is what a source holds instead of its file's content. It does not change.
+// edit replaces the content of a source's file. It does not change.
 type edit struct {
 	// packed is a file with other content. If only squares were changed it is the source's
 	// own file, kept because somebody may replace it.

@@ -17,7 +17,7 @@ import (
 // TestSizesOfThisVersion fails if the number must be increased.
 const memoryKind = "world sizes 6"
 
-// memory is what Options.Memory keeps of a file, as JSON, so that sizes and sums are known
+// memory describes a file, as JSON that Options.Memory keeps, so that sizes and sums are known
 // at the next mount without decoding.
 type memory struct {
 	File string `json:"file"`
@@ -33,7 +33,7 @@ type memory struct {
 	Views [viewCount]int64 `json:"views"`
 }
 
-// remembering is what is remembered of a source.
+// remembering holds what an earlier run knew of a source, and what this one has learned.
 type remembering struct {
 	mu sync.Mutex
 	// before is from an earlier run, or nil. It is not used until the file was looked at.

@@ -36,7 +36,7 @@ type source struct {
 	key   uint64
 	index int
 
-	// current is what it holds now. Only an Editable changes it.
+	// current has its content as it is now. Only an Editable changes it.
 	current atomic.Pointer[version]
 	// since has the records of edits made while the source is being saved, else it is nil. It
 	// changes only under the lock of edits.
@@ -45,7 +45,7 @@ type source struct {
 	remembering remembering
 }
 
-// version is what a source holds at some time. It does not change.
+// version is the content of a source at some time. It does not change.
 type version struct {
 	*source
 	// size and modTime are those of the file.
@@ -53,7 +53,7 @@ type version struct {
 	modTime time.Time
 	// shown is the modification time in the tree.
 	shown time.Time
-	// edit is what it holds instead of the file's content, or nil. net is then where that
+	// edit replaces the file's content, or is nil. net is then where that
 	// differs, and base the version without an edit.
 	edit *edit
 	net  *net

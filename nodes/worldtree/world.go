@@ -28,7 +28,7 @@ type rootFile uint8
 
 const (
 	notRoot rootFile = iota
-	// missingFile is what Options.Missing makes.
+	// missingFile is made by Options.Missing.
 	missingFile
 	// worldPicture is the zones seen from above, and worldOutlines where areas lie.
 	worldPicture
@@ -47,7 +47,7 @@ func (f rootFile) drawn() bool { return f == worldPicture || f == worldOutlines 
 // worldSide is the longest possible side of the pictures of the world.
 const worldSide = 4096
 
-// worldPictures is what is known of the pictures of the world.
+// worldPictures describes the pictures of the world.
 type worldPictures struct {
 	// sizes of the files, by rootFile.
 	sizes [len(rootNames)]int64

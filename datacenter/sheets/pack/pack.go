@@ -26,7 +26,7 @@ type Options struct {
 	// Template is like Like, but follows a sheet's own schema. It is called only if that lacks
 	// something, or is missing.
 	Template func(sheet string) (*xsd.Schema, error)
-	// Looked is what [Look] has found in the folder. Default: Pack calls it.
+	// Looked is the folder as [Look] has found it. Default: Pack calls it.
 	Looked *Folder
 	// Omit are the files of sheets that are left out, with the names of these. The other sheets
 	// of a name have to be in the same folder, with no others, or they are refused with
@@ -48,7 +48,7 @@ type Report struct {
 	// Inferred are the sorted names of sheets without a schema and unknown to Like and
 	// Template. Their types were inferred from their values.
 	Inferred []string
-	// Misfits are what the schemas of the other sheets do not know, or do not fit: those
+	// Misfits name what the schemas of the other sheets do not know, or do not fit: those
 	// that leave types in doubt first, and each group by frequency.
 	Misfits []Misfit
 	// Ignored are the sorted files that are neither sheets nor schemas by their names.

@@ -14,7 +14,7 @@ import (
 // equal start tags, so that the stand-ins of a real folder take far less memory than its sheets,
 // and each is passed to the Builder once.
 
-// standIns are what a surveyor has read.
+// standIns stand for the nodes that a surveyor has read.
 type standIns struct {
 	kinds   []*kind   // by number
 	layouts []*layout // by number
@@ -33,7 +33,7 @@ type standIns struct {
 	runs intern.Table
 }
 
-// layout is what start tags have in common that differ only in the values of their attributes.
+// layout describes start tags that differ only in the values of their attributes.
 type layout struct {
 	kind   *kind
 	number uint32

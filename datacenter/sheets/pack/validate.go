@@ -118,7 +118,7 @@ type checking struct {
 	err               error
 }
 
-// finding is what a validator found: a problem, or something that counts over all sheets.
+// finding is a problem that a validator found, or something that counts over all sheets.
 type finding struct {
 	problem Problem
 	// schema is the error of a schema that can't be read, if the problem is that. It is
@@ -147,8 +147,7 @@ type validator struct {
 	names       nameSet
 	definitions definitions
 	memory      repeat.Memory[validNode]
-	// next is what was recalled. shaped is set if that was a start tag by its shape, and values are its
-	// values.
+	// next was recalled. shaped is set if that was a start tag by its shape, and values are its values.
 	next   validNode
 	shaped bool
 	values xmltext.Values

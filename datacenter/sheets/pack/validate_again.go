@@ -7,7 +7,7 @@ import (
 	"lorefs/datacenter/sheets/xsd"
 )
 
-// validNode is what is known of a node in which nothing is wrong. Its names and keys have been passed on:
+// validNode describes a node in which nothing is wrong. Its names and keys have been passed on:
 // they follow from its bytes and from its parent's type.
 type validNode struct {
 	needs      uint32 // the number of its type's
@@ -16,7 +16,7 @@ type validNode struct {
 	size       size   // once it has ended
 }
 
-// validShape is what is known of start tags of one shape, if their values fit.
+// validShape describes start tags of one shape whose values fit.
 type validShape struct {
 	validNode
 	types []datacenter.Type // of the values
