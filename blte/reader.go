@@ -346,7 +346,7 @@ func (r *Reader) unprovable(ctx context.Context, i int) error {
 	return err
 }
 
-// asked is what Options.Decrypted said of a file.
+// asked remembers what Options.Decrypted said of a file.
 type asked struct {
 	calls flight.Group[struct{}, struct{}]
 

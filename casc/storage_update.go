@@ -10,7 +10,7 @@ import (
 	"lorefs/casc/internal/store"
 )
 
-// update is what Refresh found.
+// update has the build that Refresh found.
 type update struct {
 	// list is the list of builds that Open read, nil if the storage has none or an installed
 	// build does not matter.

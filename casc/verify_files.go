@@ -104,7 +104,7 @@ func (v *verifier) isEncoded(f *root.File) error {
 	return nil
 }
 
-// reading is what a file is read from: all of some encoded files or, if they are forms of
+// reading says where a file is read from: all of some encoded files or, if they are forms of
 // the same content, any one of them.
 type reading struct {
 	keys  [][]byte

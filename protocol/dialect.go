@@ -25,7 +25,7 @@ const (
 	listed
 )
 
-// looks is what the text of a definition shows of its dialect.
+// looks tells what the text of a definition shows of its dialect.
 type looks struct {
 	listed bool
 	// before is set if a field of fixed size stands before a string, bytes or an array of

@@ -71,7 +71,7 @@ type ValueError struct {
 	Field string
 	// What was found and what was expected.
 	What string
-	// Err is what the error matches.
+	// The error matches Err.
 	Err error
 }
 

@@ -84,7 +84,7 @@ func brief(text []byte) string {
 	return string(text)
 }
 
-// scalarText is what a string says, or a number, true or false as they are.
+// scalarText reads what a string says, or a number, true or false as they are.
 func (r *jsonReader) scalarText() (string, error) {
 	switch r.Peek() {
 	case '"':
@@ -95,7 +95,7 @@ func (r *jsonReader) scalarText() (string, error) {
 	return string(r.Value(maxJSONNesting)), nil
 }
 
-// text is what a string says, in WTF-8.
+// text reads what a string says, in WTF-8.
 func (r *jsonReader) text() (string, error) {
 	if r.Peek() != '"' {
 		return "", r.unexpected("a string")

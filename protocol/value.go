@@ -31,7 +31,7 @@ var kindNames = [...]string{
 
 func (k Kind) String() string { return kindNames[k] }
 
-// Value is what one field holds. The zero value is that of a field that is not there.
+// Value is the content of one field. The zero value is that of a field that is not there.
 type Value struct {
 	kind Kind
 	// more has what bits has no room for: the third coordinate, or parts of a skill id.

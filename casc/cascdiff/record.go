@@ -13,7 +13,7 @@ import (
 	"lorefs/casc/root"
 )
 
-// identity is what a file is known by.
+// identity tells a file from others.
 type identity [16]byte
 
 // identityOf returns the number of a file, or a hash of its name.
@@ -120,7 +120,7 @@ func group(r []record) []record {
 	return r[:n]
 }
 
-// verdict is what comparing the records of a file found.
+// verdict says how the records of a file differ.
 type verdict uint8
 
 const (

@@ -17,7 +17,7 @@ type Size struct {
 	Version int
 	// KeySize is the length of the keys in bytes.
 	KeySize int
-	// Total is what the manifest states as the sum of all sizes.
+	// Total is the sum of all sizes, as the manifest states it.
 	Total int64
 	Tags  []Tag
 

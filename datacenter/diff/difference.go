@@ -7,7 +7,7 @@ import (
 	"lorefs/internal/shown"
 )
 
-// Kind is what kind of thing a Difference is about.
+// Kind is the kind of thing that a Difference is about.
 type Kind uint8
 
 // The kinds.

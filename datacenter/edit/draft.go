@@ -107,7 +107,7 @@ type draftNode struct {
 	orders map[uint16]*siblingOrder
 	// had finds the children that the base has, see storedKids.
 	had *storedKids
-	// again is what this node was made of, if that is a removed node of the base.
+	// again is the removed node of the base that this node was made of, or nil.
 	again *goneNode
 	// ranked is set once a child has another rank than its ordinal implies. spare is where
 	// the search for an unused ordinal begins.

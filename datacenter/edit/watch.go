@@ -20,7 +20,7 @@ type Applied struct {
 	Effects []Effect
 }
 
-// Effect is what one edit did.
+// Effect tells what one edit did.
 type Effect struct {
 	// Kind is also NodeMoved for a node that only got another Rank.
 	Kind ChangeKind

@@ -22,7 +22,7 @@ type Written struct {
 	// moved says where the Rewriter has moved everything. It is nil once Compare has used it, since
 	// it is large.
 	moved *datacenter.Moved
-	// forked is what PrepareRebase made, or nil.
+	// forked was made by PrepareRebase, or is nil.
 	forked *rebaser
 	// reordered is set if some siblings of the base were not in the order that the format
 	// demands. They are written in that order.

@@ -183,7 +183,7 @@ func (t *table) fill(names []string) error {
 	return err
 }
 
-// surveyed is what a survey finds out about an attribute.
+// surveyed tells what a survey has found out about an attribute.
 type surveyed struct {
 	// counts says that it matters whether the attribute differs between rows, and vary that it
 	// does: then no more of its values are read. rows is the number of rows that have it, and

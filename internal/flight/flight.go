@@ -10,10 +10,10 @@ import (
 	"sync"
 )
 
-// errNoResult is what callers get if the goroutine of the work has ended without a result.
+// errNoResult goes to callers if the goroutine of the work has ended without a result.
 var errNoResult = errors.New("internal error: the work has no result")
 
-// panicked is what the callers of work that has panicked panic with.
+// panicked is passed on to the callers of work that has panicked, who panic with it.
 type panicked struct {
 	value any
 	stack []byte // that of the work, which is not that of its callers

@@ -6,7 +6,7 @@ import "golang.org/x/sys/cpu"
 // any order (SSSE3).
 var hasHotLoop = cpu.X86.HasBMI2 && cpu.X86.HasSSSE3
 
-// hotState is what hotLoop works on.
+// hotState goes into hotLoop and comes back changed.
 type hotState struct {
 	in, buf         *byte // of which the others are indices
 	ip, p           int

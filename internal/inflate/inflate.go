@@ -36,7 +36,7 @@ type Block struct {
 	Stored bool  // the block is not compressed
 }
 
-// state is what comes next in the input.
+// state says what comes next in the input.
 type state uint8
 
 const (

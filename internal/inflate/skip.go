@@ -10,7 +10,7 @@ type Symbol struct {
 	IsEnd    bool  // it is the end of the block
 }
 
-// BlockHeader is what is known of a block by its header.
+// BlockHeader tells what the header of a block says.
 type BlockHeader struct {
 	Stored bool
 	Final  bool // the block is the last one

@@ -12,7 +12,7 @@ import (
 	"lorefs/internal/disk"
 )
 
-// Contents are what a journal held when it was opened. They are safe for parallel use.
+// Contents holds the records of a journal as it was opened. It is safe for parallel use.
 type Contents struct {
 	r io.ReaderAt
 	head

@@ -66,7 +66,7 @@ type Client struct {
 	flights          flight.Group[string, []byte]
 
 	mu sync.Mutex // guards the rest
-	// failed is what no host gave, up to maxFailed.
+	// failed has the objects that no host gave, up to maxFailed.
 	failed map[failedObject]failure
 	// cut is how many parts of an object in a row were always cut.
 	cut         map[string]int

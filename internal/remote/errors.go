@@ -24,7 +24,7 @@ var (
 	errInside  = errors.New("which is in your own network")
 )
 
-// Failure is what a host did.
+// Failure tells what a host did.
 type Failure struct {
 	Host string
 	Err  error

@@ -35,7 +35,7 @@ const (
 	maxPage = 4 << 10
 )
 
-// request is what a host is asked for.
+// request asks a host for something.
 type request struct {
 	// path is the path below the host's URL.
 	path string

@@ -21,7 +21,7 @@ func Is[N integer](n N) string { return Verb(n, "is", "are") }
 // They is the subject of what happens to a number of things.
 func They[N integer](n N) string { return Verb(n, "it is", "they are") }
 
-// Line is what an error says, on one line.
+// Line returns the text of an error, on one line.
 func Line(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
 // Verb is the form of a word that goes with a number of things.

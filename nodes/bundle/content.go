@@ -102,7 +102,7 @@ func sameBytes(a, b io.Reader, size int64) (bool, error) {
 	return true, nil
 }
 
-// was is what a file held at some time, as an [overlay.Content].
+// was holds a file's content at some time, as an [overlay.Content].
 type was struct {
 	*content
 	modTime time.Time

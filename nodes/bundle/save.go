@@ -124,7 +124,7 @@ func (c *Changed) Replace(put func(later [][]byte, edits int64) (iofs.FileInfo, 
 	})
 }
 
-// rebased is what the folder is on top of the new file.
+// rebased is the folder on top of the new file.
 type rebased struct {
 	base map[string]original
 	// contents are those of the new file, by the ones that they were written from.

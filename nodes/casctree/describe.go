@@ -14,7 +14,7 @@ import (
 	"lorefs/nodes/blockcache"
 )
 
-// counts are what casc.json and storage.svg tell that requires a look at all files.
+// counts need a look at all files; casc.json and storage.svg tell them.
 type counts struct {
 	notLocal, noKey int
 	// folders are the sizes of the files in each folder.

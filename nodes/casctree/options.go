@@ -37,7 +37,7 @@ type Options struct {
 
 // ListFile is a list of names.
 type ListFile struct {
-	// Name is what messages call it.
+	// Messages call it by Name.
 	Name string
 	Open func() (io.ReadCloser, error)
 }

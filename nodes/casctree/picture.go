@@ -32,7 +32,7 @@ const (
 	maxIn, maxBoxes = 40, 500
 )
 
-// state is what is known of the data of a file without reading it.
+// state says whether the data of a file can be had, as far as that is known without reading it.
 type state uint8
 
 const (

@@ -30,7 +30,7 @@ type openFile struct {
 	updates uint64
 }
 
-// knownGaps is what a file lacks, when that is known.
+// knownGaps remembers what a file lacks, once that is known.
 type knownGaps struct {
 	finds flight.Group[struct{}, []blte.Gap]
 	found atomic.Pointer[[]blte.Gap]

@@ -7,7 +7,7 @@ import (
 	"lorefs/nodes"
 )
 
-// Traced is what a path leads to: a node or, if Attribute is not empty, its attribute of that
+// Traced stands at the end of a path: a node or, if Attribute is not empty, its attribute of that
 // name.
 type Traced struct {
 	Node      edit.Number

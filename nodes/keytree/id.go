@@ -38,7 +38,7 @@ const (
 	link
 )
 
-// place is what an ID refers to.
+// place says what an ID refers to.
 type place struct {
 	kind kind
 	// of is the ID of a family, or the number of a sheet.

@@ -15,7 +15,7 @@ import (
 	"lorefs/nodes"
 )
 
-// listing is what is in a directory.
+// listing holds the entries of a directory.
 type listing struct {
 	items []item // in the order of their cursors
 	// byName has the places of the items.
@@ -24,7 +24,7 @@ type listing struct {
 
 // item is an entry of a listing.
 type item struct {
-	// cursor is what the order goes by: a number that the entry keeps when others come and go.
+	// cursor orders entries: a number that the entry keeps when others come and go.
 	cursor uint64
 	id     nodes.ID
 	name   string
@@ -215,7 +215,7 @@ func (t *Tree) shows(ctx context.Context, s *node) (shows bool, err error) {
 	return shows, err
 }
 
-// familyInfo is what the directory of a family depends on.
+// familyInfo decides how the directory of a family looks.
 type familyInfo struct {
 	// keyed says that a sheet has a key definition, and so each sheet a directory.
 	keyed bool
@@ -278,7 +278,7 @@ type kept struct {
 	family uint32
 }
 
-// weight is what a listing counts for.
+// weight says how much a listing counts in the cache.
 func (l *listing) weight() int { return len(l.items) + 16 }
 
 func (c *cache) init() {

@@ -20,7 +20,7 @@ type place struct {
 	in nodes.ID
 	// file is the file with the name; nil if there is none, or only the source knows it.
 	file *file
-	// of is what the source knows of the name.
+	// of tells what the source knows of the name.
 	of Name
 }
 

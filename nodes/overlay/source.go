@@ -127,7 +127,7 @@ type Watcher interface {
 	Keeps(file nodes.ID) bool
 }
 
-// Name is what a source knows of a name in a directory.
+// Name tells what a source knows of a name in a directory.
 type Name struct {
 	// Text is the name as the source spells it.
 	Text string
@@ -154,7 +154,7 @@ type Made struct {
 	Err error
 }
 
-// Content is what a file of a source held at some time.
+// Content is a file of a source as it was at some time.
 type Content interface {
 	Size(ctx context.Context) (int64, error)
 	ModTime() time.Time

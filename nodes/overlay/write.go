@@ -178,7 +178,7 @@ func (w *writer) put(ctx context.Context) (put, waits bool, err error) {
 	return false, false, nil
 }
 
-// errRefused is what Flush and Release return after a write was refused.
+// errRefused is returned by Flush and Release after a write was refused.
 var errRefused = fmt.Errorf("%w: a part of it was refused", nodes.ErrInvalid)
 
 // revert drops a text that lacks a refused write.

@@ -65,7 +65,7 @@ func (l *lines) within(s *session, off int64, n int) (list []span) {
 	return list
 }
 
-// measured is what is known of the lines of the packets from 0 on.
+// measured describes the lines of the packets from 0 on.
 type measured struct {
 	// turn is held by the one who measures.
 	turn chan struct{}

@@ -12,7 +12,7 @@ import (
 	"lorefs/nodes/overlay"
 )
 
-// folderState is what the data center does not know of a folder. It is guarded by edits.mu.
+// folderState has what the data center does not know of a folder. It is guarded by edits.mu.
 type folderState struct {
 	name string
 	// id and schemaID are 0 if the folder and the schema have the number of the family. Those
@@ -125,7 +125,7 @@ func (e *edits) schemaID(name string) nodes.ID {
 	return 0
 }
 
-// at is what an ID refers to: a folder ("" is the root), its schema, or a sheet.
+// at says what an ID refers to: a folder ("" is the root), its schema, or a sheet.
 type at struct {
 	kind   kind
 	folder string
@@ -192,7 +192,7 @@ func (e *edits) folder(ctx context.Context, id nodes.ID) (name string, err error
 	return a.folder, err
 }
 
-// class is what a file is by its name.
+// class says what a file is by its name.
 type class uint8
 
 const (

@@ -74,7 +74,7 @@ func wrap(err error) error {
 	return err
 }
 
-// node is what an ID refers to. If kind is 0, it is the root.
+// node says what an ID refers to. If kind is 0, it is the root.
 type node struct {
 	kind   kind
 	family *sheets.Family // of a folder or a schema

@@ -24,7 +24,7 @@ const (
 	comparedPieces = 256
 )
 
-// held is what a file held when it was read, by sums of its pieces. The last one may be shorter.
+// held remembers a file as it was read, by sums of its pieces. The last one may be shorter.
 type held struct {
 	src  io.ReaderAt
 	size int64

@@ -25,7 +25,7 @@ type Lane struct {
 	Name string
 	// Names is how many names it has.
 	Names int
-	// From is who sent the first packet.
+	// From sent the first packet.
 	From    capture.Direction
 	Packets int
 	// Counts are the packets in each step from First to Last.

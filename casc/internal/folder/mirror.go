@@ -47,7 +47,7 @@ type Mirror struct {
 	replaced replacedFiles
 }
 
-// indexSuffix is what an index has behind the name of its archive.
+// indexSuffix ends the name of an index, behind that of its archive.
 const indexSuffix = ".index"
 
 // maxOpen is how many archives are kept open.

@@ -12,7 +12,7 @@ import (
 	"lorefs/internal/cache"
 )
 
-// Objects are what a storage is read from, by kind and key. A Storage knows only this
+// Objects gives the objects of a storage, by kind and key. A Storage knows only this
 // interface, so it does not matter to it where its objects are.
 type Objects interface {
 	// Builds returns the list of installed builds, or nil if there is none. file is the name of the
@@ -33,7 +33,7 @@ type Objects interface {
 	Archives(cdns []*config.Config, opts Options) (Archives, error)
 }
 
-// Options are what opening archives needs besides their objects.
+// Options has all that opening archives needs besides their objects.
 type Options struct {
 	Blocks  blte.BlockCache
 	Numbers *Numbers
@@ -51,7 +51,7 @@ type Builds struct {
 	All        []config.Build
 }
 
-// Stamp is what changes of a file when somebody writes to it.
+// Stamp changes when somebody writes to a file.
 type Stamp struct {
 	Size    int64
 	ModTime time.Time

@@ -36,18 +36,18 @@ func NewTelling(out io.Writer, asJSON bool) *Telling {
 	return t
 }
 
-// EditsOutcome is what came of edits, as --json prints it.
+// EditsOutcome tells what came of edits, as --json prints it.
 type EditsOutcome struct {
 	Mountpoint string `json:"mountpoint,omitempty"`
 	// Saved has a report of each source that was saved.
 	Saved []save.Report `json:"saved"`
 	// NotSaved has the sources that could not be saved, and why.
 	NotSaved []mounted.NotSaved `json:"not_saved"`
-	// Begun is what unmount --lazy will save once nobody uses the mount, and Discarded what
+	// Begun lists what unmount --lazy will save once nobody uses the mount, and Discarded what
 	// --discard gave up or, with --lazy, will give up.
 	Begun     []mounted.Begun `json:"begun"`
 	Discarded []mounted.Begun `json:"discarded"`
-	// LeftOut is what was not saved.
+	// LeftOut was not saved.
 	kinds.LeftOut
 }
 

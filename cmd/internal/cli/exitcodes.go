@@ -25,7 +25,7 @@ const (
 	ExitInterrupted = 130
 )
 
-// ExitMeaning is what an exit code tells the user, in Markdown.
+// ExitMeaning explains an exit code to users, in Markdown.
 type ExitMeaning struct {
 	Code  int
 	Means string

@@ -23,7 +23,7 @@ const (
 	GoesOn = "goes on"
 )
 
-// StoppedWaiting is what goes on after a command that waits for a save.
+// StoppedWaiting says what goes on after a command that waited for a save.
 const StoppedWaiting = "stopped waiting; the save goes on, lorefs status%s shows it"
 
 // ErrInterrupted is the error of an interrupted command that has nothing more to say.

@@ -147,7 +147,7 @@ func WithHint(err error) error {
 // between its bytes, and what precedes it.
 const maxHexLine = 3*protocol.MaxPacket + 1024
 
-// Input is what decode and encode read, part by part.
+// Input gives decode and encode their input, part by part.
 type Input struct {
 	*bufio.Reader
 	io.Closer

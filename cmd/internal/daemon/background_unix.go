@@ -27,7 +27,7 @@ const (
 	tellEvery = 100 * time.Millisecond
 )
 
-// message is what is sent over the pipe. The last one is Ready or has a Code.
+// message goes over the pipe. The last one is Ready or has a Code.
 type message struct {
 	Done, Total int64
 	Ready       bool

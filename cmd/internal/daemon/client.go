@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Client is who has sent a request.
+// Client has sent a request, and gets the answer.
 type Client struct {
 	conn net.Conn
 	// gone ends the context of the request.

@@ -7,10 +7,10 @@ import (
 	"os"
 )
 
-// Notes are what other processes have to know of a mount once its process was killed, besides
+// Notes tell other processes what they have to know of a mount once its process was killed, besides
 // what the kernel's list of mounts says. They are files beside the socket.
 type Notes struct {
-	// Beside is what is edited besides the source, or "".
+	// Beside is the path of what is edited besides the source, or "".
 	Beside string
 	// Made are the absolute paths of the folders that were made for the mount point, the lowest
 	// first.

@@ -172,7 +172,7 @@ type PlannedFile struct {
 	Path string `json:"path"`
 }
 
-// Filed is what was written to a folder, as --json prints it.
+// Filed tells what was written to a folder, as --json prints it.
 type Filed struct {
 	Path  string `json:"path"`
 	Files int64  `json:"files"`

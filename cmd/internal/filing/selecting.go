@@ -45,10 +45,10 @@ func (f *Selecting) Add(flags *pflag.FlagSet) {
 	flags.StringVar(&f.from, "files-from", "", "write just the files that the `file` lists, a path a line; - is stdin")
 }
 
-// Selection is what the flags select.
+// Selection holds what the flags select.
 type Selection struct {
 	treecopy.Filter
-	// list is what --files-from names, or nil.
+	// list has the names of --files-from, or is nil.
 	list *list
 }
 

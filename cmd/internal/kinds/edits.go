@@ -106,7 +106,7 @@ func writeEdits(w io.Writer, f EditsFormat, edits iter.Seq2[Edit, error]) error 
 // editsBuffer is the size of the pieces in which lists of edits are written.
 const editsBuffer = 64 << 10
 
-// FileState is what JSON says of a file besides edits.
+// FileState tells what JSON says of a file besides edits.
 type FileState struct {
 	Kind string `json:"kind"`
 	// Path is the path in the mount.

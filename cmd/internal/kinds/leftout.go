@@ -10,7 +10,7 @@ import (
 	"lorefs/nodes/overlay"
 )
 
-// LeftOut is what a mount shows and a save does not write.
+// LeftOut lists what a mount shows and a save does not write.
 type LeftOut struct {
 	// Refused are texts that can't become the content of their files.
 	Refused []RefusedText `json:"refused"`

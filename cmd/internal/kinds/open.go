@@ -116,7 +116,7 @@ type Description interface {
 type Source struct {
 	Archive
 	Kind *Kind
-	// Tree is what a mount shows. Views are the trees below its root.
+	// A mount shows Tree. Views are the trees below its root.
 	Tree  nodes.Tree
 	Views []View
 	// Blocks is the cache of decoded blocks.

@@ -24,7 +24,7 @@ var names = []string{"datacenter", "editing", "casc", "packets", "world", "resou
 
 // Guide is a guide.
 type Guide struct {
-	// Name is what lorefs help calls it, and Summary a line on what it is about.
+	// lorefs help calls it by Name, and Summary is a line on what it is about.
 	Name, Summary string
 	// Markdown is its text.
 	Markdown string

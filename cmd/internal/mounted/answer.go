@@ -31,7 +31,7 @@ type Answer struct {
 	Opened *Opened `json:"opened,omitempty"`
 	// Saved has a report of each session; it is empty if the mount is read-only.
 	Saved []save.Report `json:"saved,omitempty"`
-	// Left is what the save did not write.
+	// Left lists what the save did not write.
 	Left kinds.LeftOut `json:"left,omitzero"`
 	// Kept is the folder that will get the texts that are not saved by the end of the mount.
 	Kept string `json:"kept,omitempty"`
@@ -43,7 +43,7 @@ type Answer struct {
 	// saved.
 	Editing bool    `json:"editing,omitempty"`
 	Begun   []Begun `json:"begun,omitempty"`
-	// Discarded is what was given up, besides Left.
+	// Discarded lists what was given up, besides Left.
 	Discarded []Begun `json:"discarded,omitempty"`
 	// Edits is the number of edits that were listed, or of those and the texts that were taken
 	// back.

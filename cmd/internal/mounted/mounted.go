@@ -12,7 +12,7 @@ import (
 	"lorefs/fs"
 )
 
-// Options are what a Mount needs besides its source.
+// Options has all that a Mount needs besides its source.
 type Options struct {
 	// Path is the path of the source, and Dir the [daemon.Name] of the mount point.
 	Path, Dir string

@@ -22,7 +22,7 @@ type Status struct {
 	// Notices are other news of the source, such as a newer one in its place.
 	Notices []string     `json:"notices,omitempty"`
 	Views   []kinds.View `json:"views"`
-	// Remote is what was fetched for a source that is on other machines.
+	// Remote counts what was fetched for a source that is on other machines.
 	Remote *kinds.RemoteStatus `json:"remote,omitempty"`
 	Cache  CacheStatus         `json:"cache"`
 	// Editing is null in a read-only mount.
@@ -40,7 +40,7 @@ type EditStatus struct {
 	// file with them.
 	Pending int64  `json:"pending"`
 	Journal string `json:"journal"`
-	// LeftOut is what a save would not write.
+	// LeftOut lists what a save would not write.
 	kinds.LeftOut
 	// Patch is the file with the edits as a patch, if another program has written to the
 	// source while it was edited. Otherwise it is empty.
@@ -50,7 +50,7 @@ type EditStatus struct {
 	Converts string `json:"converts,omitempty"`
 	// Problem is why the last save failed, or empty.
 	Problem string `json:"problem"`
-	// Notices are what was written and is not stored.
+	// Notices tell what was written and is not stored.
 	Notices []string `json:"notices,omitempty"`
 	// Saving describes the save that runs, or is null.
 	Saving *SaveStatus `json:"saving"`

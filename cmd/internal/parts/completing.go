@@ -17,7 +17,7 @@ import (
 	"lorefs/internal/shown"
 )
 
-// Completing is what pack does with a folder of sheets that may be a part.
+// Completing says what pack does with a folder of sheets that may be a part.
 type Completing struct {
 	// Dir is the folder, To what is made of it, and Like the file that has what it lacks.
 	Dir, To, Like string

@@ -18,7 +18,7 @@ import (
 // A folder on one side may be a part of what is on the other. Of a kind of sheets of which it has none, nothing is
 // compared. Where it never had all sheets of a kind, it is completed with those of the other side.
 
-// partSide is what is known of a side that may be a part.
+// partSide describes a side that may be a part.
 type partSide struct {
 	// is says that kinds which it lacks are not compared.
 	is bool

@@ -46,7 +46,7 @@ type fileRecord struct {
 	Later int `json:"later,omitempty"`
 }
 
-// fileState is what a journal says about a file.
+// fileState tells what a journal says about a file.
 type fileState struct {
 	// base identifies the file that the edits belong to.
 	base Identity

@@ -9,7 +9,7 @@ import (
 // bufferSize is how much is read at once.
 const bufferSize = 1 << 20
 
-// worker is what a goroutine that copies files keeps from one to the next.
+// worker has what a goroutine that copies files keeps from one to the next.
 type worker struct {
 	buf []byte
 	// folder is the folder that it last made a file in, if that is not nil, and dir its path. To make

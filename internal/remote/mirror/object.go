@@ -17,10 +17,10 @@ const (
 	Data   Kind = "data"
 )
 
-// indexSuffix is what an index has behind the key of its archive.
+// indexSuffix ends the name of an index, behind the key of its archive.
 const indexSuffix = ".index"
 
-// Object is what a storage has under a key.
+// Object names what a storage has under a key.
 type Object struct {
 	// Path is where the storage lies on its hosts, such as "tpr/wow".
 	Path string

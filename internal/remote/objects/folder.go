@@ -195,7 +195,7 @@ func (i info) Mode() iofs.FileMode {
 	return 0o444
 }
 
-// openInfo is what open files and folders have in common.
+// openInfo serves open files and folders alike.
 type openInfo struct{ about iofs.FileInfo }
 
 func (o openInfo) Stat() (iofs.FileInfo, error) { return o.about, nil }

@@ -57,7 +57,7 @@ func (p *listPage) below(top, key string) (string, error) {
 	return strings.TrimPrefix(key, top), nil
 }
 
-// complaint is what an object store says that refuses something.
+// complaint comes from an object store that refuses something.
 type complaint struct{ Message, Region string }
 
 // complaintOf reads the answer to what was refused.

@@ -11,7 +11,7 @@ import (
 	"lorefs/internal/source"
 )
 
-// pin is what tells whether an object is still the one that it was.
+// pin tells whether an object is still the one that it was.
 type pin struct {
 	// size is negative if the server does not say it.
 	size int64

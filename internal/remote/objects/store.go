@@ -163,7 +163,7 @@ func (s *Store) shown(name string) string {
 	return strings.TrimRight(front, "/") + "/" + name
 }
 
-// seen is what is known of an object.
+// seen describes an object that was asked for.
 type seen struct {
 	pin
 	// whole means that the object has to be copied: its server sends no ranges, or nothing by

@@ -18,7 +18,7 @@ import (
 	"lorefs/internal/remote"
 )
 
-// Fault is what a host does instead of sending what it was asked for.
+// Fault says what a host does instead of sending what it was asked for.
 type Fault int
 
 // The faults of hosts.
@@ -221,7 +221,7 @@ func (s *Server) serve(host int, w http.ResponseWriter, r *http.Request) {
 
 const page = "<!DOCTYPE html><html><body>This page is not available.</body></html>"
 
-// answer is what a host sends.
+// answer goes to a client.
 type answer struct {
 	status int
 	kind   string

@@ -52,7 +52,7 @@ type Options struct {
 // NoBuildError means that the service answers, but does not have the build.
 type NoBuildError struct {
 	Product, Region string
-	// Build is what was asked for; it is empty for the latest one.
+	// Build was asked for; it is empty for the latest one.
 	Build string
 	// Have has the versions that there are, each with its region.
 	Have []string
@@ -138,7 +138,7 @@ func List(ctx context.Context, o Options) ([]Build, error) {
 	return w.list(ctx)
 }
 
-// wanted is what options say, read and checked.
+// wanted has the options, read and checked.
 type wanted struct {
 	Options
 	product, region, build string

@@ -15,7 +15,7 @@ import (
 	"lorefs/nodes"
 )
 
-// cascDescription is what info prints about a CASC storage: the content of casc.json, and
+// cascDescription describes a CASC storage for info: the content of casc.json, and
 // more. Its fields are printed in this order, and scripts rely on their names.
 type cascDescription struct {
 	Product     string   `json:"product,omitempty"`
@@ -40,7 +40,7 @@ type cascDescription struct {
 	SourceSize  int64     `json:"source_size"`
 	SourceMtime time.Time `json:"source_mtime"`
 
-	// hint is what people are told of missing names.
+	// hint tells people of missing names.
 	hint []string
 }
 

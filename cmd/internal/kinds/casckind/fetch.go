@@ -34,7 +34,7 @@ type FetchOptions struct {
 	Progress func(done, total int64)
 }
 
-// Fetched is what Fetch has done. Its fields are printed in this order, and scripts rely on
+// Fetched tells what Fetch has done. Its fields are printed in this order, and scripts rely on
 // their names.
 type Fetched struct {
 	// Objects are the files of the mirror that were written, and Bytes their size. Had are those

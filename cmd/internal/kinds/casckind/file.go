@@ -21,7 +21,7 @@ import (
 // ErrNotDescribed means that there is nothing to say about a path besides its attributes.
 var ErrNotDescribed = errors.New("info of a PATH is for a file from the archives of a CASC storage")
 
-// cascFile is what info prints about a file of a CASC storage. Its fields are printed in this
+// cascFile describes a file of a CASC storage for info. Its fields are printed in this
 // order, and scripts rely on their names.
 type cascFile struct {
 	// Path is the path in a mount.

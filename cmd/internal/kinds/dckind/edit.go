@@ -175,7 +175,7 @@ func (d *DataCenter) SaveInMemory(ctx context.Context) (done bool, err error) {
 	return true, err
 }
 
-// inMemory is what a save of a file would write. It does not change when the file is saved.
+// inMemory holds what a save of a file would write. It does not change when the file is saved.
 type inMemory struct {
 	*bytes.Reader
 	of kinds.Original

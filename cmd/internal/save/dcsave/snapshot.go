@@ -38,7 +38,7 @@ type snapshot struct {
 	spliced   *datacenter.Spliced
 	// spared is called at the end of a save that needs memory for a whole file; it is nil in others.
 	spared func()
-	// written is what was written last. to is the file that was read back and checked; after a
+	// written describes the file that was written last. to is the file that was read back and checked; after a
 	// successful Rebase it is the earlier base.
 	written *edit.Written
 	to      *base
@@ -92,7 +92,7 @@ func (w *snapshot) splice(ctx context.Context, to io.Writer) (err error) {
 	return w.anotherWay(err)
 }
 
-// splicedMessage is what is logged when a file was spliced.
+// splicedMessage is logged when a file was spliced.
 const splicedMessage = "the file was spliced"
 
 // splicingParts is the number of parts of a save that splices: to write the file, and to check it.

@@ -80,7 +80,7 @@ func (w *World) Enter() {
 // Leave ends the turn that Enter began.
 func (w *World) Leave() { <-w.turn }
 
-// moment is what would be left if the process died now, and what was promised by then.
+// moment holds what would be left if the process died now, and what was promised by then.
 type moment struct {
 	name            string
 	sources, states []folder // the folder as it is, and as it was synced
