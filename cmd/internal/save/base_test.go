@@ -25,14 +25,14 @@ func testBaseFails(t *testing.T, kind *Kind) {
 			t.Run(op.Name, func(t *testing.T) {
 				b := newBased(t, kind, func(d *disktest.Disk) {
 					d.Short = short
-					d.SetBefore(func(op disktest.Op) error {
+					d.SetBefore(savetest.Guarded(func(op disktest.Op) error {
 						if savetest.OfBase(op) {
 							if nth--; nth == -1 {
 								return disktest.ErrFault
 							}
 						}
 						return nil
-					})
+					}))
 				})
 				b.check()
 			})

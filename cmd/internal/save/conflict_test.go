@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"lorefs/cmd/internal/save/savetest"
 	"lorefs/internal/disk"
 	"lorefs/internal/disk/disktest"
 	"lorefs/internal/source"
@@ -89,14 +90,14 @@ func TestConflictElsewhere(t *testing.T) {
 			f := newFolder(t)
 			left := faults
 			d := disktest.New()
-			d.SetBefore(func(now disktest.Op) error {
+			d.SetBefore(savetest.Guarded(func(now disktest.Op) error {
 				isOp := now.Name == op || op == "link" && strings.HasPrefix(now.Name, "rename")
 				if !isOp || !strings.Contains(now.Path, ".conflict-") || faults == 1 && filepath.Dir(now.Path) != f.dir {
 					return nil
 				}
 				left--
 				return disktest.ErrFault
-			})
+			}))
 			f.opts.Disk = d
 			f.mustOpen()
 			f.edit("a", "1")
@@ -134,7 +135,7 @@ func TestConflictAtLast(t *testing.T) {
 			f.mustOpen()
 			f.edit("a", "1")
 			placing := false
-			d.SetBefore(func(op disktest.Op) error {
+			d.SetBefore(savetest.Guarded(func(op disktest.Op) error {
 				if !op.Changes() || filepath.Dir(op.Path) != f.dir {
 					return nil
 				}
@@ -143,7 +144,7 @@ func TestConflictAtLast(t *testing.T) {
 					f.put("a", "mine")
 				}
 				return nil
-			})
+			}))
 			c := f.conflict("a")
 			f.holds("a", "mine")
 			f.holds(filepath.Base(c.Path), "a.1")

@@ -696,7 +696,7 @@ func testFault(t *testing.T, kind *Kind, nth int, way string) (unsynced bool) {
 			t.Fatal(err)
 		}
 	}
-	d.SetBefore(func(op disktest.Op) error {
+	d.SetBefore(savetest.Guarded(func(op disktest.Op) error {
 		if savetest.OfBase(op) {
 			return nil
 		}
@@ -704,7 +704,7 @@ func testFault(t *testing.T, kind *Kind, nth int, way string) (unsynced bool) {
 			return disktest.ErrFault
 		}
 		return nil
-	})
+	}))
 	saved, err := f.save("a")
 	inPlace := IsInPlace(err)
 	switch {

@@ -73,7 +73,7 @@ func testSaveFails(t *testing.T, how save.How, nth int, dies bool) error {
 	e := p.mustOpen(Options{Disk: d})
 	editBefore(e)
 	edited := model{"A": "a1", "C": "c0", "D": "d1"}
-	d.SetBefore(func(op disktest.Op) error {
+	d.SetBefore(savetest.Guarded(func(op disktest.Op) error {
 		if savetest.OfBase(op) {
 			return nil
 		}
@@ -81,7 +81,7 @@ func testSaveFails(t *testing.T, how save.How, nth int, dies bool) error {
 			return disktest.ErrFault
 		}
 		return nil
-	})
+	}))
 	r, err := e.save()
 	d.SetBefore(nil)
 	if err == nil { // the operation was one of the journal, or of a second name

@@ -21,7 +21,7 @@ func TestReadWhilePutInPlace(t *testing.T) {
 	var seen error
 	d := disktest.New()
 	d.SetBefore(func(op disktest.Op) error {
-		if op.Name == "syncDir" {
+		if op.Name == "syncDir" && op.Path == p.dir {
 			seen = e.src.CheckNow()
 		}
 		return nil
@@ -65,7 +65,7 @@ func TestReplacedAtLast(t *testing.T) {
 			e := p.mustOpen(Options{Disk: d})
 			e.mustSet("A", "a1")
 			n := -1
-			d.SetBefore(func(op disktest.Op) error {
+			d.SetBefore(savetest.Guarded(func(op disktest.Op) error {
 				if savetest.OfBase(op) {
 					return nil
 				}
@@ -73,7 +73,7 @@ func TestReplacedAtLast(t *testing.T) {
 					p.put(build(theirs, 0))
 				}
 				return nil
-			})
+			}))
 			_, err := e.save()
 			c, ok := errors.AsType[*save.ConflictError](err)
 			if !ok {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"lorefs/cmd/internal/save"
+	"lorefs/cmd/internal/save/savetest"
 	"lorefs/internal/disk/disktest"
 )
 
@@ -25,13 +26,13 @@ func TestSplicedWrong(t *testing.T) {
 			defer e.close()
 			e.mustSet("A", "a1")
 			wrong := c.wrong
-			d.SetBefore(func(op disktest.Op) error {
+			d.SetBefore(savetest.Guarded(func(op disktest.Op) error {
 				if op.Name == "open" && strings.HasPrefix(op.Path, p.dir) && wrong > 0 { // to be read back
 					wrong--
 					return flip(op.Path)
 				}
 				return nil
-			})
+			}))
 			_, err := e.save()
 			if p.spliced.Load() != 1 || wrong != 0 {
 				t.Errorf("%d files were spliced, %d are left to be wrong", p.spliced.Load(), wrong)

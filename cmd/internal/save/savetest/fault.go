@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 
 	"lorefs/internal/disk/disktest"
@@ -12,6 +13,17 @@ import (
 // fault returns the error of an operation that is made to fail.
 func fault(op disktest.Op) error {
 	return fmt.Errorf("%w: %s %s: %w", disktest.ErrFault, op.Name, op.Path, syscall.ENOSPC)
+}
+
+// Guarded returns a hook that is called by one goroutine at a time. A session writes in the
+// background too: it counts edits and syncs its journal.
+func Guarded(hook func(op disktest.Op) error) func(op disktest.Op) error {
+	var mu sync.Mutex
+	return func(op disktest.Op) error {
+		mu.Lock()
+		defer mu.Unlock()
+		return hook(op)
+	}
 }
 
 // OfBase reports whether an operation is one on the copy that is kept of what is edited. The copy is
@@ -23,13 +35,13 @@ func OfBase(op disktest.Op) bool { return strings.Contains(op.Path, ".base") }
 // the source.
 func Failing(what string, times int) *disktest.Disk {
 	d := disktest.New()
-	d.SetBefore(func(op disktest.Op) error {
+	d.SetBefore(Guarded(func(op disktest.Op) error {
 		if what != journalOp(op) || times == 0 {
 			return nil
 		}
 		times--
 		return fault(op)
-	})
+	}))
 	return d
 }
 
@@ -62,7 +74,7 @@ func Unsynced(path string, times int) *disktest.Disk {
 
 func unsynced(path string, times int) func(op disktest.Op) error {
 	placed := false
-	return func(op disktest.Op) error {
+	return Guarded(func(op disktest.Op) error {
 		switch {
 		case op.Path == path && (op.Name == "exchange" || op.Name == "rename" || op.Name == "link"):
 			placed = true
@@ -72,7 +84,7 @@ func unsynced(path string, times int) func(op disktest.Op) error {
 			return fault(op)
 		}
 		return nil
-	}
+	})
 }
 
 // Faults returns hooks for [disktest.Disk], by name, each of which makes a save fail once: in the
@@ -81,26 +93,26 @@ func unsynced(path string, times int) func(op disktest.Op) error {
 func Faults(path string) map[string]func(op disktest.Op) error {
 	once := func(is func(op disktest.Op) bool) func(op disktest.Op) error {
 		met := false
-		return func(op disktest.Op) error {
+		return Guarded(func(op disktest.Op) error {
 			if met || !is(op) {
 				return nil
 			}
 			met = true
 			return fault(op)
-		}
+		})
 	}
 	return map[string]func(op disktest.Op) error{
 		"sync": once(func(op disktest.Op) bool { return op.Name == "sync" && strings.Contains(op.Path, ".lorefs-") }),
 		"keep": once(func(op disktest.Op) bool { return op.Name == "rename" && op.Path == path+".bak" }),
 		"place": func() func(op disktest.Op) error {
 			left := 2 // if the exchange fails, the new file is renamed
-			return func(op disktest.Op) error {
+			return Guarded(func(op disktest.Op) error {
 				if op.Path != path || left == 0 || op.Name != "exchange" && op.Name != "rename" {
 					return nil
 				}
 				left--
 				return fault(op)
-			}
+			})
 		}(),
 		"sync folder": unsynced(path, 1),
 	}
