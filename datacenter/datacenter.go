@@ -172,7 +172,8 @@ func (f *File) build(ctx context.Context, opts Options) error {
 	case opts.KeepBlocks:
 		p.most = math.MaxInt64
 	case opts.HoldBlocks:
-		held := newPassedBlocks(f.blocks, (f.stated+opts.BlockSize-1)/opts.BlockSize)
+		held := newHeldBlocks(f.blocks, int((f.stated+opts.BlockSize-1)/opts.BlockSize), math.MaxInt64)
+		held.once = true
 		p.most, p.keep = maxHeld/opts.BlockSize, held.add
 		f.blocks = held
 	}

@@ -14,9 +14,14 @@ type Private struct{ *File }
 // Private returns a Private that remembers the given number of blocks, of a MiB each, or less: a power of
 // two. They stay in memory even if the cache has dropped them.
 func (f *File) Private(remembered int) *Private {
-	p := &Private{&File{container: f.container, index: f.index, blocks: f.blocks, load: f.load}}
-	p.last = make(lastBlocks, 1<<bits.Len(uint(remembered))>>1)
-	return p
+	return &Private{f.remembering(remembered, f.blocks)}
+}
+
+// remembering returns f for one goroutine at a time, which remembers so many blocks, and takes others from
+// blocks.
+func (f *File) remembering(remembered int, blocks BlockCache) *File {
+	last := make(lastBlocks, 1<<bits.Len(uint(remembered))>>1)
+	return &File{container: f.container, index: f.index, blocks: blocks, last: last, load: f.load}
 }
 
 // AllBlocks returns a number of blocks for [File.Private] that is enough for all, if the cache has room

@@ -162,7 +162,7 @@ func (p *Spliced) Wanted(f *File) *File {
 		}
 		return p.stream.wanted(g.points[n].Out, min(g.points[n].Out+piece, size))
 	}
-	g.blocks = holding{newHeldBlocks(len(g.points)), uncached{}}
+	g.blocks = newHeldBlocks(uncached{}, len(g.points), maxHeld)
 	return g
 }
 

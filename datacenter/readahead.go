@@ -5,31 +5,21 @@ import (
 	"sync"
 )
 
-// recentBlocks is a BlockCache in front of another one, for one goroutine that reads a file
-// from start to end. It returns the blocks read last without a lock and loads the next
-// blocks in the background.
-type recentBlocks struct {
+// loadingAhead is a BlockCache in front of another one, for one goroutine that reads a file from start
+// to end. It loads the next blocks in the background.
+type loadingAhead struct {
 	BlockCache
-	recent [8]struct {
-		number uint64
-		data   []byte
-	}
 	// asked says which blocks have been requested.
 	asked   []bool
 	loading *sync.WaitGroup
 }
 
 // Block implements [BlockCache].
-func (c *recentBlocks) Block(ctx context.Context, n uint64, load func(ctx context.Context, n uint64) ([]byte, error)) ([]byte, error) {
-	r := &c.recent[n%uint64(len(c.recent))]
-	if r.data != nil && r.number == n {
-		return r.data, nil
-	}
+func (c *loadingAhead) Block(ctx context.Context, n uint64, load func(ctx context.Context, n uint64) ([]byte, error)) ([]byte, error) {
 	data, err := c.BlockCache.Block(ctx, n, load)
 	if err != nil {
 		return nil, err
 	}
-	r.number, r.data = n, data
 	if n < uint64(len(c.asked)) {
 		c.asked[n] = true
 	}
@@ -42,7 +32,7 @@ func (c *recentBlocks) Block(ctx context.Context, n uint64, load func(ctx contex
 const blocksAhead = 3
 
 // loadAhead loads the blocks from n on in the background, one after the other.
-func (c *recentBlocks) loadAhead(ctx context.Context, n uint64, load func(ctx context.Context, n uint64) ([]byte, error)) {
+func (c *loadingAhead) loadAhead(ctx context.Context, n uint64, load func(ctx context.Context, n uint64) ([]byte, error)) {
 	end := min(n+blocksAhead, uint64(len(c.asked)))
 	for n < end && c.asked[n] {
 		n++
@@ -64,7 +54,6 @@ func (c *recentBlocks) loadAhead(ctx context.Context, n uint64, load func(ctx co
 // ReadAhead returns f for one goroutine that reads it from start to end. It adds the blocks
 // that load in the background to loading: wait for it before you close f's source.
 func (f *File) ReadAhead(loading *sync.WaitGroup) *File {
-	return &File{container: f.container, index: f.index, load: f.load, blocks: &recentBlocks{
-		BlockCache: f.blocks, asked: make([]bool, len(f.points)), loading: loading,
-	}}
+	const remembered = 8
+	return f.remembering(remembered, &loadingAhead{BlockCache: f.blocks, asked: make([]bool, len(f.points)), loading: loading})
 }
