@@ -19,6 +19,31 @@ func (s *Siblings) Begin(n datacenter.Node) {
 	clear(s.counts)
 }
 
+// BeginAt starts with the children of n from an index on.
+func (s *Siblings) BeginAt(n datacenter.Node, index int) error {
+	s.Begin(n)
+	if index == 0 {
+		return nil
+	}
+	if s.sorted {
+		for c, err := range n.ChildrenFrom(index) {
+			if err == nil {
+				s.name = c.NameIndex()
+				s.count, err = n.Ordinal(c)
+			}
+			return err
+		}
+		return nil
+	}
+	for c, err := range n.Children() {
+		if err != nil || n.ChildIndex(c) >= index {
+			return err
+		}
+		s.Next(c)
+	}
+	return nil
+}
+
 // Next numbers the next child in the file's order. For a node that is Sorted, the caller
 // may skip all children of a name; otherwise it must skip none.
 func (s *Siblings) Next(child datacenter.Node) int {

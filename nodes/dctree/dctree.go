@@ -31,9 +31,8 @@ type Tree struct {
 	file *datacenter.File
 	opts Options
 
-	// names has the file name for each name index, from 1 on.
-	names []string
-	// indexes is the inverse.
+	names *treepath.Names
+	// indexes has the indexes of names by how they are spelled.
 	indexes map[string]uint16
 }
 
@@ -48,19 +47,13 @@ func New(f *datacenter.File, opts Options) (*Tree, error) {
 	if opts.Check == nil {
 		opts.Check = func() error { return nil }
 	}
-	texts := f.Names()
-	t := &Tree{
-		file: f, opts: opts,
-		names:   make([]string, len(texts)+1),
-		indexes: make(map[string]uint16, len(texts)),
+	names, err := treepath.NewNames(f)
+	if err != nil {
+		return nil, err
 	}
-	for i, text := range texts {
-		name := treepath.Escape(text, i+1)
-		if first, twice := t.indexes[name]; twice {
-			return nil, fmt.Errorf("names %d and %d of the data center are both %q: want each once", first, i+1, text)
-		}
-		t.names[i+1] = name
-		t.indexes[name] = uint16(i + 1)
+	t := &Tree{file: f, opts: opts, names: names, indexes: make(map[string]uint16, len(f.Names()))}
+	for i := range f.Names() {
+		t.indexes[names.Escaped(uint16(i+1))] = uint16(i + 1)
 	}
 	return t, nil
 }
@@ -232,7 +225,7 @@ func (t *Tree) attributeEntry(number uint32, n datacenter.Node, a datacenter.Att
 	if err != nil {
 		return nodes.Entry{}, err
 	}
-	name := t.names[a.NameIndex()]
+	name := t.names.Escaped(a.NameIndex())
 	if shared {
 		name = "@" + name
 	}
@@ -266,16 +259,12 @@ func (t *Tree) ReadDir(ctx context.Context, dir nodes.ID, cursor uint64) iter.Se
 
 // eachAttribute yields the attributes. It returns false if the listing has to end.
 func (t *Tree) eachAttribute(number uint32, n datacenter.Node, from int, yield func(nodes.Entry, error) bool) bool {
-	shared, err := newSharedNames(n)
-	if err != nil {
-		yield(nodes.Entry{}, wrap(err))
-		return false
-	}
+	var shared treepath.Shared
 	for a, err := range n.AttributesFrom(from) {
 		var e nodes.Entry
 		var both bool
 		if err == nil {
-			both, err = shared.has(a.NameIndex())
+			both, err = shared.Has(n, a.NameIndex())
 		}
 		if err == nil {
 			e, err = t.attributeEntry(number, n, a, both)
@@ -298,22 +287,22 @@ func (t *Tree) eachChild(number uint32, n datacenter.Node, from int, yield func(
 	}
 	attrs := n.AttributeCount()
 	number += 1 + uint32(attrs) + n.EntriesBefore(from)
-	siblings := ordinals{node: n, from: from}
+	var siblings treepath.Siblings
+	if err := siblings.BeginAt(n, from); err != nil {
+		yield(nodes.Entry{}, wrap(err))
+		return
+	}
 	for c, err := range n.ChildrenFrom(from) {
-		var ordinal int
-		if err == nil {
-			ordinal, err = siblings.next(c)
-		}
 		if err != nil {
 			yield(nodes.Entry{}, wrap(err))
 			return
 		}
 		e := nodes.Entry{
-			Name: t.names[c.NameIndex()], Kind: nodes.Dir,
+			Name: t.names.Escaped(c.NameIndex()), Kind: nodes.Dir,
 			ID:   nodeID(number, c.Address()),
 			Next: uint64(attrs+n.ChildIndex(c)) + 1,
 		}
-		if ordinal > 0 {
+		if ordinal := siblings.Next(c); ordinal > 0 {
 			e.Name += "." + strconv.Itoa(ordinal)
 		}
 		number += c.Entries()

@@ -86,18 +86,16 @@ func (e *edits) attributeName(dir edit.Number, of *edit.Node, d *edit.Entry) (st
 
 // nameOf spells the name of an entry, which may be a new one.
 func (e *edits) nameOf(d *edit.Entry) string {
-	if int(d.NameIndex) < len(e.names) {
-		return e.names[d.NameIndex]
+	if int(d.NameIndex) <= len(e.file.Names()) {
+		return e.names.Escaped(d.NameIndex)
 	}
 	return treepath.Escape(d.Name, math.MaxUint16) // plainName refuses names that are cut
 }
 
 // spell is nameOf for a name alone.
 func (e *edits) spell(name string) string {
-	for i, text := range e.file.Names() {
-		if text == name {
-			return e.names[i+1]
-		}
+	if i := e.names.Index(name); i > 0 {
+		return e.names.Escaped(i)
 	}
 	return treepath.Escape(name, math.MaxUint16)
 }
