@@ -6,6 +6,22 @@ import (
 	"iter"
 )
 
+// Find returns the node to which names lead from the root of a tree, and the directory that it is in.
+// The error matches [ErrNotExist] if they lead nowhere.
+func Find(ctx context.Context, tree Tree, names []string) (dir, id ID, err error) {
+	at := Entry{ID: Root, Kind: Dir}
+	for _, name := range names {
+		if at.Kind != Dir {
+			return 0, 0, NotExist(at.ID)
+		}
+		dir = at.ID
+		if at, err = tree.Lookup(ctx, dir, name); err != nil {
+			return 0, 0, err
+		}
+	}
+	return dir, at.ID, nil
+}
+
 // WalkEntry is one step of a [Walk].
 type WalkEntry struct {
 	Entry

@@ -132,7 +132,7 @@ func (q *querying) print(m *query.Match) error {
 		}
 	}
 	if q.asJSON {
-		j := jsonMatch{Kind: m.Kind.String(), Path: m.Path, XPath: m.XPath}
+		j := jsonMatch{Kind: m.Kind.String(), Path: m.Path, XPath: m.XPath()}
 		if m.Kind == query.Attribute {
 			j.Type, j.Value = m.Attribute.Type().String(), new(string(text))
 		}

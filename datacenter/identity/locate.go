@@ -3,9 +3,11 @@ package identity
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sort"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/query"
 )
 
 // Locator leads to the nodes of a file by their numbers: how many entries a walk meets before
@@ -61,6 +63,29 @@ func (l *Locator) Find(number uint32) ([]Located, error) {
 		}
 		l.stack = append(l.stack, child)
 	}
+}
+
+// Number returns the number of the node to which steps lead that have a name and a place each.
+func (l *Locator) Number(steps []query.PlainStep) (number uint32, err error) {
+	n := l.root
+	for _, s := range steps {
+		index := slices.Index(l.file.Names(), s.Name) + 1
+		c, ok, err := n.ChildNamed(uint16(index), s.Nth-1)
+		if err != nil {
+			return 0, err
+		}
+		if !ok {
+			return 0, ErrNoNode
+		}
+		number = NumberBelow(number, n, c)
+		n = c
+	}
+	return number, nil
+}
+
+// NumberBelow returns the number of a child of the node with a number.
+func NumberBelow(number uint32, n, child datacenter.Node) uint32 {
+	return number + 1 + uint32(n.AttributeCount()) + n.EntriesBefore(n.ChildIndex(child))
 }
 
 func located(n datacenter.Node, number uint32, step Step) Located {

@@ -7,6 +7,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/diff"
 	"lorefs/datacenter/edit"
+	"lorefs/datacenter/identity"
 )
 
 // Make makes the patch that turns one data center into another one. base is what the header
@@ -49,11 +50,11 @@ func (fileVisitor) way(w *view, from diff.Way) (way, error) {
 	if err != nil {
 		return nil, err
 	}
-	number := edit.Number(0)
+	number := uint32(0)
 	list := make(way, len(from))
 	for i, s := range from {
-		number += 1 + edit.Number(parent.AttributeCount()) + edit.Number(parent.EntriesBefore(parent.ChildIndex(s.Node)))
-		list[i] = wayStep{s.Node.Name(), s.Place, node{number: number, stored: s.Node}}
+		number = identity.NumberBelow(number, parent, s.Node)
+		list[i] = wayStep{s.Node.Name(), s.Place, node{number: edit.Number(number), stored: s.Node}}
 		parent = s.Node
 	}
 	return list, nil

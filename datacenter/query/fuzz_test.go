@@ -33,8 +33,8 @@ func FuzzCompile(f *testing.F) {
 			if err != nil {
 				t.Fatalf("%q: %v", expr, err)
 			}
-			if alone := paths(t, file, m.XPath); len(alone) != 1 || alone[0] != m.Path {
-				t.Fatalf("%q: %s finds %q, want %s", expr, m.XPath, alone, m.Path)
+			if alone := paths(t, file, m.XPath()); len(alone) != 1 || alone[0] != m.Path {
+				t.Fatalf("%q: %s finds %q, want %s", expr, m.XPath(), alone, m.Path)
 			}
 			if found++; found == 5 {
 				break

@@ -3,7 +3,6 @@ package query
 import (
 	"context"
 	"iter"
-	"strconv"
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/treepath"
@@ -44,12 +43,21 @@ type Match struct {
 	Kind Kind
 	// Path is its path below the tree/ of a mount: ItemData.3/Item.41/rank.
 	Path string
-	// XPath is a query that finds only this match: /ItemData[4]/Item[42]/@rank.
-	XPath string
+	// Steps lead to Node. Each has a name and a place.
+	Steps []PlainStep
 	// Node is the node or, for an attribute, the node that has it.
 	Node datacenter.Node
 	// Attribute is the attribute, if Kind says so.
 	Attribute datacenter.Attribute
+}
+
+// XPath returns a query that finds only this match: /ItemData[4]/Item[42]/@rank.
+func (m *Match) XPath() string {
+	x := AppendPlain(nil, m.Steps)
+	if m.Kind == Attribute {
+		x = AppendName(append(x, "/@"...), m.Attribute.Name())
+	}
+	return string(x)
 }
 
 // Run yields what q finds in f, in the order of a walk: a node, its attributes, its
@@ -77,31 +85,26 @@ func (q *Query) run(ctx context.Context, f *datacenter.File, yield func(Match, e
 	s.path = treepath.NewPath(names)
 	s.onNode = func(n datacenter.Node) bool {
 		s.found++
-		return yield(Match{Path: s.path.Node(), XPath: string(s.appendXPath(nil)), Node: n}, nil)
+		return yield(Match{Path: s.path.Node(), Steps: s.way(), Node: n}, nil)
 	}
 	s.onAttribute = func(n datacenter.Node, a datacenter.Attribute) bool {
 		s.found++
-		m := Match{Kind: Attribute, Node: n, Attribute: a}
+		m := Match{Kind: Attribute, Steps: s.way(), Node: n, Attribute: a}
 		if m.Path, r.err = s.path.Attribute(n, a.NameIndex()); r.err != nil {
 			return false
 		}
-		x := append(s.appendXPath(nil), "/@"...)
-		m.XPath = string(AppendName(x, a.Name()))
 		return yield(m, nil)
 	}
 	s.start(root)
 	return r.err
 }
 
-// appendXPath appends the current place as an expression; the root is empty.
-func (s *searcher) appendXPath(dst []byte) []byte {
-	for i := range s.path.Depth() {
+// way returns the steps to the current place.
+func (s *searcher) way() []PlainStep {
+	steps := make([]PlainStep, s.path.Depth())
+	for i := range steps {
 		name, ordinal := s.path.Level(i)
-		dst = append(dst, '/')
-		dst = AppendName(dst, s.file.Names()[name-1])
-		dst = append(dst, '[')
-		dst = strconv.AppendInt(dst, int64(ordinal)+1, 10)
-		dst = append(dst, ']')
+		steps[i] = PlainStep{Name: s.file.Names()[name-1], Nth: ordinal + 1}
 	}
-	return dst
+	return steps
 }

@@ -129,14 +129,14 @@ func TestMatches(t *testing.T) {
 func TestMatchSaysWhatItIs(t *testing.T) {
 	f := shop(t)
 	m := matches(t, f, "/ItemData[2]/Item/@rate")[0]
-	if m.Kind != query.Attribute || m.XPath != "/ItemData[2]/Item[1]/@rate" || m.Node.Name() != "Item" ||
+	if m.Kind != query.Attribute || m.XPath() != "/ItemData[2]/Item[1]/@rate" || m.Node.Name() != "Item" ||
 		m.Attribute.Float() != 0.4 || m.Kind.String() != "attribute" {
 		t.Errorf("%+v", m)
 	}
-	if m = matches(t, f, "/Odd/{true}")[0]; m.Kind != query.Node || m.XPath != "/Odd[1]/true[1]" || m.Kind.String() != "node" {
+	if m = matches(t, f, "/Odd/{true}")[0]; m.Kind != query.Node || m.XPath() != "/Odd[1]/true[1]" || m.Kind.String() != "node" {
 		t.Errorf("%+v", m)
 	}
-	if m = matches(t, f, "/Odd/@*")[1]; m.XPath != "/Odd[1]/@{1 st}}}" && m.XPath != "/Odd[1]/@Item" {
+	if m = matches(t, f, "/Odd/@*")[1]; m.XPath() != "/Odd[1]/@{1 st}}}" && m.XPath() != "/Odd[1]/@Item" {
 		t.Errorf("%+v", m)
 	}
 }
@@ -376,8 +376,8 @@ func TestNaive(t *testing.T) {
 				rt.Fatalf("%s:\n%q, want\n%q", expr, got, want.paths())
 			}
 			for _, m := range all[:min(len(all), 3)] {
-				if alone := paths(t, f, m.XPath); !slices.Equal(alone, []string{m.Path}) {
-					rt.Fatalf("%s: %q, want %s alone", m.XPath, alone, m.Path)
+				if alone := paths(t, f, m.XPath()); !slices.Equal(alone, []string{m.Path}) {
+					rt.Fatalf("%s: %q, want %s alone", m.XPath(), alone, m.Path)
 				}
 			}
 		}

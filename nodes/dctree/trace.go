@@ -2,6 +2,7 @@ package dctree
 
 import (
 	"context"
+	"slices"
 
 	"lorefs/datacenter/edit"
 	"lorefs/nodes"
@@ -17,69 +18,29 @@ type Traced struct {
 // Trace returns what the names of a path below the root lead to in the tree, and what they led
 // to when it was opened. So it also finds what was removed or moved, by its former path. The
 // result is empty if there was never anything.
-func (e *Editable) Trace(ctx context.Context, names []string) ([]Traced, error) {
-	now, err := e.edits.traceNow(names)
-	if err != nil && !isNotExist(err) {
-		return nil, err
+func (e *Editable) Trace(ctx context.Context, names []string) (traced []Traced, err error) {
+	for _, tree := range []nodes.Tree{e.edits, e.edits.Tree} {
+		dir, id, err := nodes.Find(ctx, tree, names)
+		if isNotExist(err) {
+			continue
+		}
+		var t Traced
+		n, attribute, _ := number(id)
+		if t.Node = n; attribute && err == nil {
+			t.Node, _, _ = number(dir)
+			t.Attribute, _, err = e.edits.attributeFile(names[len(names)-1])
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !slices.Contains(traced, t) {
+			traced = append(traced, t)
+		}
 	}
-	former, err := e.edits.traceFormer(ctx, names)
-	if err != nil && !isNotExist(err) {
-		return nil, err
-	}
-	if len(now) > 0 && len(former) > 0 && now[0] == former[0] {
-		return now, nil
-	}
-	return append(now, former...), nil
+	return traced, nil
 }
 
 // SheetName returns the name in the root of a sheet.
 func (e *Editable) SheetName(name string, ordinal uint32) string {
 	return numbered(e.edits.spell(name), ordinal)
-}
-
-func (e *edits) traceNow(names []string) ([]Traced, error) {
-	at := Traced{}
-	for i, name := range names {
-		if err := e.draft.Open(at.Node); err != nil {
-			return nil, refusal(err)
-		}
-		entry, err := e.lookup(at.Node, name)
-		if err != nil {
-			return nil, err
-		}
-		n, attribute, _ := number(entry.ID)
-		if !attribute {
-			at.Node = n
-			continue
-		}
-		if i < len(names)-1 {
-			return nil, nodes.ErrNotExist
-		}
-		at.Attribute, _, err = e.attributeFile(name)
-		return []Traced{at}, err
-	}
-	return []Traced{at}, nil
-}
-
-// traceFormer is traceNow for a tree without edits.
-func (t *Tree) traceFormer(ctx context.Context, names []string) ([]Traced, error) {
-	dir, at := nodes.Root, Traced{}
-	for i, name := range names {
-		entry, err := t.Lookup(ctx, dir, name)
-		if err != nil {
-			return nil, err
-		}
-		n, addr, attribute, _ := split(entry.ID)
-		if !attribute {
-			dir, at.Node = entry.ID, edit.Number(n)
-			continue
-		}
-		if i < len(names)-1 {
-			return nil, nodes.ErrNotExist
-		}
-		a, err := t.file.Attribute(addr)
-		at.Attribute = a.Name()
-		return []Traced{at}, err
-	}
-	return []Traced{at}, nil
 }

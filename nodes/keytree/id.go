@@ -76,3 +76,10 @@ func split(id nodes.ID) (p place, ok bool) {
 	}
 	return p, p.kind > root && p.kind <= link && p.id() == id
 }
+
+// LinkedNode returns the number of the node that a link leads to. ok is false if the ID is not that of
+// a link.
+func LinkedNode(id nodes.ID) (n edit.Number, ok bool) {
+	p, ok := split(id)
+	return p.node, ok && p.kind == link
+}

@@ -206,8 +206,8 @@ func (s *Source) Revert(ctx context.Context, of string, paths []string, all bool
 // editsAt yields the edits and the open files at some paths.
 func (s *Source) editsAt(ctx context.Context, of string, paths []string) iter.Seq2[Edit, error] {
 	isThere := func(name string) bool {
-		_, ok := LookUp(ctx, s.Tree, strings.Split(path.Clean(name), "/"))
-		return ok
+		_, _, err := nodes.Find(ctx, s.Tree, strings.Split(path.Clean(name), "/"))
+		return err == nil
 	}
 	return func(yield func(Edit, error) bool) {
 		sessions := s.SessionsOf(of)
@@ -246,38 +246,17 @@ func (s *Source) pathsOf(ctx context.Context, sessions []Session, paths []string
 // follow follows the links of a path in the mount. A query and a path that leads nowhere stay
 // as they are.
 func (s *Source) follow(ctx context.Context, name string) string {
-	const mostLinks = 40
-	for range mostLinks {
-		next, ok := s.followOne(ctx, name)
-		if !ok {
+	if strings.HasPrefix(name, "/") {
+		return name
+	}
+	for range maxLinks {
+		_, next, err := s.find(ctx, path.Clean(name))
+		if err != nil || next == "" {
 			break
 		}
 		name = next
 	}
 	return name
-}
-
-// followOne follows the first link of a path; ok is false if there is none.
-func (s *Source) followOne(ctx context.Context, name string) (next string, ok bool) {
-	if strings.HasPrefix(name, "/") {
-		return "", false
-	}
-	id, parts := nodes.Root, strings.Split(path.Clean(name), "/")
-	for i, part := range parts {
-		e, err := s.Tree.Lookup(ctx, id, part)
-		if err != nil {
-			return "", false
-		}
-		if id = e.ID; e.Kind != nodes.Link {
-			continue
-		}
-		to, err := nodes.Readlink(ctx, s.Tree, id)
-		if err != nil || path.IsAbs(to) {
-			return "", false
-		}
-		return path.Join(path.Join(parts[:i]...), to, path.Join(parts[i+1:]...)), true
-	}
-	return "", false
 }
 
 // sessionAt returns the index of the session that edits a path in the mount.
@@ -340,17 +319,4 @@ func (s *Source) Discard() error {
 		errs = append(errs, e.Discard())
 	}
 	return errors.Join(errs...)
-}
-
-// LookUp returns the node of a tree with a path.
-func LookUp(ctx context.Context, tree nodes.Tree, names []string) (id nodes.ID, ok bool) {
-	id = nodes.Root
-	for _, name := range names {
-		e, err := tree.Lookup(ctx, id, name)
-		if err != nil {
-			return 0, false
-		}
-		id = e.ID
-	}
-	return id, true
 }

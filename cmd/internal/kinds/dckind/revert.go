@@ -9,10 +9,8 @@ import (
 
 	"lorefs/cmd/internal/kinds"
 	"lorefs/datacenter/edit"
-	"lorefs/datacenter/identity"
 	"lorefs/datacenter/query"
 	"lorefs/datacenter/sheets"
-	"lorefs/datacenter/treepath"
 	"lorefs/nodes"
 	"lorefs/nodes/keytree"
 	"lorefs/nodes/overlay"
@@ -154,23 +152,39 @@ func (x *selection) path(ctx context.Context, name string, all bool) error {
 		return x.query(ctx, name, all)
 	}
 	parts := strings.Split(path.Clean(name), "/")
-	dir, parts := parts[0], parts[1:]
-	found, err := false, error(nil)
-	switch dir {
-	case ".":
-		x.everything()
-		return nil
-	case "tree":
-		found, err = x.inTree(ctx, parts)
-	case "sheets":
-		found, err = x.inSheets(ctx, parts)
-	case keysDir:
-		found, err = x.byKey(ctx, parts)
-	}
+	found, err := x.inMount(ctx, parts[0], parts[1:])
 	if err == nil && !found && !x.hasText(path.Clean(name)) && (x.isThere == nil || !x.isThere(name)) {
 		err = &kinds.NoEditError{Path: name}
 	}
 	return err
+}
+
+// inMount selects the edits at a path in a directory of the mount, which is "." for all of it.
+func (x *selection) inMount(ctx context.Context, dir string, names []string) (found bool, err error) {
+	switch dir {
+	case ".":
+		x.everything()
+		return true, nil
+	case "tree":
+		return x.inTree(ctx, names)
+	case "sheets":
+		if _, id, err := nodes.Find(ctx, x.session.sheets, names); err == nil {
+			x.sheets = append(x.sheets, id)
+		}
+	case keysDir:
+	default:
+		return false, nil
+	}
+	if len(names) == 0 {
+		return x.inTree(ctx, nil)
+	}
+	if of, ok := x.session.names.NameOf(names[0]); ok && len(names) == 1 {
+		return x.family(of)
+	}
+	if dir == keysDir {
+		return x.byKey(ctx, names)
+	}
+	return x.inSheet(ctx, names)
 }
 
 // hasText reports whether there is a refused text at a path, or below it.
@@ -182,7 +196,7 @@ func (x *selection) hasText(name string) bool {
 
 // inTree selects the edits at a path below tree/.
 func (x *selection) inTree(ctx context.Context, names []string) (found bool, err error) {
-	if id, ok := kinds.LookUp(ctx, x.session.tree, names); ok {
+	if _, id, err := nodes.Find(ctx, x.session.tree, names); err == nil {
 		x.trees = append(x.trees, id)
 	}
 	traced, err := x.session.tree.Trace(ctx, names)
@@ -203,46 +217,25 @@ func (x *selection) inTree(ctx context.Context, names []string) (found bool, err
 	return found, nil
 }
 
-// inSheets selects the edits at a path below sheets/.
-func (x *selection) inSheets(ctx context.Context, names []string) (found bool, err error) {
-	if id, ok := kinds.LookUp(ctx, x.session.sheets, names); ok {
-		x.sheets = append(x.sheets, id)
-	}
-	if len(names) == 0 {
-		return x.inTree(ctx, nil)
-	}
+// inSheet selects the edits of the sheet in a file.
+func (x *selection) inSheet(ctx context.Context, names []string) (found bool, err error) {
 	of, ok := x.session.names.NameOf(names[0])
-	switch {
-	case !ok:
+	if !ok || len(names) != 2 {
 		return false, nil
-	case len(names) == 1:
-		return x.family(of)
 	}
 	ordinal, ok := sheets.FileOrdinal(names[0], names[1])
-	if !ok || len(names) > 2 {
+	if !ok {
 		return false, nil
 	}
 	return x.inTree(ctx, []string{x.session.tree.SheetName(of, ordinal)})
 }
 
-// byKey selects the edits at a path below by-key/ that leads to a node, or those of a directory of
-// sheets.
+// byKey selects the edits of the node to which a link in by-key/ has led before they were made: one that
+// was removed, or has other keys now. Links that are there now were followed.
 func (x *selection) byKey(ctx context.Context, names []string) (found bool, err error) {
-	if len(names) == 0 {
-		return x.inTree(ctx, nil)
-	}
-	if of, ok := x.session.names.NameOf(names[0]); ok && len(names) == 1 {
-		return x.family(of)
-	}
-	if _, ok := kinds.LookUp(ctx, x.session.keys, names); ok { // no link, since those were followed
+	if _, _, err := nodes.Find(ctx, x.session.keys, names); err == nil {
 		return false, fmt.Errorf("%s/%s: name one of the links in it", keysDir, path.Join(names...))
 	}
-	return x.byFormerKey(ctx, names)
-}
-
-// byFormerKey selects the edits of the node to which a link in by-key/ has led before they were
-// made: one that was removed, or has other keys now.
-func (x *selection) byFormerKey(ctx context.Context, names []string) (found bool, err error) {
 	src, err := sheets.New(x.base, nil, sheets.Options{})
 	if err != nil {
 		return false, err
@@ -251,36 +244,14 @@ func (x *selection) byFormerKey(ctx context.Context, names []string) (found bool
 	if err != nil {
 		return false, err
 	}
-	id, ok := kinds.LookUp(ctx, keys, names)
-	if !ok {
-		return false, nil
+	_, id, err := nodes.Find(ctx, keys, names)
+	n, ok := keytree.LinkedNode(id)
+	if err != nil || !ok {
+		return false, nil //nolint:nilerr // nothing was there, or a directory whose links are gone
 	}
-	target, err := keys.Readlink(ctx, id)
-	if err != nil {
-		return false, nil //nolint:nilerr // it is a directory, whose links are gone
-	}
-	spelled, err := treepath.NewNames(x.base)
-	if err != nil {
-		return false, err
-	}
-	var steps []query.PlainStep
-	dir := path.Join(keysDir, path.Join(names[:len(names)-1]...))
-	for _, part := range strings.Split(path.Join(dir, target), "/")[1:] {
-		name, ordinal, _ := treepath.SplitOrdinal(part)
-		for i, text := range x.base.Names() {
-			if spelled.Escaped(uint16(i+1)) == name {
-				steps = append(steps, query.PlainStep{Name: text, Nth: ordinal + 1})
-				break
-			}
-		}
-	}
-	n, entries, err := x.walk(steps)
-	if err != nil {
-		return false, err
-	}
-	list := x.in(n, entries, "")
+	list, err := x.inBase(n, "")
 	x.pick(list)
-	return len(list) > 0, nil
+	return len(list) > 0, err
 }
 
 // family selects the edits of all sheets of one name.
@@ -325,15 +296,11 @@ func (x *selection) pick(list []int) {
 // at returns the edits of a node of the draft and below it, or only those of an attribute.
 func (x *selection) at(n edit.Number, attribute string) (list []int, err error) {
 	base, stored, err := x.reader.Stored(n)
+	if err == nil && stored {
+		list, err = x.inBase(base, attribute)
+	}
 	if err != nil {
 		return nil, err
-	}
-	if stored {
-		way, err := x.finders[0].Find(uint32(base))
-		if err != nil {
-			return nil, err
-		}
-		list = x.in(base, edit.Number(way[len(way)-1].Node.Entries()), attribute)
 	}
 	for i := range x.changes {
 		if e := &x.changes[i]; attribute == "" && !slices.Contains(list, i) && x.isBelow(e.Node, n) && (e.Kind == edit.NodeMade || e.Kind == edit.NodeMoved) {
@@ -355,7 +322,16 @@ func (x *selection) isBelow(n, other edit.Number) bool {
 	return true
 }
 
-// in returns the edits of a node of the base and below it, or only those of an attribute.
+// inBase returns the edits of a node of the base and below it, or only those of an attribute.
+func (x *selection) inBase(n edit.Number, attribute string) ([]int, error) {
+	way, err := x.finders[0].Find(uint32(n))
+	if err != nil {
+		return nil, err
+	}
+	return x.in(n, edit.Number(way[len(way)-1].Node.Entries()), attribute), nil
+}
+
+// in is inBase for a node with so many entries.
 func (x *selection) in(n, entries edit.Number, attribute string) (list []int) {
 	first, _ := slices.BinarySearchFunc(x.changes, n, func(e dataCenterEdit, n edit.Number) int {
 		if e.at[0] < n {
@@ -402,11 +378,11 @@ func (x *selection) query(ctx context.Context, expr string, all bool) error {
 		if m.Kind == query.Attribute {
 			name = m.Attribute.Name()
 		}
-		n, err := x.number(&m)
+		n, err := x.finders[0].Number(m.Steps)
 		if err != nil {
 			return err
 		}
-		add(x.in(n, edit.Number(m.Node.Entries()), name))
+		add(x.in(edit.Number(n), edit.Number(m.Node.Entries()), name))
 	}
 	if attribute == "" {
 		list, err := x.named(plainly(q, expr))
@@ -471,41 +447,4 @@ func (x *selection) named(expr string) (list []int, err error) {
 		}
 	}
 	return list, nil
-}
-
-// number returns the number of a node that a query has found.
-func (x *selection) number(m *query.Match) (number edit.Number, err error) {
-	expr := m.XPath
-	if m.Kind == query.Attribute {
-		expr = strings.TrimSuffix(expr, attributeStep(m.Attribute.Name()))
-	}
-	q, err := query.Compile(expr)
-	if err != nil {
-		return 0, err
-	}
-	steps, _ := q.Plain()
-	number, _, err = x.walk(steps)
-	return number, err
-}
-
-// walk returns the number of the node of the base to which steps lead that have a name and a
-// place each, and how many entries it has.
-func (x *selection) walk(steps []query.PlainStep) (number, entries edit.Number, err error) {
-	n, err := x.base.Root()
-	if err != nil {
-		return 0, 0, err
-	}
-	for _, s := range steps {
-		index := slices.Index(x.base.Names(), s.Name) + 1
-		c, ok, err := n.ChildNamed(uint16(index), s.Nth-1)
-		if err != nil {
-			return 0, 0, err
-		}
-		if !ok {
-			return 0, 0, identity.ErrNoNode
-		}
-		number += 1 + edit.Number(n.AttributeCount()) + edit.Number(n.EntriesBefore(n.ChildIndex(c)))
-		n = c
-	}
-	return number, edit.Number(n.Entries()), nil
 }
