@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"lorefs/datacenter"
 	"lorefs/internal/shown"
 )
 
@@ -52,6 +53,44 @@ type Value struct {
 	Type string `json:"type"`
 	// Text is the value as a mount shows it. Keys are separated by spaces.
 	Text string `json:"text"`
+}
+
+// The types of values that are not attributes, and the type whose text is quoted.
+const (
+	typeKeys   = "keys"
+	typeFlags  = "flags"
+	typeString = "string"
+)
+
+// KeysValue returns a key definition as a side of a difference.
+func KeysValue(keys datacenter.KeyDefinition) Value {
+	return Value{Type: typeKeys, Text: keys.String()}
+}
+
+// FlagsValue returns flags as a side of a difference.
+func FlagsValue(flags datacenter.KeyFlags) Value {
+	return Value{Type: typeFlags, Text: strconv.Itoa(int(flags))}
+}
+
+// valueOf returns the value of an attribute, which has no type if there is none.
+func valueOf(v datacenter.Value) Value {
+	if v.Type() == 0 {
+		return Value{}
+	}
+	return Value{Type: v.Type().String(), Text: v.Text()}
+}
+
+// OfAttribute returns the difference of an attribute at a path that had one value, and has another one now.
+// A value without a type is none.
+func OfAttribute(path string, old, now datacenter.Value) Difference {
+	d := Difference{Kind: AttributeChanged, Path: path, Old: valueOf(old), New: valueOf(now)}
+	switch {
+	case now.Type() == 0:
+		d.Kind = AttributeRemoved
+	case old.Type() == 0:
+		d.Kind = AttributeAdded
+	}
+	return d
 }
 
 // Difference is one difference between two data centers.

@@ -1,17 +1,6 @@
 package diff
 
-import (
-	"strconv"
-
-	"lorefs/datacenter"
-)
-
-// The types of values that are not attributes, and the type whose text is quoted.
-const (
-	typeKeys   = "keys"
-	typeFlags  = "flags"
-	typeString = "string"
-)
+import "lorefs/datacenter"
 
 // self compares two nodes themselves.
 func (c *comparer) self(x, y datacenter.Node) error {
@@ -19,12 +8,12 @@ func (c *comparer) self(x, y datacenter.Node) error {
 		return c.visitSelf(x, y)
 	}
 	if !c.SameFlags(x, y) {
-		if err := c.emitNode(FlagsChanged, flagsValue(x), flagsValue(y)); err != nil {
+		if err := c.emitNode(FlagsChanged, FlagsValue(x.Flags()), FlagsValue(y.Flags())); err != nil {
 			return err
 		}
 	}
 	if !c.SameKeys(x, y) {
-		if err := c.emitNode(KeysChanged, keysValue(x), keysValue(y)); err != nil {
+		if err := c.emitNode(KeysChanged, KeysValue(x.Keys()), KeysValue(y.Keys())); err != nil {
 			return err
 		}
 	}
@@ -33,12 +22,6 @@ func (c *comparer) self(x, y datacenter.Node) error {
 	}
 	return c.attributes(x, y)
 }
-
-func flagsValue(n datacenter.Node) Value {
-	return Value{Type: typeFlags, Text: strconv.Itoa(int(n.Flags()))}
-}
-
-func keysValue(n datacenter.Node) Value { return Value{Type: typeKeys, Text: n.Keys().String()} }
 
 // attributes compares the attributes of two nodes.
 func (c *comparer) attributes(x, y datacenter.Node) error {
@@ -53,10 +36,10 @@ func (c *comparer) attributes(x, y datacenter.Node) error {
 		var err error
 		switch {
 		case j == len(c.y) || i < len(c.x) && c.x[i].name < c.y[j].name:
-			err = c.loneAttribute(c.a, x, c.x[i].Attribute, AttributeRemoved)
+			err = c.loneAttribute(c.a, x, c.x[i].Attribute)
 			i++
 		case i == len(c.x) || c.y[j].name < c.x[i].name:
-			err = c.loneAttribute(c.b, y, c.y[j].Attribute, AttributeAdded)
+			err = c.loneAttribute(c.b, y, c.y[j].Attribute)
 			j++
 		default:
 			err = c.attribute(x, y, c.x[i].Attribute, c.y[j].Attribute)
@@ -71,20 +54,20 @@ func (c *comparer) attributes(x, y datacenter.Node) error {
 }
 
 // loneAttribute reports an attribute that only one side has.
-func (c *comparer) loneAttribute(s *side, n datacenter.Node, a datacenter.Attribute, kind Kind) error {
+func (c *comparer) loneAttribute(s *side, n datacenter.Node, a datacenter.Attribute) error {
 	path, err := s.path.Attribute(n, a.NameIndex())
 	if err != nil {
 		return err
 	}
-	v, err := valueOf(a)
+	old, err := a.Value()
 	if err != nil {
 		return err
 	}
-	d := Difference{Kind: kind, Path: path, New: v}
-	if kind == AttributeRemoved {
-		d.Old, d.New = v, Value{}
+	var now datacenter.Value
+	if s == c.b {
+		old, now = now, old
 	}
-	return c.emit(d)
+	return c.emit(OfAttribute(path, old, now))
 }
 
 // attribute compares the attributes p of x and q of y.
@@ -92,28 +75,25 @@ func (c *comparer) attribute(x, y datacenter.Node, p, q datacenter.Attribute) er
 	if same, err := c.SameValue(p, q); same || err != nil {
 		return err
 	}
-	d := Difference{Kind: AttributeChanged}
-	var err error
-	if d.Path, err = c.a.path.Attribute(x, p.NameIndex()); err != nil {
-		return err
-	}
-	now, err := c.b.path.Attribute(y, q.NameIndex())
+	path, err := c.a.path.Attribute(x, p.NameIndex())
 	if err != nil {
 		return err
 	}
-	if now != d.Path {
-		d.NewPath = now
-	}
-	if d.Old, err = valueOf(p); err != nil {
+	newPath, err := c.b.path.Attribute(y, q.NameIndex())
+	if err != nil {
 		return err
 	}
-	if d.New, err = valueOf(q); err != nil {
+	old, err := p.Value()
+	if err != nil {
 		return err
+	}
+	now, err := q.Value()
+	if err != nil {
+		return err
+	}
+	d := OfAttribute(path, old, now)
+	if newPath != path {
+		d.NewPath = newPath
 	}
 	return c.emit(d)
-}
-
-func valueOf(a datacenter.Attribute) (Value, error) {
-	text, err := a.AppendText(nil)
-	return Value{Type: a.Type().String(), Text: string(text)}, err
 }

@@ -30,6 +30,14 @@ type Entry struct {
 	Next uint64
 }
 
+// Read returns the value of an attribute. first is the file on which the draft began.
+func (e *Entry) Read(first *datacenter.File) (datacenter.Value, error) {
+	if e.Value.Type() != 0 {
+		return e.Value, nil
+	}
+	return storedValue(first, e.Addr)
+}
+
 // addedCursor is the first cursor of added entries. The entries of the first file have the
 // same cursors as in a listing of that file: the place among the attributes, or the number
 // of attributes plus the place among the children.

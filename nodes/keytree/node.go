@@ -178,15 +178,9 @@ func (t *Tree) appendDraftKeys(name []byte, x *node) (_ []byte, ok bool, err err
 		if !ok {
 			return name, false, nil
 		}
-		v := e.Value
-		if v.Type() == 0 {
-			a, err := t.file.Attribute(e.Addr)
-			if err == nil {
-				v, err = a.Value()
-			}
-			if err != nil {
-				return name, false, err
-			}
+		v, err := e.Read(t.file)
+		if err != nil {
+			return name, false, err
 		}
 		if i > 0 {
 			name = append(name, ',')

@@ -3,7 +3,6 @@ package dckind
 import (
 	"cmp"
 	"context"
-	"errors"
 	"io"
 	"iter"
 	"path/filepath"
@@ -136,12 +135,13 @@ func (l *dataCenterEdits) difference(e *dataCenterEdit) (d diff.Difference, err 
 		}
 	case edit.KeysSet:
 		d.Kind = diff.KeysChanged
-		d.Old, d.New = keysSide(e.OldKeys), keysSide(e.Keys)
+		d.Old, d.New = diff.KeysValue(e.OldKeys), diff.KeysValue(e.Keys)
 	case edit.FlagsSet:
 		d.Kind = diff.FlagsChanged
-		d.Old, d.New = flagsSide(e.OldFlags), flagsSide(e.Flags)
+		d.Old, d.New = diff.FlagsValue(e.OldFlags), diff.FlagsValue(e.Flags)
 	default:
-		if d = attributeEdit(d.Path, e.Name, e.Old, e.New); e.Lost && d.Kind == diff.AttributeAdded {
+		path := string(query.AppendName([]byte(d.Path+"/@"), e.Name))
+		if d = diff.OfAttribute(path, e.Old, e.New); e.Lost && d.Kind == diff.AttributeAdded {
 			d.Kind = diff.AttributeChanged
 		}
 	}
@@ -203,11 +203,7 @@ func (l *dataCenterEdits) pathNow(n edit.Number) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	step := markedStep(info.Name, info.Keys, func(key string) datacenter.Value {
-		v, valueErr := l.value(n, key)
-		err = errors.Join(err, valueErr)
-		return v
-	})
+	step, err := l.step(n, &info)
 	if err != nil {
 		return "", err
 	}
@@ -229,17 +225,26 @@ func (l *dataCenterEdits) pathNow(n edit.Number) (string, error) {
 	return path + "/" + string(step.Append(nil)), nil
 }
 
-// value returns an attribute of a node of the draft; it has no type if there is none.
-func (l *dataCenterEdits) value(n edit.Number, name string) (datacenter.Value, error) {
-	e, ok := l.reader.Attribute(n, name)
-	if !ok || e.Value.Type() != 0 {
-		return e.Value, nil
+// step returns the step to a node of the draft, by its keys or its id.
+func (l *dataCenterEdits) step(n edit.Number, info *edit.Node) (*query.PlainStep, error) {
+	step, keys := &query.PlainStep{Name: info.Name}, info.Keys
+	if len(keys) == 0 {
+		keys = datacenter.KeyDefinition{"id"}
 	}
-	a, err := l.reader.First().Attribute(e.Addr)
-	if err != nil {
-		return datacenter.Value{}, err
+	for _, key := range keys {
+		e, ok := l.reader.Attribute(n, key)
+		if !ok {
+			continue
+		}
+		v, err := e.Read(l.reader.First())
+		if err != nil {
+			return nil, err
+		}
+		if identity.Sayable(v.Type(), []byte(v.Text())) {
+			step.Conditions = append(step.Conditions, query.NewPlainCondition(key, v))
+		}
 	}
-	return a.Value()
+	return step, nil
 }
 
 // place returns the place of a node among those of its name.
