@@ -39,9 +39,30 @@ func (d *Decoder) decodeHuffman(buf []byte, p, floor int) (int, error) {
 
 // decodeSymbol decodes one symbol anywhere, also at the very end of the input or of buf.
 func (d *Decoder) decodeSymbol(buf []byte, p, floor int) (int, error) {
-	d.refill() // enough for the whole symbol, unless the input ends here
+	from := d.bitOffset()
+	t, end, err := d.token()
+	switch {
+	case err != nil:
+		return p, err
+	case end:
+		d.endBlock(from)
+		return p, nil
+	case t.Dist() == 0:
+		buf[p] = t.Byte()
+		return p + 1, nil
+	case t.Dist() > p-floor:
+		return p, d.corrupt(farDistance)
+	}
+	d.matchLen, d.matchDist = t.Len(), t.Dist()
+	return d.copyCut(buf, p), nil
+}
+
+// token reads one symbol anywhere, also at the very end of the input. The token is undefined if it is
+// the end of the block.
+func (d *Decoder) token() (t Token, end bool, err error) {
+	d.refillFast() // enough for the whole symbol, unless the input ends here
 	if d.nbits < d.codes.endBits {
-		return p, d.inputErr()
+		return 0, false, d.inputErr()
 	}
 	e := d.codes.litLen[d.bits&(1<<litLenRoot-1)]
 	if e&flagLink != 0 {
@@ -49,24 +70,13 @@ func (d *Decoder) decodeSymbol(buf []byte, p, floor int) (int, error) {
 	}
 	value, err := d.takeValue(e, badLength)
 	switch {
-	case err != nil:
-		return p, err
+	case err != nil || e&flagEnd != 0:
+		return 0, err == nil, err
 	case e&flagLiteral != 0:
-		buf[p] = byte(value)
-		return p + 1, nil
-	case e&flagEnd != 0:
-		d.endBlock(d.bitOffset() - int64(e&lenMask))
-		return p, nil
+		return Literal(byte(value)), false, nil
 	}
 	dist, err := d.takeDistance()
-	if err != nil {
-		return p, err
-	}
-	if dist > p-floor {
-		return p, d.corrupt(farDistance)
-	}
-	d.matchLen, d.matchDist = value, dist
-	return d.copyCut(buf, p), nil
+	return Match(value, dist), false, err
 }
 
 // takeDistance consumes the distance of a match.

@@ -84,31 +84,12 @@ func (d *Decoder) readContent(c *Content, limit int) (err error) {
 // limit bytes.
 func (d *Decoder) appendTokens(dst []Token, limit int) (tokens []Token, size int, err error) {
 	for size <= limit {
-		d.refillFast()
-		if d.nbits < d.codes.endBits {
-			return dst, size, d.inputErr()
-		}
-		e := d.codes.litLen[d.bits&(1<<litLenRoot-1)]
-		if e&flagLink != 0 {
-			e = d.codes.litLen[(e>>valueShift+uint32(d.bits>>litLenRoot)&(1<<(e&lenMask)-1))&(litLenTableSize-1)]
-		}
-		value, err := d.takeValue(e, badLength)
-		switch {
-		case err != nil:
-			return dst, size, err
-		case e&flagLiteral != 0:
-			dst = append(dst, Literal(byte(value)))
-			size++
-			continue
-		case e&flagEnd != 0:
-			return dst, size, nil
-		}
-		dist, err := d.takeDistance()
-		if err != nil {
+		t, end, err := d.token()
+		if end || err != nil {
 			return dst, size, err
 		}
-		dst = append(dst, Match(value, dist))
-		size += value
+		dst = append(dst, t)
+		size += t.Len()
 	}
 	return dst, size, nil
 }
