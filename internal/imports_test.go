@@ -125,7 +125,7 @@ func under(pkg, p string) bool { return pkg == p || strings.HasPrefix(pkg, p+"/"
 // no promise: they make data for tests, or serve the command and the trees.
 var public = []string{
 	"blte", "casc", "casc/config", "casc/encoding", "casc/far", "casc/index", "casc/keys", "casc/manifests", "casc/root",
-	"datacenter", "datacenter/edit", "datacenter/patch", "datacenter/query", "datacenter/sheets",
+	"datacenter", "datacenter/amend", "datacenter/edit", "datacenter/patch", "datacenter/query", "datacenter/sheets",
 	"datacenter/sheets/pack", "datacenter/sheets/xsd", "geometry", "protocol", "protocol/capture", "protocol/dissect",
 
 	"blte/bltetest", "casc/cascdiff", "casc/casctest", "casc/casctest/write", "datacenter/dctest", "datacenter/diff",

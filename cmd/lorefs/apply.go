@@ -213,7 +213,7 @@ func (f *applying) onCopy(c *cobra.Command, path string, patches []*patch.Patch)
 	defer s.Close()
 	d, err := reach.DataCenterOf(s)
 	if err == nil && f.out == "" {
-		err = f.explain(path, d.CheckUnedited())
+		err = explainEdited(path, d.CheckUnedited())
 	}
 	if err != nil {
 		return err
@@ -247,45 +247,70 @@ func (f *applying) onCopy(c *cobra.Command, path string, patches []*patch.Patch)
 // onFile applies patches to a file, which is replaced as by a save.
 func (f *applying) onFile(c *cobra.Command, path string, patches []*patch.Patch) error {
 	ctx := c.Context()
-	s, err := reach.OpenShown(ctx, path, &f.source, f.log)
+	var results []*patch.Result
+	e := fileEdit{source: &f.source, noBackup: f.write.NoBackup, how: f.how, log: f.log}
+	reports, err := e.run(ctx, path, func(s *kinds.Source) (err error) {
+		if results, err = dckind.ApplyPatches(ctx, s, patches, false); err != nil {
+			return err
+		}
+		if err := f.writeRejects(ctx, results); err != nil {
+			return err
+		}
+		return f.print(c, results)
+	})
+	if failed, ok := errors.AsType[*mounted.SaveError](err); ok {
+		return f.unsaved(failed)
+	}
 	if err != nil {
 		return err
-	}
-	defer s.Close()
-	d, err := reach.DataCenterOf(s)
-	if err != nil {
-		return err
-	}
-	err = d.CheckUnedited()
-	if e, ok := errors.AsType[*dckind.UnsavedEditsError](err); err == nil || ok && e.Problem != "" { // which is told there
-		err = reach.MakeEditable(ctx, s, kinds.EditOptions{NoBackup: f.write.NoBackup, Logger: f.log})
-	}
-	if err != nil {
-		return f.explain(path, err)
-	}
-	results, err := dckind.ApplyPatches(ctx, s, patches, false)
-	if err == nil {
-		err = f.writeRejects(ctx, results)
-	}
-	if err != nil {
-		return errors.Join(err, s.Discard()) // the patches have all of it
-	}
-	if err := f.print(c, results); err != nil {
-		return errors.Join(err, s.Discard())
-	}
-	p := cli.NewSaving()
-	reports, failed := s.Save(ctx, f.how, p.Show)
-	p.Finish()
-	switch {
-	case failed != nil && ctx.Err() != nil:
-		return errors.Join(ctx.Err(), s.Discard())
-	case failed != nil:
-		return f.unsaved(&mounted.SaveError{Failed: failed, Ended: true})
 	}
 	if !f.asJSON {
 		err = cli.NewTelling(c.OutOrStdout(), false).PrintSaved(&mounted.Answer{Saved: reports})
 	}
 	return errors.Join(err, f.outcome(results))
+}
+
+// fileEdit is how a command edits a data center that is not mounted.
+type fileEdit struct {
+	source   *options.SourceFlags
+	noBackup bool
+	how      save.How
+	log      *slog.Logger
+}
+
+// run opens a file for edits, which nobody else can make meanwhile, has change make them, and saves
+// them. If change fails, or if somebody interrupts the save, the file and its journal stay as they were. An
+// error of the save is a [mounted.SaveError].
+func (e *fileEdit) run(ctx context.Context, path string, change func(s *kinds.Source) error) ([]save.Report, error) {
+	s, err := reach.OpenShown(ctx, path, e.source, e.log)
+	if err != nil {
+		return nil, err
+	}
+	defer s.Close()
+	d, err := reach.DataCenterOf(s)
+	if err != nil {
+		return nil, err
+	}
+	err = d.CheckUnedited()
+	if left, ok := errors.AsType[*dckind.UnsavedEditsError](err); err == nil || ok && left.Problem != "" { // which is told there
+		err = reach.MakeEditable(ctx, s, kinds.EditOptions{NoBackup: e.noBackup, Logger: e.log})
+	}
+	if err != nil {
+		return nil, explainEdited(path, err)
+	}
+	if err := change(s); err != nil {
+		return nil, errors.Join(err, s.Discard()) // who called has all of it
+	}
+	p := cli.NewSaving()
+	reports, failed := s.Save(ctx, e.how, p.Show)
+	p.Finish()
+	switch {
+	case failed != nil && ctx.Err() != nil:
+		return nil, errors.Join(ctx.Err(), s.Discard())
+	case failed != nil:
+		return nil, &mounted.SaveError{Failed: failed, Ended: true}
+	}
+	return reports, nil
 }
 
 // onMount applies patches to what is mounted.
@@ -310,8 +335,8 @@ func (f *applying) onMount(c *cobra.Command, dir string, patches []*patch.Patch)
 	return errors.Join(err, f.outcome(results))
 }
 
-// explain adds hints to the error of a source that is being edited, or has edits.
-func (f *applying) explain(path string, err error) error {
+// explainEdited adds hints to the error of a source that is being edited, or has edits.
+func explainEdited(path string, err error) error {
 	if e, ok := errors.AsType[*dckind.UnsavedEditsError](err); ok {
 		err = fmt.Errorf("%w; nothing was changed", err)
 		if e.Problem != "" {
@@ -324,7 +349,7 @@ func (f *applying) explain(path string, err error) error {
 	}
 	if e := cli.AsError(err); err != nil && e.Code == cli.ExitBusy {
 		if m, mountErr := reach.MountFor(path); mountErr == nil && m != nil {
-			return &cli.Error{Code: cli.ExitBusy, Err: fmt.Errorf("%s is mounted on %s", path, m.Dir), Hint: "lorefs apply " + shown.Shell(m.Dir) + " applies patches there"}
+			return &cli.Error{Code: cli.ExitBusy, Err: fmt.Errorf("%s is mounted on %s", path, m.Dir), Hint: "name " + shown.Shell(m.Dir) + " to edit it there"}
 		}
 	}
 	return err

@@ -122,6 +122,10 @@ var commandsOfSources = []reached{
 	{args: []string{"schema", "SOURCE", "OUT"}, kinds: []string{"datacenter"}, without: []string{"kind", "world"}},
 	{args: []string{"repack", "SOURCE", "OUT"}, kinds: []string{"datacenter"}, without: []string{"kind", "world"}},
 	{args: []string{"apply", "SOURCE", "PATCH"}, kinds: []string{"datacenter"}, without: []string{"kind", "world"}},
+	{args: []string{"set", "SOURCE", "/*/@id", "5"}, kinds: []string{"datacenter"}, without: []string{"kind", "world"}},
+	{args: []string{"unset", "SOURCE", "/*/@id"}, kinds: []string{"datacenter"}, without: []string{"kind", "world"}},
+	{args: []string{"add", "SOURCE", "/*", "<A/>"}, kinds: []string{"datacenter"}, without: []string{"kind", "world"}},
+	{args: []string{"remove", "SOURCE", "/*/Item"}, kinds: []string{"datacenter"}, without: []string{"kind", "world"}},
 	// The key of pack is for what it writes, and for --like as well. --layout is only for what it writes.
 	{args: []string{"pack", "--like", "SOURCE", "SHEETS", "OUT"}, kinds: []string{"datacenter"}, without: []string{"kind", "world", "layout", "cache-size", "no-cache"}},
 	{args: []string{"diff", "SOURCE", "SOURCE"}, kinds: []string{"datacenter"}, without: []string{"kind", "world"}},

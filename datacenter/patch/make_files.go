@@ -8,6 +8,7 @@ import (
 	"lorefs/datacenter/diff"
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/identity"
+	"lorefs/datacenter/sheets"
 )
 
 // Make makes the patch that turns one data center into another one. base is what the header
@@ -84,3 +85,10 @@ func (v fileVisitor) Added(parent, b diff.Way) error { return v.both(parent, b, 
 
 // Moved implements [diff.Visitor].
 func (v fileVisitor) Moved(a, b diff.Way) error { return v.both(a, b, v.moved) }
+
+// ElementOf returns a node of a file with all below it, as the block that removes it has it. It fails with
+// [datacenter.ErrTooLarge] if that is more than a block can have.
+func ElementOf(ctx context.Context, f *datacenter.File, n datacenter.Node) (*sheets.Element, error) {
+	v, room := newView(ctx, f, nil), maxNode
+	return v.element(n.Name(), node{stored: n}, &room)
+}

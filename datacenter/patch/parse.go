@@ -688,7 +688,7 @@ func (v *Value) Equal(w *Value) bool {
 
 // endNode reads the XML of a block.
 func (p *parser) endNode(b *Block) error {
-	e, err := sheets.ParseElement(p.patch.Name, p.xml)
+	e, err := sheets.ParseElement(p.patch.Name, p.xml, nil)
 	p.xml = nil
 	if err != nil {
 		line, _, what := 1, 0, err.Error()

@@ -138,3 +138,17 @@ func appendNth(dst []byte, n int) []byte {
 	dst = strconv.AppendInt(dst, int64(n), 10)
 	return append(dst, ']')
 }
+
+// Holders returns a query for the nodes that may have the attribute that q finds, and the attribute's name, if q
+// is one path to attributes of one name that its nodes have themselves.
+func (q *Query) Holders() (holders *Query, name string, ok bool) {
+	if len(q.paths) != 1 {
+		return nil, "", false
+	}
+	p := q.paths[0]
+	last := p[len(p)-1]
+	if len(p) == 1 || !last.attribute || last.any || last.deep || last.nth > 0 {
+		return nil, "", false
+	}
+	return &Query{paths: []path{p[:len(p)-1]}}, last.name, true
+}

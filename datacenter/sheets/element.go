@@ -2,6 +2,7 @@ package sheets
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -163,9 +164,26 @@ func escapeText(text []byte, classes *byteClasses) (spelled []byte, holds bool) 
 	return e.escapeTail(text, 0, classes)
 }
 
-// ParseElement reads what [AppendElement] writes. The name of the file is for errors, which
-// are a [SyntaxError] or a [ValueError] and have lines of data.
-func ParseElement(file string, data []byte) (*Element, error) {
+// ElementTypes says what the text of an element may leave out. A path has the names from that of the element
+// down to a node. No type and no keys are returned for what is not known.
+type ElementTypes interface {
+	Type(path []string, attribute string) (datacenter.Type, error)
+	Keys(path []string) (datacenter.KeyDefinition, error)
+}
+
+// untyped knows nothing.
+type untyped struct{}
+
+func (untyped) Type([]string, string) (datacenter.Type, error)  { return 0, nil }
+func (untyped) Keys([]string) (datacenter.KeyDefinition, error) { return nil, nil }
+
+// ParseElement reads what [AppendElement] writes. Without dc:keys and dc:types, keys and types are those that
+// are known, and types that are not known are inferred. The name of the file is for errors, which
+// are a [SyntaxError] or a [ValueError] and have lines of data. known may be nil.
+func ParseElement(file string, data []byte, known ElementTypes) (*Element, error) {
+	if known == nil {
+		known = untyped{}
+	}
 	end := 1 // of the first name
 	for end < len(data) && bytes.IndexByte([]byte(" \t\r\n/>"), data[end]) < 0 {
 		end++
@@ -179,6 +197,7 @@ func ParseElement(file string, data []byte) (*Element, error) {
 		return nil, err
 	}
 	var open []*Element
+	var path []string
 	var root *Element
 	for {
 		event, err := p.Next()
@@ -189,7 +208,8 @@ func ParseElement(file string, data []byte) (*Element, error) {
 			return nil, err
 		}
 		if event == xmlsheet.Begin {
-			e, err := beginElement(p)
+			path = append(path, string(p.Node().Name))
+			e, err := beginElement(p, path, known)
 			if err != nil {
 				return nil, err
 			}
@@ -205,30 +225,50 @@ func ParseElement(file string, data []byte) (*Element, error) {
 		e := open[len(open)-1]
 		open = open[:len(open)-1]
 		if text, ok := p.Text(); ok {
-			v, err := datacenter.StringValue(string(text))
+			v, err := textValue(string(text), path, known)
 			if err != nil {
 				return nil, p.Wrong(p.TextOffset(), "", err)
 			}
 			e.Attributes = append(e.Attributes, ElementAttribute{spell.ValueName, v})
 		}
+		path = path[:len(path)-1]
 	}
 }
 
-// beginElement makes an element of the node that began.
-func beginElement(p *xmlsheet.Parser) (*Element, error) {
+// textValue returns the value of an element's text, which is a string unless something else is known.
+func textValue(text string, path []string, known ElementTypes) (datacenter.Value, error) {
+	t, err := known.Type(path, spell.ValueName)
+	if err != nil {
+		return datacenter.Value{}, err
+	}
+	return datacenter.ParseValue(cmp.Or(t, datacenter.String), text)
+}
+
+// beginElement makes an element of the node that began, which is the last of path.
+func beginElement(p *xmlsheet.Parser, path []string, known ElementTypes) (_ *Element, err error) {
 	n := p.Node()
 	e := &Element{Name: string(n.Name), Flags: n.Flags, Keys: n.Keys}
+	if !n.HasKeys {
+		if e.Keys, err = known.Keys(path); err != nil {
+			return nil, err
+		}
+	}
 	if len(e.Keys) == 0 {
 		e.Keys = nil
 	}
 	for i := range n.Attributes {
 		a := &n.Attributes[i]
+		t := a.Type
+		if t == 0 {
+			if t, err = known.Type(path, string(a.Name)); err != nil {
+				return nil, err
+			}
+		}
 		var v datacenter.Value
-		var err error
-		if a.Type == 0 {
+		if t == 0 {
 			v, err = datacenter.InferValue(string(a.Value))
 		} else {
-			v, err = datacenter.ParseValue(a.Type, string(a.Value))
+			v, err = datacenter.ParseValue(t, string(a.Value))
 		}
 		if err != nil {
 			return nil, p.Wrong(a.Offset, fmt.Sprintf("%s %s", n.Name, a.Name), err)

@@ -55,6 +55,8 @@ func completeArgs(command string) completer {
 		return nth(completeMounts)
 	case "apply":
 		return nth(completeMounts, completeFiles)
+	case "set", "unset", "add", "remove":
+		return nth(completeMounts, cobra.NoFileCompletions)
 	case "revert":
 		return nth(completeMounts, completeEdits)
 	case "journal show", "journal replay", "journal drop":

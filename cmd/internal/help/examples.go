@@ -101,6 +101,18 @@ var Examples = map[string][]string{
 		"lorefs apply -R new.dat mod.lorepatch    # takes it back",
 		"lorefs apply mnt mod.lorepatch && lorefs commit mnt",
 	},
+	"lorefs set": {
+		"lorefs set game.dat '//Item[@id=5001]/@price' 100",
+		"lorefs set --scale 1.1 game.dat '/ItemData/Item[@rank>=3]/@price'",
+		"lorefs set --replace game.dat '/StrSheet_Item/String/@string' 'old text' 'new text'",
+		"lorefs set --patch game.dat '//Item[@id=5001]/@price' 100 > mod.lorepatch",
+	},
+	"lorefs unset": {"lorefs unset game.dat '//Item[@price=0]/@price'"},
+	"lorefs add":   {`lorefs add game.dat '//Item[@id=5001]' '<Effect id="7" value="0.5"/>'`},
+	"lorefs remove": {
+		"lorefs remove --dry-run game.dat '//Item[@id=5001]/Effect'",
+		"lorefs remove mnt '//Npc[@id=7]' && lorefs commit mnt",
+	},
 	"lorefs pack": {
 		"lorefs pack sheets new.dat",
 		"lorefs pack --like game.dat sheets new.dat",

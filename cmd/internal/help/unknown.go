@@ -22,8 +22,10 @@ var otherWords = map[string][]string{
 	"ls":      {"list", "dir"},
 	"mount":   {"serve", "open"},
 	"query":   {"grep", "select", "xpath"},
+	"remove":  {"delete", "del", "rm"},
 	"repack":  {"compress", "convert"},
 	"revert":  {"undo", "reset", "restore", "discard"},
+	"set":     {"edit", "change", "put", "replace", "scale"},
 	"unmount": {"umount", "close", "eject"},
 	"verify":  {"check", "fsck", "test"},
 }

@@ -47,10 +47,15 @@ func BaseOf(j *save.Journal, base string) (string, error) {
 // from a path. The source is neither locked nor changed, and can't be used any more.
 func (s *Source) WriteUnsaved(ctx context.Context, w io.Writer, j *save.Journal, path string, f EditsFormat) error {
 	l, err := s.Unsaved(ctx, j, path)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case f == EditsPatch:
+	}
+	return WriteList(ctx, w, l, f)
+}
+
+// WriteList writes what a Lister lists.
+func WriteList(ctx context.Context, w io.Writer, l Lister, f EditsFormat) error {
+	if f == EditsPatch {
 		return l.WritePatch(ctx, w)
 	}
 	return writeEdits(w, f, l.Edits(ctx))

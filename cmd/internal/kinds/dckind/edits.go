@@ -316,3 +316,8 @@ func (d draftEdits) WritePatch(ctx context.Context, w io.Writer) error {
 	}
 	return err
 }
+
+// WriteDraft writes what was edited in a draft of the file at a path.
+func WriteDraft(ctx context.Context, w io.Writer, draft *edit.Draft, path string, f kinds.EditsFormat) error {
+	return kinds.WriteList(ctx, w, draftEdits{draft, path}, f)
+}
