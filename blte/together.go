@@ -2,10 +2,10 @@ package blte
 
 import (
 	"context"
+	"crypto/md5"
 	"slices"
 	"sync"
 
-	"lorefs/blte/internal/md5s"
 	"lorefs/internal/readat"
 )
 
@@ -62,7 +62,7 @@ func (r *Reader) together(i int, to int64) (n int) {
 }
 
 // loadTogether returns the contents of n chunks from chunk i on. It loads those that Options.Blocks
-// lacks, and hashes them side by side. A chunk that can't be loaded is nil: loading it alone says
+// lacks. A chunk that can't be loaded is nil: loading it alone says
 // why.
 func (r *Reader) loadTogether(i, n int) (contents [][]byte) {
 	l := loading{r: r, first: i, contents: make([][]byte, n), encoded: make([][]byte, n)}
@@ -122,18 +122,11 @@ func (l *loading) read() {
 	l.buf = togetherBuffers.Get().(*[togetherBytes]byte)
 	src := readat.Bound(context.Background(), l.r.src)
 	free := l.buf[:]
-	var read []int
-	var encoded [][]byte
 	for _, i := range slices.Backward(l.claimed) {
 		c := &l.r.head.Chunks[i]
 		raw := free[:c.EncodedSize]
-		if readat.Full(src, raw, c.Off) == nil {
-			read, encoded, free = append(read, i), append(encoded, raw), free[c.EncodedSize:]
-		}
-	}
-	for k, sum := range md5s.Append(nil, encoded...) {
-		if i := read[k]; sum == l.r.head.Chunks[i].Sum {
-			l.encoded[i-l.first] = encoded[k]
+		if readat.Full(src, raw, c.Off) == nil && md5.Sum(raw) == c.Sum {
+			l.encoded[i-l.first], free = raw, free[c.EncodedSize:]
 		}
 	}
 }

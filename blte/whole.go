@@ -2,10 +2,9 @@ package blte
 
 import (
 	"bytes"
+	"crypto/md5"
 	"iter"
 	"sync"
-
-	"lorefs/blte/internal/md5s"
 )
 
 // Whole is an encoded file that lies in memory.
@@ -27,7 +26,8 @@ func DecodeWhole(files []Whole) iter.Seq2[int, []byte] {
 	return func(yield func(int, []byte) bool) {
 		d := wholes.Get().(*wholeDecoder)
 		defer wholes.Put(d)
-		for i, h := range d.check(files) {
+		for i := range files {
+			h := files[i].check()
 			if h == nil {
 				continue
 			}
@@ -44,47 +44,20 @@ var wholes = sync.Pool{New: func() any { return &wholeDecoder{} }}
 type wholeDecoder struct {
 	// content has room for one file.
 	content []byte
-	sums    []MD5
 }
 
-// check returns the headers of the files that have the bytes and the size that they should have, nil
-// for the others. It hashes the chunks of all files at once.
-func (d *wholeDecoder) check(files []Whole) []*Header {
-	heads := make([]*Header, len(files))
-	chunks := make([][]byte, 0, 2*len(files))
-	for i := range files {
-		f := &files[i]
-		h, err := ReadHeader(bytes.NewReader(f.Encoded), int64(len(f.Encoded)))
-		if err != nil || !h.Table || h.Long || h.DecodedSize != f.Size || !hasPrefix(h.Key, f.Key) {
-			continue
-		}
-		heads[i] = h
-		for k := range h.Chunks {
-			chunks = append(chunks, f.chunk(&h.Chunks[k]))
-		}
+// check returns the header of a file that has the bytes and the size that it should have, nil for another.
+func (f *Whole) check() *Header {
+	h, err := ReadHeader(bytes.NewReader(f.Encoded), int64(len(f.Encoded)))
+	if err != nil || !h.Table || h.Long || h.DecodedSize != f.Size || !hasPrefix(h.Key, f.Key) {
+		return nil
 	}
-	d.sums = md5s.Append(d.sums[:0], chunks...)
-	sums := d.sums
-	for i, h := range heads {
-		if h == nil {
-			continue
-		}
-		if !h.hasSums(sums[:len(h.Chunks)]) {
-			heads[i] = nil
-		}
-		sums = sums[len(h.Chunks):]
-	}
-	return heads
-}
-
-// hasSums reports whether the chunks of the table have these MD5s.
-func (h *Header) hasSums(sums []MD5) bool {
 	for i := range h.Chunks {
-		if h.Chunks[i].Sum != sums[i] {
-			return false
+		if c := &h.Chunks[i]; md5.Sum(f.chunk(c)) != c.Sum {
+			return nil
 		}
 	}
-	return true
+	return h
 }
 
 func (f *Whole) chunk(c *ChunkInfo) []byte { return f.Encoded[c.Off:][:c.EncodedSize] }
