@@ -23,7 +23,6 @@ import (
 	"lorefs/cmd/internal/output"
 	"lorefs/cmd/internal/reach"
 	"lorefs/cmd/internal/save"
-	"lorefs/datacenter"
 	"lorefs/datacenter/patch"
 	"lorefs/internal/jsonout"
 	"lorefs/internal/shown"
@@ -40,6 +39,7 @@ type applying struct {
 	dryRun    bool
 	reverse   bool
 	stat      bool
+	remove    bool
 	asJSON    bool
 	log       *slog.Logger
 	// stdout is where to print, and lines the list that --json prints there.
@@ -50,8 +50,8 @@ type applying struct {
 func newApply(log *slog.Logger) *cobra.Command {
 	f := applying{log: log}
 	c := &cobra.Command{
-		Use:   "apply SOURCE|MOUNTPOINT PATCH...",
-		Short: "apply patches to a data center, or to one that is mounted",
+		Use:   "apply SOURCE|MOUNTPOINT PATCH...|FOLDER",
+		Short: "put patches, or an edited export, into a data center or what else can be edited",
 		Long: `apply makes the changes of patches in a data center. lorefs diff --patch and lorefs edits
 --patch make patches. The PATCH - is standard input.
 
@@ -67,7 +67,12 @@ because it would save them too. If SOURCE is mounted for editing, name the mount
 The changes are edits like any others there: both views show them, and commit saves them.
 
 Several patches are applied one after the other; -R takes the last one first. Each one
-sees what those before it have left.`,
+sees what those before it have left.
+
+A FOLDER is what export has written of a source of any kind that can be edited, the whole or a
+part. Only its files are compared, and what you changed in them becomes edits of
+SOURCE. What FOLDER lacks stays, unless --delete says that you removed it. If a file has
+a mistake, nothing is changed.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) >= 2 { //nolint:mnd // a source and a patch
 				return nil
@@ -77,14 +82,15 @@ sees what those before it have left.`,
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c, args[0], args[1:]) },
 	}
 	flags := c.Flags()
-	f.source.AddDataCenter(flags)
+	f.source.AddEditable(flags)
 	flags.StringVar(&f.out, "out", "", "write a new `file`, and leave SOURCE as it is")
 	flags.StringVar(&f.rejects, "rejects", "", "write what conflicts to a `file`: a patch with the reasons")
 	flags.BoolVar(&f.overwrite, "overwrite", false, "replace the file of --rejects")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "change nothing, and print what would become of each part")
 	flags.BoolVarP(&f.reverse, "reverse", "R", false, "take back what the patches do")
 	flags.BoolVar(&f.stat, "stat", false, "print counts for each sheet")
-	cli.AddJSON(c, &f.asJSON, cli.ObjectALine+" for each part of the patches")
+	flags.BoolVar(&f.remove, "delete", false, "remove sheets and files that FOLDER had, and has no more")
+	cli.AddJSON(c, &f.asJSON, cli.ObjectALine+" for each part of the patches; for a FOLDER "+cli.OneObject)
 	flags.BoolVar(&f.write.NoBackup, "no-backup", false, "do not keep a replaced file as NAME.bak")
 	options.AddHow(flags, &f.how.Repack, &f.how.VerifyAll)
 	f.how.Last, f.write.Level = true, options.DefaultLevel
@@ -97,6 +103,14 @@ func (f *applying) run(c *cobra.Command, path string, names []string) error {
 	}
 	if f.dryRun && (f.out != "" || f.rejects != "") {
 		return cli.UsageErrorf("--dry-run writes nothing: --out and --rejects do not go with it")
+	}
+	if len(names) == 1 && names[0] != stdinName {
+		if info, err := os.Stat(names[0]); err == nil && info.IsDir() {
+			return f.folder(c, path, names[0])
+		}
+	}
+	if f.remove {
+		return cli.UsageErrorf("--delete goes with a FOLDER")
 	}
 	f.stdout = bufio.NewWriter(c.OutOrStdout())
 	f.lines = jsonout.NewLines(f.stdout)
@@ -226,13 +240,7 @@ func (f *applying) onCopy(c *cobra.Command, path string, patches []*patch.Patch)
 		return err
 	}
 	if f.out != "" {
-		opts, err := f.write.WriteOptions(datacenter.LayoutAuto.String(), d.File().Layout())
-		if err != nil {
-			return err
-		}
-		opts.Key = new(d.File().Key())
-		defer s.SpareForSaving()()
-		if err := writeDraft(ctx, draft, f.out, f.write.Options, opts); err != nil {
+		if err := f.writeOut(ctx, s, d, draft); err != nil {
 			return err
 		}
 	}
@@ -272,7 +280,9 @@ func (f *applying) onFile(c *cobra.Command, path string, patches []*patch.Patch)
 
 // fileEdit is how a command edits a data center that is not mounted.
 type fileEdit struct {
-	source   *options.SourceFlags
+	source *options.SourceFlags
+	// any is set if the source need not be a data center.
+	any      bool
 	noBackup bool
 	how      save.How
 	log      *slog.Logger
@@ -287,12 +297,13 @@ func (e *fileEdit) run(ctx context.Context, path string, change func(s *kinds.So
 		return nil, err
 	}
 	defer s.Close()
-	d, err := reach.DataCenterOf(s)
-	if err != nil {
-		return nil, err
+	if !e.any {
+		if _, err := reach.DataCenterOf(s); err != nil {
+			return nil, err
+		}
 	}
-	err = d.CheckUnedited()
-	if left, ok := errors.AsType[*dckind.UnsavedEditsError](err); err == nil || ok && left.Problem != "" { // which is told there
+	err = kinds.CheckUnedited(path)
+	if left, ok := errors.AsType[*kinds.UnsavedEditsError](err); err == nil || ok && left.Problem != "" { // which is told there
 		err = reach.MakeEditable(ctx, s, kinds.EditOptions{NoBackup: e.noBackup, Logger: e.log})
 	}
 	if err != nil {
@@ -337,7 +348,7 @@ func (f *applying) onMount(c *cobra.Command, dir string, patches []*patch.Patch)
 
 // explainEdited adds hints to the error of a source that is being edited, or has edits.
 func explainEdited(path string, err error) error {
-	if e, ok := errors.AsType[*dckind.UnsavedEditsError](err); ok {
+	if e, ok := errors.AsType[*kinds.UnsavedEditsError](err); ok {
 		err = fmt.Errorf("%w; nothing was changed", err)
 		if e.Problem != "" {
 			return &cli.Error{Code: cli.ExitUnsaved, Err: err, Hint: "lorefs journal list shows what is left"}

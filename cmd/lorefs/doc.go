@@ -1,8 +1,8 @@
 // Command lorefs mounts game archives as ordinary directories, and reads them without a
 // mount. The guides in cmd/internal/manual describe how to use it.
 //
-// Each subcommand has a file of its own here, those that edit by an expression share set.go; main.go lists them
-// all, and helper.go is what mount(8)
+// Each subcommand has a file of its own here, but that set.go has those that edit by an
+// expression, and decode.go has encode; apply_folder.go is apply with a folder; main.go lists them all, and helper.go is what mount(8)
 // starts. They stand on packages that deal with users, from the ground up:
 //
 //   - cmd/internal/cli: errors, exit codes, what is printed, signals

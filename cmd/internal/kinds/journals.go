@@ -8,6 +8,7 @@ import (
 
 	"lorefs/cmd/internal/save"
 	"lorefs/cmd/internal/save/dcsave"
+	"lorefs/internal/filelock"
 )
 
 // Journals are the kinds of journals, which users do not tell apart.
@@ -57,4 +58,39 @@ func withoutLinks(path string) (string, error) {
 		return filepath.Join(dir, filepath.Base(path)), nil
 	}
 	return path, nil
+}
+
+// UnsavedEditsError means that a source has edits from a session that ended before it saved
+// them. To change and save the source would save them as well, which nobody asked for.
+type UnsavedEditsError struct {
+	Path string
+	// Problem is why the edits can't be made again, or empty.
+	Problem string
+}
+
+func (e *UnsavedEditsError) Error() string {
+	if e.Problem != "" {
+		return e.Problem
+	}
+	return e.Path + " has edits that are not saved"
+}
+
+// CheckUnedited returns an error if somebody edits the source at a path, or if it has edits that are not saved.
+func CheckUnedited(path string) error {
+	j, err := JournalOf(path)
+	switch {
+	case errors.Is(err, iofs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case j.State == save.StateSaved:
+		return nil
+	case j.State == save.StateInUse:
+		return &Error{Err: filelock.ErrLocked}
+	}
+	e := &UnsavedEditsError{path, j.Problem}
+	if j.State == save.StateStale && e.Problem == "" {
+		e.Problem = path + " is not the file that edits were made on which are not saved"
+	}
+	return e
 }

@@ -141,7 +141,7 @@ func (k *Kind) Open(ctx context.Context, path string, opts *Options) (*Source, e
 	}
 	mounts, err := s.Mounts()
 	if err == nil {
-		err = s.mux(mounts)
+		err = s.Show(mounts)
 	}
 	if err != nil {
 		return nil, errors.Join(&Error{Err: err}, s.Close())
@@ -194,11 +194,11 @@ func (s *Source) showAnew() error {
 	if err != nil {
 		return err
 	}
-	return s.mux(mounts)
+	return s.Show(mounts)
 }
 
-// mux shows all views under one root.
-func (s *Source) mux(mounts []nodes.Mount) error {
+// Show shows all views under one root.
+func (s *Source) Show(mounts []nodes.Mount) error {
 	if len(mounts) == 1 && mounts[0].Name == "" {
 		s.Tree = mounts[0].Tree
 		s.Views = []View{{Nodes: s.Tree.Usage().Nodes}}

@@ -95,7 +95,7 @@ func (s *Source) Edit(ctx context.Context, o EditOptions) error {
 		return &Error{Err: err}
 	}
 	s.Sessions = sessions
-	return s.mux(mounts)
+	return s.Show(mounts)
 }
 
 // Replayed returns how many edits were replayed that a crash had left.

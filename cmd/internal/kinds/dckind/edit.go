@@ -102,6 +102,23 @@ func (d *DataCenter) session(ctx context.Context, o kinds.EditOptions) (_ *dataC
 	}, nil
 }
 
+// Try shows the data center with edits that nobody logs or saves, and returns the draft that has them.
+func (d *DataCenter) Try(s *kinds.Source) (*edit.Draft, error) {
+	draft, err := edit.NewDraft(d.dc, nil)
+	if err != nil {
+		return nil, err
+	}
+	t, err := d.treesOf(draft, func() error { return nil }, d.log)
+	if err != nil {
+		return nil, err
+	}
+	mounts, err := d.mountsWith(t.tree, t.sheets, nil, t.keys)
+	if err != nil {
+		return nil, err
+	}
+	return draft, s.Show(mounts)
+}
+
 // draftTrees show a draft.
 type draftTrees struct {
 	tree   *dctree.Editable

@@ -4,34 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	iofs "io/fs"
 	"math"
 	"slices"
 
 	"lorefs/cmd/internal/kinds"
-	"lorefs/cmd/internal/save"
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/patch"
-	"lorefs/internal/filelock"
 	"lorefs/internal/journal"
 	"lorefs/internal/source"
 )
-
-// UnsavedEditsError means that a source has edits from a session that ended before it saved
-// them. To change and save the source would save them as well, which nobody asked for.
-type UnsavedEditsError struct {
-	Path string
-	// Problem is why the edits can't be made again, or empty.
-	Problem string
-}
-
-func (e *UnsavedEditsError) Error() string {
-	if e.Problem != "" {
-		return e.Problem
-	}
-	return e.Path + " has edits that are not saved"
-}
 
 // Reversed returns the patches that take back what patches do, the last one first.
 func Reversed(patches []*patch.Patch) []*patch.Patch {
@@ -126,20 +108,5 @@ func (d *DataCenter) CheckUnedited() error {
 	if _, ok := d.file.(*source.File); !ok {
 		return nil // nobody can edit it
 	}
-	j, err := kinds.JournalOf(d.file.Path())
-	switch {
-	case errors.Is(err, iofs.ErrNotExist):
-		return nil
-	case err != nil:
-		return err
-	case j.State == save.StateSaved:
-		return nil
-	case j.State == save.StateInUse:
-		return &kinds.Error{Err: filelock.ErrLocked}
-	}
-	e := &UnsavedEditsError{d.file.Path(), j.Problem}
-	if j.State == save.StateStale && e.Problem == "" {
-		e.Problem = e.Path + " is not the file that edits were made on which are not saved"
-	}
-	return e
+	return kinds.CheckUnedited(d.file.Path())
 }
