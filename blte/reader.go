@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"sort"
 	"sync"
 	"sync/atomic"
@@ -142,19 +141,13 @@ func (r *Reader) readAt(ctx context.Context, p []byte, off int64, fill bool) (in
 		return 0, errors.New("blte: negative offset")
 	}
 	done := 0
-	for i := r.find(off); done < len(p) && i < len(r.head.Chunks); {
+	for i := r.find(off); done < len(p) && i < len(r.head.Chunks); i++ {
 		at := off + int64(done) - r.head.Chunks[i].DecodedOff
-		n, chunks := r.readTogether(p[done:], i, at)
-		var err error
-		if chunks == 0 {
-			n, err = r.readChunk(ctx, p[done:], i, at, fill)
-			chunks = 1
-		}
+		n, err := r.readChunk(ctx, p[done:], i, at, fill)
 		done += n
 		if err != nil {
 			return done, err
 		}
-		i += chunks
 	}
 	if done < len(p) {
 		return done, io.EOF
@@ -218,20 +211,12 @@ func (r *Reader) Preload(ctx context.Context, from, to int64) {
 	if _, single := r.opts.Blocks.(*lastBlock); single {
 		return
 	}
-	for i := r.find(from); ctx.Err() == nil && i < len(r.head.Chunks) && r.head.Chunks[i].DecodedOff < to; {
-		if n := r.together(i, to); n > 1 {
-			if slices.ContainsFunc(r.loadTogether(i, n), func(content []byte) bool { return content == nil }) {
-				return
-			}
-			i += n
-			continue
-		}
+	for i := r.find(from); ctx.Err() == nil && i < len(r.head.Chunks) && r.head.Chunks[i].DecodedOff < to; i++ {
 		if c := &r.head.Chunks[i]; max(c.EncodedSize, c.DecodedSize) <= maxPreload && !r.provesMuch(ctx, i) {
 			if _, err := r.chunk(ctx, i); err != nil {
 				return
 			}
 		}
-		i++
 	}
 }
 
@@ -311,18 +296,13 @@ const maxPooled = 1 << 20
 // caller.
 var encodedBuffers = sync.Pool{New: func() any { return new([maxPooled]byte) }}
 
-// loadBlock loads the chunk of block n for the cache.
+// loadBlock loads the chunk of block n for the cache, unless Options.Decrypted fails.
 func (r *Reader) loadBlock(ctx context.Context, n uint64) ([]byte, error) {
 	i := int(n - r.opts.FirstBlock)
-	return r.provable(ctx, i, func() ([]byte, byte, error) { return r.loadChunk(ctx, i) })
-}
-
-// provable returns what load makes of chunk i, unless Options.Decrypted fails.
-func (r *Reader) provable(ctx context.Context, i int, load func() (content []byte, mode byte, err error)) ([]byte, error) {
 	if err := r.unprovable(ctx, i); err != nil {
 		return nil, err
 	}
-	content, mode, err := load()
+	content, mode, err := r.loadChunk(ctx, i)
 	if err == nil && (mode == ModeEncrypted || mode == ModeFrame) {
 		err = r.askDecrypted(ctx)
 	}
@@ -423,12 +403,7 @@ func (r *Reader) decodeChunk(ctx context.Context, i int, raw []byte) ([]byte, er
 			return nil, err
 		}
 	}
-	return r.decodeRead(i, raw, r.opts.Proven)
-}
-
-// decodeRead is decodeChunk for a chunk that was read. proven says that its MD5 is right.
-func (r *Reader) decodeRead(i int, raw []byte, proven bool) ([]byte, error) {
-	content, err := decoder{keys: r.opts.Keys, proven: proven}.decodeSummed(raw, i, r.head)
+	content, err := decoder{keys: r.opts.Keys, proven: r.opts.Proven}.decodeSummed(raw, i, r.head)
 	if err != nil {
 		err = r.fail(i, err)
 		if errors.Is(err, ErrNoKey) {

@@ -43,9 +43,9 @@ func manyChunks(t *testing.T, n, size int) (file, content []byte) {
 	return bltetest.Build(t, blte.WriteOptions{}, chunks...), content
 }
 
-// TestTogetherOnce reads and preloads overlapping parts of a file at once. Each chunk is read from
+// TestChunksOnce reads and preloads overlapping parts of a file at once. Each chunk is read from
 // the source once.
-func TestTogetherOnce(t *testing.T) {
+func TestChunksOnce(t *testing.T) {
 	const chunks, size = 64, 10_000
 	file, content := manyChunks(t, chunks, size)
 	src := &countedSource{ReaderAt: bytes.NewReader(file), reads: map[int64]int{}}
@@ -72,8 +72,8 @@ func TestTogetherOnce(t *testing.T) {
 	}
 }
 
-// TestTogetherDamaged reads across a chunk that is damaged: up to it, and from behind it.
-func TestTogetherDamaged(t *testing.T) {
+// TestChunksDamaged reads across a chunk that is damaged: up to it, and from behind it.
+func TestChunksDamaged(t *testing.T) {
 	file, content := manyChunks(t, 9, 1000)
 	for bad := range 9 {
 		file := bytes.Clone(file)
@@ -149,9 +149,9 @@ func (u *unreliable) ReadAt(p []byte, off int64) (int, error) {
 	return u.ReaderAt.ReadAt(p, off)
 }
 
-// TestTogetherUnreliable reads and preloads parts at random, at once, by two readers that have their
+// TestChunksUnreliable reads and preloads parts at random, at once, by two readers that have their
 // chunks in one cache. It drops chunks, reads of the source fail, and callers leave.
-func TestTogetherUnreliable(t *testing.T) {
+func TestChunksUnreliable(t *testing.T) {
 	file, content := allModes(t, 100)
 	src := &unreliable{ReaderAt: bytes.NewReader(file)}
 	for _, budget := range []int64{0, 20_000, 1 << 20} {
