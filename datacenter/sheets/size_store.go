@@ -27,7 +27,8 @@ import (
 // sheet.
 const storeKind = "data center sheets 2"
 
-// store saves what is known about families between runs.
+// store saves what is known about families between runs. Without it ls -l of all sheets in a second mount
+// takes 8 times as long.
 type store struct {
 	src   *Source
 	begin sync.Once

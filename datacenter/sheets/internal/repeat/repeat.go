@@ -1,6 +1,9 @@
 // Package repeat finds elements of sheets that repeat others. Most of a real folder has been read
 // before: four of five start tags, and nearly half of all bytes as whole elements. To compare an
 // element with the one that it is likely to repeat is much faster than to read it.
+//
+// Without [Memory] packing all sheets takes twice the time. Without [Shapes] it takes 1.4 times as long, and
+// validating twice.
 package repeat
 
 import (
