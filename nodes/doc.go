@@ -69,6 +69,19 @@
 //   - patch: changes of a data center as text, which fits other versions of it; item: a part
 //     of a patch that is applied, already there, or a conflict; rejects: the patch of those
 //
+// Words in the names of functions, types and fields. Each means one thing there:
+//
+//   - hold: to have a lock, or a text in memory that nothing else has
+//   - pin: to have a file open, so that it is read as it was, whatever takes its place
+//   - keep: to put something where it outlasts the process, such as a base, NAME.bak or a patch;
+//     what only saves work is cached
+//   - note: words for people beside something, as in a patch, a picture or a lock file
+//   - place: where something lies among others, such as siblings or the files of an archive;
+//     position: the line and the column of something in a text
+//   - run: as a noun, that of a data center above
+//   - ahead: before somebody asks for it
+//   - found: of what was searched for
+//
 // # A read, a write and a save
 //
 // These are the functions that a call passes, from the kernel down. A read of an attribute in tree/:

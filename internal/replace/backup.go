@@ -12,7 +12,7 @@ var errUnlike = errors.New("what was linked looks like another file")
 
 // KeepOld makes the old file NAME.bak: it gives it a second name, and renames that. It
 // compares the linked file with the old one, since a file that another program has put at
-// NAME since Hold must not become the backup, in the place of one that is worth more. It
+// NAME since Pin must not become the backup, in the place of one that is worth more. It
 // syncs the folder, because the old file must have a durable name before it loses NAME.
 func (f *File) KeepOld() error {
 	to := f.Backup()
@@ -62,7 +62,7 @@ func (f *File) secondName() error {
 
 // copyOld copies the old file, and no other that has come to its place.
 func (f *File) copyOld() error {
-	from := f.held
+	from := f.pinned
 	if from == nil {
 		var err error
 		if from, err = f.disk.Open(f.path, os.O_RDONLY); err != nil {

@@ -23,10 +23,10 @@
 //     not become durable before its content. Meanwhile the caller checks the file, opened
 //     again: both have to succeed before anything is replaced. The caller reads the same bytes
 //     as after the sync, since a system reads what it has not written yet from its cache.
-//   - Hold asks the caller whether the old file is still the expected one. After that, only
+//   - Pin asks the caller whether the old file is still the expected one. After that, only
 //     this file may be replaced. It stays open, so that no other file can get its number.
 //   - KeepOld gives the old file a second name, and compares the linked file with the old one.
-//     Otherwise a file that another program has put at NAME since Hold would replace a
+//     Otherwise a file that another program has put at NAME since Pin would replace a
 //     backup that is worth more. If the names of one file don't look like one file, or files
 //     can have only one name, it copies the old file. It renames the second name to NAME.bak,
 //     and syncs the folder, since the old file must have a durable name before it loses NAME.

@@ -14,12 +14,12 @@ func (f *File) judge() error {
 	if f.fresh {
 		return f.check()
 	}
-	holdErr := f.hold()
+	pinErr := f.pin()
 	if err := f.check(); err != nil {
 		return err // it says more
 	}
-	if holdErr != nil {
-		return holdErr
+	if pinErr != nil {
+		return pinErr
 	}
 	if !f.isOldAt(f.path) {
 		return f.changed()
@@ -34,14 +34,14 @@ func (f *File) check() error {
 	return f.o.Check()
 }
 
-// hold keeps the old file open, so that no other file can get its number. If the process may
+// pin keeps the old file open, so that no other file can get its number. If the process may
 // not read it, it is remembered by its attributes.
-func (f *File) hold() error {
-	held, err := f.disk.Open(f.path, os.O_RDONLY)
+func (f *File) pin() error {
+	pinned, err := f.disk.Open(f.path, os.O_RDONLY)
 	switch {
 	case err == nil:
-		f.held = held
-		f.old, err = held.Stat()
+		f.pinned = pinned
+		f.old, err = pinned.Stat()
 		if closeFirst {
 			f.letGo()
 		}
@@ -55,19 +55,19 @@ func (f *File) hold() error {
 }
 
 func (f *File) letGo() {
-	if f.held != nil {
-		_ = f.held.Close() // nothing was written to it
-		f.held = nil
+	if f.pinned != nil {
+		_ = f.pinned.Close() // nothing was written to it
+		f.pinned = nil
 	}
 }
 
 // isOld reports whether a file is the old one, unchanged since the caller was asked.
 func (f *File) isOld(info os.FileInfo) bool {
 	old := f.old
-	if f.held != nil {
+	if f.pinned != nil {
 		// Stat it again, because some file systems give a file another number when it is
 		// linked.
-		now, err := f.held.Stat()
+		now, err := f.pinned.Stat()
 		if err != nil {
 			return false
 		}

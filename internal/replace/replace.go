@@ -25,7 +25,7 @@ type Options struct {
 	Size int64
 	// NoBackup leaves NAME.bak unchanged.
 	NoBackup bool
-	// Check is called by Hold, and again by Place. It returns an error if the file at path
+	// Check is called by Pin, and again by Place. It returns an error if the file at path
 	// is not the one to replace.
 	Check func() error
 	// Private makes a file without a model readable by its owner only. Otherwise Create
@@ -84,7 +84,7 @@ func (f *File) run(write func(w io.Writer) error, verify func(f *os.File) error)
 	if err := f.SyncAndReadBack(verify); err != nil {
 		return err
 	}
-	if err := f.Hold(); err != nil {
+	if err := f.Pin(); err != nil {
 		return err
 	}
 	if err := f.KeepOld(); err != nil {
@@ -99,18 +99,18 @@ func (f *File) run(write func(w io.Writer) error, verify func(f *os.File) error)
 // File is a new file that is to replace an old one. Its methods are the steps, to be called
 // in this order; Cleanup must be called in any case:
 //
-//	Begin or BeginNew, Write, SyncAndReadBack, Hold, KeepOld, Place, SyncDir
+//	Begin or BeginNew, Write, SyncAndReadBack, Pin, KeepOld, Place, SyncDir
 type File struct {
 	ctx  context.Context
 	o    Options
 	disk disk.FS
 
 	// path is the file to replace, without links. old describes the file that may be
-	// replaced: first what was found, then what the caller was asked about. That one is held
-	// open if it may be read.
-	path string
-	old  os.FileInfo
-	held disk.File
+	// replaced: first what was found, then what the caller was asked about. That one is pinned
+	// if it may be read.
+	path   string
+	old    os.FileInfo
+	pinned disk.File
 	// fresh means that no file is replaced. like is then the model of the new file, or nil.
 	fresh bool
 	like  *os.File
@@ -275,9 +275,9 @@ func (f *File) openAgain() (g disk.File, err error) {
 	return g, err
 }
 
-// Hold asks o.Check about the old file, and remembers it. After that, only this file may be
-// replaced. It is held open, so that no other file can get its number.
-func (f *File) Hold() error { return f.step(StepCheck, f.path, f.judge) }
+// Pin asks o.Check about the old file, and remembers it. After that, only this file may be
+// replaced. It is kept open, so that no other file can get its number.
+func (f *File) Pin() error { return f.step(StepCheck, f.path, f.judge) }
 
 // Info describes the new file as it will be in its place.
 func (f *File) Info() (os.FileInfo, error) { return f.temp.Stat() }

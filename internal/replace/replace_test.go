@@ -130,7 +130,7 @@ func TestReplace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(f.Write(writeText(2)), f.SyncAndReadBack(verifyText(2)), f.Hold()); err != nil {
+	if err := errors.Join(f.Write(writeText(2)), f.SyncAndReadBack(verifyText(2)), f.Pin()); err != nil {
 		t.Fatal(err)
 	}
 	ready, err := f.Info()

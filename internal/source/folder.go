@@ -65,7 +65,7 @@ func (d *Folder) Open(name string) (iofs.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := d.note(name, info); err != nil {
+	if err := d.remember(name, info); err != nil {
 		return nil, err
 	}
 	return d.open(name)
@@ -109,8 +109,8 @@ func (d *Folder) Stat(name string) (iofs.FileInfo, error) {
 	return info, err
 }
 
-// note remembers a file that is about to be read.
-func (d *Folder) note(name string, info os.FileInfo) error {
+// remember remembers a file that is about to be read.
+func (d *Folder) remember(name string, info os.FileInfo) error {
 	d.mu.Lock()
 	was, known := d.seen[name]
 	if !known && !info.IsDir() {

@@ -9,7 +9,7 @@
 // A file that a program appends to may grow, if its reader allows that: see AllowGrowth.
 //
 // A caller that replaces the file deliberately calls Adopt, and goes on reading the old
-// one. A caller that wants one state of a file which others replace calls Hold. A caller can also rescue what was made from a file whose path was taken: reading
+// one. A caller that wants one state of a file which others replace calls Pin. A caller can also rescue what was made from a file whose path was taken: reading
 // checks only the open file, while Check checks both.
 package source
 
@@ -43,8 +43,8 @@ type File struct {
 	// was describes the file when it was opened, or when Grown looked last, and now what its
 	// path leads to: the same, unless Adopt changed it.
 	was, now atomic.Pointer[os.FileInfo]
-	// held is set if only the open file counts, and not what its path leads to.
-	held bool
+	// pinned is set if only the open file counts, and not what its path leads to.
+	pinned bool
 	// grows is set if the file may grow. touched is the time of a write that Grown has seen
 	// no bytes of.
 	grows    bool
@@ -180,9 +180,9 @@ func (f *File) Expect(info os.FileInfo) {
 	f.next = info
 }
 
-// Hold says, before the first read, that the file is to be read as it was when it was opened, whatever
+// Pin says, before the first read, that the file is to be read as it was when it was opened, whatever
 // takes its place meanwhile. Then it counts as changed only if the open file itself changes.
-func (f *File) Hold() { f.held = true }
+func (f *File) Pin() { f.pinned = true }
 
 // InPlace returns nil if the path still leads to the open file, or an error that matches [ErrChanged].
 func (f *File) InPlace() error { return inPlace(f.path, f.Info()) }
@@ -219,7 +219,7 @@ func (f *File) CheckNow() error {
 	if err := f.known(); err != nil {
 		return err
 	}
-	if f.held {
+	if f.pinned {
 		return f.Intact()
 	}
 	f.placing.RLock()

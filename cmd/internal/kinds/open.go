@@ -153,7 +153,7 @@ func (k *Kind) Open(ctx context.Context, path string, opts *Options) (*Source, e
 // TakeUnsaved shows the source with the edits that are not saved, which a mount holds or a crash has
 // left. If the source was saved meanwhile, or replaced, the error matches [nodes.ErrChanged]. Else
 // the source has one state: its files were there together, and these are their edits. With
-// Options.Held it keeps that.
+// Options.Pinned it keeps that.
 func (s *Source) TakeUnsaved(ctx context.Context) error {
 	err := s.ShowUnsaved(ctx)
 	// The journal was read after the files: it may be of those that have taken their place, or gone

@@ -23,9 +23,9 @@ type Options struct {
 	Packets    PacketOptions
 	Remote     RemoteOptions
 
-	// Held says that the source is read as it was when it was opened, if its files are replaced
+	// Pinned says that the source is read as it was when it was opened, if its files are replaced
 	// meanwhile, as saves do: see [Source.TakeUnsaved].
-	Held bool
+	Pinned bool
 
 	// Progress, if it is not nil, is called with the progress of the first pass over the
 	// source.

@@ -53,8 +53,8 @@ func OpenOriginal(ctx context.Context, name string, o *Options) (Original, error
 		if err != nil {
 			return nil, err // and no interface of a nil pointer, which callers would close
 		}
-		if o.Held {
-			f.Hold()
+		if o.Pinned {
+			f.Pin()
 		}
 		return f, nil
 	}

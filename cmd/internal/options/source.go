@@ -59,8 +59,8 @@ type SourceFlags struct {
 	AsFile bool
 	// SizesLater says that it needs no sizes of sheets before it has read them.
 	SizesLater bool
-	// Held says that the source is read as it was when it was opened, although others save it.
-	Held bool
+	// Pinned says that the source is read as it was when it was opened, although others save it.
+	Pinned bool
 	// Follow says that a recorded session is shown as it grows.
 	Follow bool
 	// CacheBase replaces the user's cache folder for indexes in tests. It has no flag.
@@ -140,7 +140,7 @@ func (f *SourceFlags) Parse() (*kinds.Options, error) {
 	if f.Kind != KindAuto && !slices.ContainsFunc(registry.All(), known) {
 		return nil, cli.UsageErrorf("--kind %q is unknown: want %s", f.Kind, kindNames())
 	}
-	o := &kinds.Options{CacheSize: int64(f.CacheSize), NoIndex: f.NoCache, CacheBase: f.CacheBase, Held: f.Held}
+	o := &kinds.Options{CacheSize: int64(f.CacheSize), NoIndex: f.NoCache, CacheBase: f.CacheBase, Pinned: f.Pinned}
 	o.DataCenter.World, o.DataCenter.Whole, o.DataCenter.Once = f.World, f.ReadWhole, f.ReadOnce
 	o.DataCenter.SizesLater = f.SizesLater
 	layout, err := ParseLayout(f.Layout)

@@ -78,7 +78,7 @@ func OpenRead(ctx context.Context, path string, f *options.SourceFlags, log *slo
 			return nil, lookErr
 		}
 		// What a mount shows is read as it is at one moment.
-		f.Held = opened != nil
+		f.Pinned = opened != nil
 		if opened == nil {
 			if s, err = OpenShown(ctx, source, f, log); err == nil {
 				TellUnsaved(tell, "this does not show them", source, f.World)

@@ -113,7 +113,7 @@ func (s *Set) Commit(ctx context.Context, file string, edited Edited) (saved Sav
 
 	// Check that the old file is still the one that was edited, and keep it open, so that no other
 	// file is replaced or becomes the backup.
-	if err := f.Hold(); err != nil {
+	if err := f.Pin(); err != nil {
 		return Saved{}, err
 	}
 

@@ -271,14 +271,14 @@ func (l *dataCenterEdits) place(parent, n edit.Number) (place, error) {
 // Edits implements [kinds.Session].
 func (s *dataCenterSession) Edits(ctx context.Context) iter.Seq2[kinds.Edit, error] {
 	return func(yield func(kinds.Edit, error) bool) {
-		defer s.dc.HoldBase()()
+		defer s.dc.PinBase()()
 		s.listed().Edits(ctx)(yield)
 	}
 }
 
 // WritePatch implements [kinds.Session].
 func (s *dataCenterSession) WritePatch(ctx context.Context, w io.Writer) error {
-	defer s.dc.HoldBase()()
+	defer s.dc.PinBase()()
 	return s.listed().WritePatch(ctx, w)
 }
 

@@ -36,7 +36,7 @@ func (s *dataCenterSession) Revert(ctx context.Context, paths []string, all bool
 
 // EditsAt implements [kinds.Session].
 func (s *dataCenterSession) EditsAt(ctx context.Context, paths []string, isThere func(path string) bool) ([]kinds.Edit, error) {
-	defer s.dc.HoldBase()()
+	defer s.dc.PinBase()()
 	snapshot := s.dc.Draft().View()
 	defer snapshot.Close()
 	x := selection{session: s, isThere: isThere}

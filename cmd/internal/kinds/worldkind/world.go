@@ -28,9 +28,9 @@ type World struct {
 	Dir   string
 	files iofs.StatFS
 	since time.Time
-	// distant is nil if the folder is on this machine, and held unless it is to be read as it is now.
+	// distant is nil if the folder is on this machine, and pinned unless it is to be read as it is now.
 	distant *kinds.DistantFolder
-	held    *source.Held
+	pinned  *source.Pinned
 	Tree    *worldtree.Tree
 	// draft has the edits of takeUnsaved; nil if there are none.
 	draft *worldtree.Editable
@@ -125,9 +125,9 @@ func (w *World) find(ctx context.Context, path string, o *kinds.Options) (err er
 		return fmt.Errorf("%s is no folder", path)
 	}
 	w.since = info.ModTime()
-	if o.Held {
-		if w.held, err = source.OpenHeld(w.Dir); err == nil {
-			w.files = kinds.GuardedFS{Folder: w.held}
+	if o.Pinned {
+		if w.pinned, err = source.OpenPinned(w.Dir); err == nil {
+			w.files = kinds.GuardedFS{Folder: w.pinned}
 		}
 		return err
 	}
@@ -143,18 +143,18 @@ func (w *World) closeFolder() error {
 	switch {
 	case w.distant != nil:
 		return w.distant.Close()
-	case w.held != nil:
-		return w.held.Close()
+	case w.pinned != nil:
+		return w.pinned.Close()
 	}
 	return nil
 }
 
 // InPlace implements [kinds.Archive].
 func (w *World) InPlace() error {
-	if w.held == nil {
+	if w.pinned == nil {
 		return nil
 	}
-	return kinds.Changed(w.held.InPlace())
+	return kinds.Changed(w.pinned.InPlace())
 }
 
 // ModTime returns the modification time of the folder.

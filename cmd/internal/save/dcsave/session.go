@@ -139,15 +139,15 @@ func (s *Session) countEdits() {
 // Draft returns the draft.
 func (s *Session) Draft() *edit.Draft { return s.draft }
 
-// HoldBase keeps the file open on which the draft is based at the moment, until release is called.
-func (s *Session) HoldBase() (release func()) {
+// PinBase keeps the file open on which the draft is based at the moment, until release is called.
+func (s *Session) PinBase() (release func()) {
 	s.reading.RLock()
 	return s.reading.RUnlock
 }
 
 // Revert takes back what choose returns, see [edit.Draft.Revert], and returns when that would survive
 // a power cut. It waits for a running save, and none begins before it returns: so choose need not call
-// HoldBase, and must not, since a save may wait for its release. If nothing is left to be saved, the
+// PinBase, and must not, since a save may wait for its release. If nothing is left to be saved, the
 // journal is removed.
 func (s *Session) Revert(ctx context.Context, choose func() ([]edit.Target, error)) error {
 	s.saving.Lock()

@@ -18,11 +18,11 @@ func replaceBy(t *testing.T, path, text string) {
 	}
 }
 
-// TestHold checks that a file that is held is read to its end after another took its place, and that
+// TestPin checks that a file that is pinned is read to its end after another took its place, and that
 // only a change of the file itself counts.
-func TestHold(t *testing.T) {
+func TestPin(t *testing.T) {
 	f, path, pass := open(t)
-	f.Hold()
+	f.Pin()
 	if err := f.InPlace(); err != nil {
 		t.Error(err)
 	}
@@ -46,9 +46,9 @@ func TestHold(t *testing.T) {
 	}
 }
 
-func TestHeld(t *testing.T) {
+func TestPinned(t *testing.T) {
 	_, dir := newFolder(t)
-	h, err := OpenHeld(dir)
+	h, err := OpenPinned(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
