@@ -69,7 +69,7 @@
 //   - patch: changes of a data center as text, which fits other versions of it; item: a part
 //     of a patch that is applied, already there, or a conflict; rejects: the patch of those
 //
-// Words in the names of functions, types and fields. Each means one thing there:
+// Words in the names of functions, types and fields, with the one meaning that a new name gives them:
 //
 //   - hold: to have a lock, or a text in memory that nothing else has
 //   - pin: to have a file open, so that it is read as it was, whatever takes its place
