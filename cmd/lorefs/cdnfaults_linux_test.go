@@ -283,6 +283,7 @@ func TestCDNCut(t *testing.T) {
 // TestCDNNothing has both hosts do something wrong with everything while the cache is empty: all
 // commands say that the source can't be opened, with few requests. With the hosts back, all is there.
 func TestCDNNothing(t *testing.T) {
+	testneeds.Seconds(t)
 	t.Parallel()
 	r := newPackedRun(t, 100, 2)
 	right, _, _ := r.exported("right")

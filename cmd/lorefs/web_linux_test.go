@@ -438,6 +438,7 @@ func TestInterruptedRead(t *testing.T) {
 // user's own network, for each kind of source on a server: nothing is asked there. A server that the
 // user has named by such an address may lead there.
 func TestLedInside(t *testing.T) {
+	testneeds.Seconds(t)
 	t.Parallel()
 	var led atomic.Int64
 	inside := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

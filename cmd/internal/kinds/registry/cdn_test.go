@@ -204,8 +204,9 @@ func isLoose(c *write.CDN, name string) bool { return c.Files[name+".index"] == 
 func TestCDNFaults(t *testing.T) {
 	for _, fault := range remotetest.Faults {
 		t.Run(fault.String(), func(t *testing.T) {
-			if (fault == remotetest.Stall || fault == remotetest.Silence) && testneeds.Quick() {
-				t.Skip("it waits for half a minute")
+			switch fault {
+			case remotetest.Stall, remotetest.Silence, remotetest.Drip:
+				testneeds.Slow(t, "it waits for half a minute or longer")
 			}
 			t.Parallel()
 			l, _, s, o := served(t, 2000, 3, 2)
