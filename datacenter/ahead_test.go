@@ -19,7 +19,7 @@ import (
 
 // aheadData returns a file of several pieces of what is decrypted at a time.
 func aheadData() []byte {
-	m := dctest.NewImage(smallDoc(datacenter.LayoutV6X64), dctest.Options{FullCount: 65535, Garbage: 3})
+	m := dctest.NewImage(dctest.SmallDoc(datacenter.LayoutV6X64), dctest.Options{FullCount: 65535, Garbage: 3})
 	return m.Seal(dctest.SealOptions{Stored: true})
 }
 
@@ -242,7 +242,7 @@ func (w *watched) readsFor(t *testing.T, f *datacenter.File) bool {
 // TestLater checks that Open leaves the index for later, and that it is of use then.
 func TestLater(t *testing.T) {
 	data := aheadData()
-	store := memoryIndex{}
+	store := dctest.Index{}
 	var later []func()
 	opts := datacenter.Options{Index: store, Later: func(work func()) { later = append(later, work) }}
 	mustOpen(t, data, opts)

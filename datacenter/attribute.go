@@ -1,92 +1,20 @@
 package datacenter
 
 import (
-	"encoding/binary"
-	"fmt"
 	"iter"
 	"math"
 
+	"lorefs/datacenter/internal/form"
 	"lorefs/internal/wtf8"
 )
 
-// Type is the type of an attribute's value.
-type Type uint8
-
-// The types, in the order in which key values sort.
-const (
-	Int    Type = iota + 1 // DATA_CENTER_TYPE_CODE_INT
-	Float                  // DATA_CENTER_TYPE_CODE_FLOAT
-	String                 // DATA_CENTER_TYPE_CODE_STRING
-	Bool                   // DATA_CENTER_TYPE_CODE_INT with the lowest bit of extended_code set
-)
-
-var typeNames = [...]string{Int: "int", Float: "float", String: "string", Bool: "bool"}
-
-func (t Type) String() string {
-	if t >= Int && int(t) < len(typeNames) {
-		return typeNames[t]
-	}
-	return fmt.Sprintf("Type(%d)", uint8(t))
-}
-
 // Attribute is a stored attribute. It is a small value; copies are the same attribute.
 type Attribute struct {
-	file *File
+	in   *form.File
 	addr Address
 	name uint16
 	typ  Type
 	bits uint32 // the value; of a string, its address
-}
-
-// StoredAttribute is an attribute in the form of a file, a DataCenterAttribute.
-type StoredAttribute struct {
-	name     uint16 // one-based
-	typeCode uint8  // 2 bits
-	extended uint16 // 14 bits
-	bits     uint32
-}
-
-// parseAttribute reads an attribute from b, of 8 bytes or more.
-func parseAttribute(b []byte) StoredAttribute {
-	_ = b[7]
-	code := binary.LittleEndian.Uint16(b[2:])
-	return StoredAttribute{
-		name:     binary.LittleEndian.Uint16(b),
-		typeCode: uint8(code & 3),
-		extended: code >> 2,
-		bits:     binary.LittleEndian.Uint32(b[4:]),
-	}
-}
-
-// value returns the address of a string.
-func (r StoredAttribute) value() Address {
-	return Address{Segment: uint16(r.bits), Element: uint16(r.bits >> 16)}
-}
-
-// append is the inverse of parseAttribute. Padding is 0.
-func (r StoredAttribute) append(b []byte, l Layout) []byte {
-	b = binary.LittleEndian.AppendUint16(b, r.name)
-	b = binary.LittleEndian.AppendUint16(b, uint16(r.typeCode)|r.extended<<2)
-	b = binary.LittleEndian.AppendUint32(b, r.bits)
-	if l == LayoutV6X64 {
-		b = binary.LittleEndian.AppendUint32(b, 0)
-	}
-	return b
-}
-
-// decodeType returns the type, or an error that says why there is none.
-func (r StoredAttribute) decodeType() (Type, error) {
-	switch {
-	case r.typeCode == uint8(Int) && r.extended == 0:
-		return Int, nil
-	case r.typeCode == uint8(Int) && r.extended == 1:
-		return Bool, nil
-	case r.typeCode == uint8(Int):
-		return 0, fmt.Errorf("extended code %#x: want 0 for an int or 1 for a bool", r.extended)
-	case r.typeCode == 0:
-		return 0, fmt.Errorf("type code 0: want 1 to 3")
-	}
-	return Type(r.typeCode), nil
 }
 
 // Address returns the address of the attribute.
@@ -94,7 +22,7 @@ func (a Attribute) Address() Address { return a.addr }
 
 // Name returns the attribute's name, as WTF-8. A node's text has the name __value__.
 func (a Attribute) Name() string {
-	s, _ := a.file.name(a.name) // eachAttribute has checked the index
+	s, _ := a.in.Name(a.name) // eachAttribute has checked the index
 	return s
 }
 
@@ -117,17 +45,9 @@ func (a Attribute) Bool() bool { return a.bits != 0 }
 // one text may be in several places.
 func (a Attribute) Bits() uint32 { return a.bits }
 
-// stringAddress returns the address of a String's text in the values.
-func (a Attribute) stringAddress() Address { return a.raw().value() }
-
-// raw returns the stored form of the attribute, but for the hash of a string.
-func (a Attribute) raw() StoredAttribute {
-	r := StoredAttribute{name: a.name, typeCode: uint8(a.typ), bits: a.bits}
-	if a.typ == Bool {
-		r.typeCode, r.extended = uint8(Int), 1
-	}
-	return r
-}
+// Form returns the attribute as it is stored, but for the hash of a string. It is for the packages below
+// this one.
+func (a Attribute) Form() form.Attribute { return form.NewAttribute(a.name, a.typ, a.bits) }
 
 // AppendText appends the value as text: an int in decimal, a bool as true or
 // false, a string as WTF-8, and a float in the fewest digits that read back as
@@ -136,7 +56,7 @@ func (a Attribute) AppendText(dst []byte) ([]byte, error) {
 	if a.typ != String {
 		return AppendNumber(dst, a.typ, a.bits), nil
 	}
-	dst, err := a.file.appendString(dst, a.file.regions.values.data, a.stringAddress())
+	dst, err := a.in.AppendString(dst, a.in.Regions.Values.Data, form.AddressOfText(a.bits))
 	if err != nil {
 		return dst, a.bad("%w", err)
 	}
@@ -157,7 +77,7 @@ func (a Attribute) Value() (Value, error) {
 
 // Units returns the text of a String as little-endian UTF-16. The caller must not change it.
 func (a Attribute) Units() ([]byte, error) {
-	units, err := a.file.stringUnits(a.file.regions.values.data, a.stringAddress())
+	units, err := a.in.StringUnits(a.in.Regions.Values.Data, form.AddressOfText(a.bits))
 	if err != nil {
 		return nil, a.bad("%w", err)
 	}
@@ -176,11 +96,7 @@ func (a Attribute) TextLen() (int, error) {
 }
 
 func (a Attribute) bad(format string, args ...any) error {
-	return attributeError(a.addr, a.file.attributeOffset(a.addr), format, args...)
-}
-
-func (f *File) attributeOffset(addr Address) int64 {
-	return f.regions.attributes[addr.Segment].off + int64(addr.Element)*f.layout.AttributeSize()
+	return a.in.BadAttribute(a.addr, format, args...)
 }
 
 // Attributes yields the attributes of n in the file's order. An error, such as an unknown
@@ -195,46 +111,44 @@ func (n Node) AttributesFrom(i int) iter.Seq2[Attribute, error] {
 }
 
 // AttributeAt reads the attribute at place i of n's run.
-func (n Node) AttributeAt(i int) (Attribute, error) { return n.file.Attribute(n.AttributeAddress(i)) }
+func (n Node) AttributeAt(i int) (Attribute, error) { return n.attributeAt(n.AttributeAddress(i)) }
 
 // AttributeAddress returns the address of the attribute at place i of n's run.
 func (n Node) AttributeAddress(i int) Address {
-	addr := n.raw.attrAddr
+	addr := n.raw.AttrAddr
 	addr.Element += uint16(i)
 	return addr
 }
 
 // AttributeIndex returns the place of a, one of n's attributes, in n's run.
 func (n Node) AttributeIndex(a Attribute) int {
-	return int(a.addr.Element) - int(n.raw.attrAddr.Element)
+	return int(a.addr.Element) - int(n.raw.AttrAddr.Element)
 }
 
-const maxAttributeSize = 12
-
 func (n Node) eachAttribute(i int, yield func(Attribute, error) bool) {
-	f, count := n.file, int(n.raw.attrCount)
+	f, count := n.in, int(n.raw.AttrCount)
 	if i >= count {
 		return
 	}
-	size := int(f.layout.AttributeSize())
-	off, err := run(f.regions.attributes, n.raw.attrAddr, count, int64(size))
+	size := int(f.Layout.AttributeSize())
+	off, err := form.Run(f.Regions.Attributes, n.raw.AttrAddr, count, int64(size))
 	if err != nil {
-		yield(Attribute{}, f.errorAt(n, "attributes: %w", err))
+		yield(Attribute{}, f.BadNode(n.addr, "attributes: %w", err))
 		return
 	}
-	var scratch [maxAttributeSize]byte
+	var scratch [form.MaxAttributeSize]byte
 	prev := uint16(0)
 	var seen map[uint16]bool // nil while the names ascend
 	for i < count {
-		b, err := f.elements(off+int64(i*size), count-i, size, scratch[:])
+		b, err := f.Elements(off+int64(i*size), count-i, size, scratch[:])
 		if err != nil {
 			yield(Attribute{}, err)
 			return
 		}
 		for ; len(b) >= size; b = b[size:] {
-			addr := n.raw.attrAddr
+			addr := n.raw.AttrAddr
 			addr.Element += uint16(i)
-			a, err := f.attribute(addr, parseAttribute(b))
+			a, err := n.attribute(addr, form.ParseAttribute(b))
 			if err == nil && a.name <= prev && seen == nil {
 				seen, err = n.namesBefore(i)
 			}
@@ -257,22 +171,6 @@ func (n Node) eachAttribute(i int, yield func(Attribute, error) bool) {
 	}
 }
 
-// attribute decodes the stored attribute r at addr.
-func (f *File) attribute(addr Address, r StoredAttribute) (Attribute, error) {
-	a := Attribute{file: f, addr: addr, name: r.name, bits: r.bits}
-	if r.name == 0 || int(r.name) > len(f.names) {
-		return a, a.bad("name index %d: want 1 to %d", r.name, len(f.names))
-	}
-	var err error
-	if a.typ, err = r.decodeType(); err != nil {
-		return a, a.bad("%w", err)
-	}
-	if r.name == f.valueName && a.typ != String {
-		return a, a.bad("%s is of type %v: want string", ValueName, a.typ)
-	}
-	return a, nil
-}
-
 // namesBefore collects the name indexes of the first i attributes of n.
 func (n Node) namesBefore(i int) (map[uint16]bool, error) {
 	seen := make(map[uint16]bool, i+1)
@@ -286,25 +184,19 @@ func (n Node) namesBefore(i int) (map[uint16]bool, error) {
 	return seen, nil
 }
 
+// attribute decodes the stored attribute r at addr.
+func (n Node) attribute(addr Address, r form.Attribute) (Attribute, error) {
+	typ, err := n.in.Decode(addr, r)
+	return Attribute{in: n.in, addr: addr, name: r.Name, typ: typ, bits: r.Bits}, err
+}
+
 // Attribute reads the attribute at addr.
-func (f *File) Attribute(addr Address) (Attribute, error) {
-	r, err := f.rawAttribute(addr)
+func (f *File) Attribute(addr Address) (Attribute, error) { return Node{in: f.in}.attributeAt(addr) }
+
+func (n Node) attributeAt(addr Address) (Attribute, error) {
+	r, err := n.in.RawAttribute(addr)
 	if err != nil {
 		return Attribute{}, err
 	}
-	return f.attribute(addr, r)
-}
-
-func (f *File) rawAttribute(addr Address) (StoredAttribute, error) {
-	size := int(f.layout.AttributeSize())
-	off, err := run(f.regions.attributes, addr, 1, int64(size))
-	if err != nil {
-		return StoredAttribute{}, fmt.Errorf("datacenter: attribute %v: %w", addr, err)
-	}
-	var scratch [maxAttributeSize]byte
-	b, err := f.view(off, size, scratch[:])
-	if err != nil {
-		return StoredAttribute{}, err
-	}
-	return parseAttribute(b), nil
+	return n.attribute(addr, r)
 }

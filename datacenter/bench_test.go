@@ -5,15 +5,12 @@ import (
 	"compress/zlib"
 	"context"
 	"crypto/aes"
-	"crypto/sha256"
-	"hash"
 	"io"
 	"os"
 	"testing"
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
-	"lorefs/datacenter/internal/splice"
 	"lorefs/internal/cfb"
 	"lorefs/nodes/blockcache"
 )
@@ -51,7 +48,7 @@ func BenchmarkOpen(b *testing.B) {
 		}
 	})
 	b.Run("second", func(b *testing.B) {
-		store := memoryIndex{}
+		store := dctest.Index{}
 		for b.Loop() { // the first round fills the store, so it is not a second Open
 			if len(store) == 0 {
 				b.StopTimer()
@@ -155,67 +152,4 @@ func touchTenth(b *testing.B, root datacenter.Node) (entries int) {
 		entries += int(sheet.Entries())
 	}
 	return entries
-}
-
-// BenchmarkSplice changes four bytes at places spread over the file, without and with a change of
-// the length, and checks what was written.
-func BenchmarkSplice(b *testing.B) {
-	data := benchData(b)
-	b.Run("floor", func(b *testing.B) {
-		for b.Loop() {
-			if err := inflateOnly(data); err != nil {
-				b.Fatal(err)
-			}
-		}
-	})
-	f, err := datacenter.Open(context.Background(), bytes.NewReader(data), int64(len(data)),
-		datacenter.Options{Blocks: blockcache.New(256 << 20).View()})
-	if err != nil {
-		b.Fatal(err)
-	}
-	for _, bb := range []struct {
-		name          string
-		bytes, places int
-	}{{"bytes", 4, 1}, {"length", 5, 1}, {"many", 4, 400}} {
-		place := int64(1)
-		out := &writtenFile{data: make([]byte, 0, len(data)+len(data)/10)}
-		var s datacenter.SplicedData
-		splices := func(b *testing.B) {
-			place = place * 31 % 97
-			out.data = out.data[:0]
-			out.sum = sha256.New()
-			var edits []splice.Edit
-			for i := range int64(bb.places) {
-				off := f.Size() * (i*97 + place) / int64(97*bb.places)
-				edits = append(edits, splice.Edit{Off: off, Len: 4, New: []byte{1, 200, 3, 4, 5}[:bb.bytes]})
-			}
-			if s, err = f.SpliceData(context.Background(), out, edits); err != nil {
-				b.Fatal(err)
-			}
-		}
-		b.Run(bb.name, func(b *testing.B) {
-			for b.Loop() {
-				splices(b)
-			}
-		})
-		b.Run(bb.name+"/check", func(b *testing.B) {
-			for b.Loop() {
-				if err := s.Check(context.Background(), bytes.NewReader(out.data), [32]byte(out.sum.Sum(nil))); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
-// writtenFile is a file in memory, with its hash.
-type writtenFile struct {
-	data []byte
-	sum  hash.Hash
-}
-
-func (w *writtenFile) Write(p []byte) (int, error) {
-	w.sum.Write(p)
-	w.data = append(w.data, p...)
-	return len(p), nil
 }

@@ -15,8 +15,8 @@ import (
 // TestNotEncrypted checks that data centers that other programs have decrypted are named as that,
 // and not taken for ones of an unknown key.
 func TestNotEncrypted(t *testing.T) {
-	for _, layout := range layouts {
-		image := dctest.NewImage(smallDoc(layout), dctest.Options{})
+	for _, layout := range dctest.Layouts {
+		image := dctest.NewImage(dctest.SmallDoc(layout), dctest.Options{})
 		size := binary.LittleEndian.AppendUint32(nil, uint32(len(image.Data)))
 		var deflated bytes.Buffer
 		w := zlib.NewWriter(&deflated)

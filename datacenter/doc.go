@@ -2,8 +2,8 @@
 // nodes with attributes, like XML, encrypted and compressed.
 //
 // [Open] reads a file, and a [Builder] writes one. Package edit changes a file, package query
-// finds nodes by expressions, package sheets shows a file as XML, and package patch carries
-// changes over to another version.
+// finds nodes by expressions, package sheets shows a file as XML, package patch carries
+// changes over to another version, and package verify checks a file against the format.
 //
 // It follows Vezel's "Data Center Format" of novadrop. Where that description is silent, or
 // real files contradict it, this package follows the files. All numbers are little-endian.
@@ -53,8 +53,8 @@
 // Names and strings are compared by their UTF-16 units. Only this package has the first
 // rule. novadrop compares two siblings by the keys of whichever comes first, which gives
 // siblings of different definitions no consistent order. Official files have no such siblings.
-// A file does not say who wrote it, so Verify only compares the values of neighbours of one
-// definition. VerifyStrict also compares the definitions.
+// A file does not say who wrote it, so verify.File only compares the values of neighbours of one
+// definition. verify.Strict also compares the definitions.
 //
 // # How it is read
 //
@@ -67,35 +67,24 @@
 // # How it is written
 //
 // A Builder takes nodes bottom-up and keeps them in the form of the file, so that each run is
-// stored once. To write an existing file anew, edited or not, a Rewriter moves its stored runs
-// to a Builder, each once. Package edit describes editing. Written files have the zlib header
-// 78 9c and an Adler-32. Their segments have no slack.
-//
-// # How it is spliced
-//
-// A Splicer makes a new file from another one by a few edits of the inflated data; package splice
-// makes these in the deflate stream. No element changes its address, since an address counts elements
-// of a segment: only offsets in bytes change. A run that one node refers to, which itself is in such
-// a run, and so on up to the root, is changed in place. Of any other run a changed copy is added, for
-// the nodes that change. What is added goes into the slack of a region's last segment, is inserted
-// behind it, or becomes a new segment. So the index of the new file follows from that of the old one:
-//
-//   - All regions are placed anew from their counts.
-//   - The entries of a node that is changed or added, and of all nodes above it, are counted anew. They
-//     become 0 where the last referrer is gone.
-//   - A mark for more than one referrer is set where one is added, but not taken away where one is
-//     lost: of many referrers nobody knows how many there are. So some elements may be taken for
-//     shared, or for used, that are not. The next pass over the file finds out.
-//
-// What nothing refers to any more stays, until it is 2 % of its region. Then the file has to be
-// written as a whole. [ErrWhole] names the other reasons for that. Strings that no attribute has any
-// more are not counted, since that would take a look at all attributes. All new ones lie behind each
-// other, so that they are bounded by another reason: an inflated block may grow to 4 MiB.
+// stored once. To write an existing file anew, edited or not, package rewrite moves its stored runs,
+// each once. Package edit describes editing. Written files have the zlib header
+// 78 9c and an Adler-32. Their segments have no slack. Package splice changes a few places of a file, and
+// keeps the rest of it.
 //
 // # What is not supported
 //
 // A string ends at its first NUL, as it does for the client. A string with a NUL inside is cut
-// there, which Verify reports, and cannot be written. A file is refused, however valid, if it
+// there, which package verify reports, and cannot be written. A file is refused, however valid, if it
 // states an inflated size of more than 32 MiB plus 24 times its own size, nests deeper than
 // MaxDepth, or has more than MaxEntries entries.
+//
+// # The order in which to read it
+//
+//   - datacenter.go, types.go: a File, and what is said of it
+//   - node.go, attribute.go, value.go, text.go: what is in it
+//   - names.go, lookup.go, batch.go, shared.go, private.go: how that is found, and read in numbers
+//   - builder.go: how one is made
+//
+// Package form, below this one, has the file as it is stored.
 package datacenter

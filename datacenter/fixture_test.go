@@ -11,6 +11,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
+	"lorefs/datacenter/verify"
 	"lorefs/internal/testneeds"
 )
 
@@ -116,7 +117,7 @@ func TestFixturesBreakNoRule(t *testing.T) {
 	}
 }
 
-// TestLayoutsHoldTheSameTree checks that the two small files are one tree in two layouts.
+// TestLayoutsHoldTheSameTree checks that the two small files are one tree in two dctest.Layouts.
 func TestLayoutsHoldTheSameTree(t *testing.T) {
 	testneeds.Slow(t, "walks two files whole")
 	var sums []string
@@ -169,7 +170,7 @@ func digest(h hash.Hash, n datacenter.Node, buf []byte) error {
 func TestFixtureFromItsIndex(t *testing.T) {
 	testneeds.Slow(t, "walks a file twice")
 	data := readFixture(t, "p115_small_x64.dat")
-	store := memoryIndex{}
+	store := dctest.Index{}
 	var sums [][]byte
 	for range 2 {
 		f := mustOpen(t, data, datacenter.Options{Index: store})
@@ -192,7 +193,7 @@ func TestFixtureFromItsIndex(t *testing.T) {
 func TestVerifyProgress(t *testing.T) {
 	data := readFixture(t, "p115_small_x86.dat")
 	var last, halves int64
-	for f, err := range datacenter.Verify(t.Context(), bytes.NewReader(data), int64(len(data)), datacenter.Options{
+	for f, err := range verify.File(t.Context(), bytes.NewReader(data), int64(len(data)), datacenter.Options{
 		Progress: func(done, total int64) {
 			if done < last || done > total {
 				t.Errorf("%d of %d comes after %d", done, total, last)

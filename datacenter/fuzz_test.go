@@ -7,13 +7,14 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
+	"lorefs/datacenter/verify"
 )
 
 // FuzzFile reads any inflated data, or any file, completely. Reading must fail with a
 // FormatError or return a tree. Verify must end, and find the mistakes that make reading
 // fail.
 func FuzzFile(f *testing.F) {
-	for _, layout := range layouts {
+	for _, layout := range dctest.Layouts {
 		m := dctest.NewImage(dctest.Doc{Layout: layout, Root: dctest.Root(
 			&dctest.Node{Name: "A", Keys: []string{"id"}, Attrs: []dctest.Attr{{Name: "id", Value: 1}, dctest.Text("one")}},
 			&dctest.Node{Name: "A", Keys: []string{"id"}, Attrs: []dctest.Attr{{Name: "id", Value: 2}}, Children: []*dctest.Node{{Name: "B"}}},
@@ -34,7 +35,7 @@ func FuzzFile(f *testing.F) {
 		}
 		found := 0
 		r := bytes.NewReader(data)
-		for _, verr := range datacenter.Verify(t.Context(), r, r.Size(), datacenter.Options{}) {
+		for _, verr := range verify.File(t.Context(), r, r.Size(), datacenter.Options{}) {
 			if verr != nil && !errors.Is(verr, datacenter.ErrKey) {
 				t.Fatalf("Verify: %v", verr)
 			}

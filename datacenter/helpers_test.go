@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	iofs "io/fs"
 	"math"
 	"slices"
 	"strings"
@@ -132,21 +131,6 @@ func renderValue(v any) string {
 		return fmt.Sprintf("string:%q", dctest.Text8(v))
 	}
 	return fmt.Sprintf("%T:%v", v, v)
-}
-
-// memoryIndex is an IndexStore in memory.
-type memoryIndex map[string][]byte
-
-func (m memoryIndex) Load(key string) ([]byte, error) {
-	if b, ok := m[key]; ok {
-		return bytes.Clone(b), nil
-	}
-	return nil, fmt.Errorf("index %s: %w", key, iofs.ErrNotExist)
-}
-
-func (m memoryIndex) Save(key string, data []byte) error {
-	m[key] = bytes.Clone(data)
-	return nil
 }
 
 // isFormatError reports whether an error is a FormatError.

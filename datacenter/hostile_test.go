@@ -12,6 +12,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/internal/hash"
+	"lorefs/datacenter/verify"
 	"lorefs/internal/testneeds"
 	"lorefs/nodes/blockcache"
 )
@@ -283,17 +284,17 @@ func TestVerifyFinds(t *testing.T) {
 		},
 	} {
 		all := dctest.Findings(t, r.withNames("x", "__value__", "b", "__root__").seal(0), 100)
-		if !slices.ContainsFunc(all, func(f datacenter.Finding) bool { return strings.Contains(f.String(), want) }) {
+		if !slices.ContainsFunc(all, func(f verify.Finding) bool { return strings.Contains(f.String(), want) }) {
 			t.Errorf("%q is not among %v", want, all)
 		}
 	}
 }
 
 func TestVerifyDoesNotTakeReadErrorsForDamage(t *testing.T) {
-	data := dctest.Build(smallDoc(datacenter.LayoutV6X64), dctest.Options{FullCount: 65535, Seal: dctest.SealOptions{Stored: true}})
+	data := dctest.Build(dctest.SmallDoc(datacenter.LayoutV6X64), dctest.Options{FullCount: 65535, Seal: dctest.SealOptions{Stored: true}})
 	want := errors.New("the disk is on fire")
 	var last error
-	for f, err := range datacenter.Verify(t.Context(), failsAt{bytes.NewReader(data), int64(len(data) / 2), want}, int64(len(data)), datacenter.Options{}) {
+	for f, err := range verify.File(t.Context(), failsAt{bytes.NewReader(data), int64(len(data) / 2), want}, int64(len(data)), datacenter.Options{}) {
 		if err == nil {
 			t.Errorf("finding %v", f)
 		}

@@ -105,7 +105,7 @@ func checkLookups(t *testing.T, n datacenter.Node, names int) {
 }
 
 func TestWalkingDoesNotAllocate(t *testing.T) {
-	f := mustOpen(t, dctest.Build(smallDoc(datacenter.LayoutV6X64), dctest.Options{}), datacenter.Options{})
+	f := mustOpen(t, dctest.Build(dctest.SmallDoc(datacenter.LayoutV6X64), dctest.Options{}), datacenter.Options{})
 	root, err := f.Root()
 	if err != nil {
 		t.Fatal(err)

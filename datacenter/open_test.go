@@ -16,8 +16,6 @@ import (
 	"lorefs/internal/testneeds"
 )
 
-var layouts = []datacenter.Layout{datacenter.LayoutV3, datacenter.LayoutV6X86, datacenter.LayoutV6X64}
-
 func TestLegalFilesAreReadWhole(t *testing.T) {
 	for _, ex := range dctest.Legal() {
 		t.Run(ex.Name, func(t *testing.T) {
@@ -67,7 +65,7 @@ func TestLegalFilesVerify(t *testing.T) {
 
 // TestLayoutIsFoundByStructure checks that Open finds each layout by its structure alone.
 func TestLayoutIsFoundByStructure(t *testing.T) {
-	for _, layout := range layouts {
+	for _, layout := range dctest.Layouts {
 		doc := dctest.Generate(dctest.GenOptions{Layout: layout, Seed: 7, Sheets: 12, Nodes: 600})
 		for _, full := range []int{0, 3000} {
 			data := dctest.Build(doc, dctest.Options{FullCount: full, Garbage: 99, SegmentSize: 500, StringSegmentSize: 2000})
@@ -77,7 +75,7 @@ func TestLayoutIsFoundByStructure(t *testing.T) {
 			if _, err := open(data, datacenter.Options{Layout: layout}); err != nil {
 				t.Errorf("%v forced: %v", layout, err)
 			}
-			for _, other := range layouts {
+			for _, other := range dctest.Layouts {
 				if other == layout {
 					continue
 				}
@@ -155,7 +153,7 @@ func TestTrailingBytesAndFooterAreTold(t *testing.T) {
 func TestIndexIsKeptAndDistrusted(t *testing.T) {
 	doc := dctest.Generate(dctest.GenOptions{Seed: 3, Sheets: 20, Nodes: 500})
 	data := dctest.Build(doc, dctest.Options{FullCount: 65535}) // of several blocks
-	store := memoryIndex{}
+	store := dctest.Index{}
 	inflates := func(opts datacenter.Options) bool {
 		t.Helper()
 		passed := false
@@ -219,7 +217,7 @@ func TestChangedFileGivesNoWrongBytes(t *testing.T) {
 	doc := dctest.Generate(dctest.GenOptions{Seed: 3, Sheets: 20, Nodes: 500})
 	// Stored, so that the file is larger than the read-ahead of a decoder.
 	data := dctest.Build(doc, dctest.Options{FullCount: 65535, Seal: dctest.SealOptions{Stored: true}})
-	store := memoryIndex{}
+	store := dctest.Index{}
 	mustOpen(t, data, datacenter.Options{Index: store})
 
 	src := &swapped{data: bytes.Clone(data)}

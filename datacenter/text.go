@@ -131,3 +131,15 @@ func appendExtreme(dst []byte, v float64) []byte {
 	}
 	return append(dst, sci...)
 }
+
+// AppendNumber appends the text of a value that has a type, which is any but String.
+func AppendNumber(dst []byte, t Type, bits uint32) []byte {
+	switch t {
+	case Bool:
+		return appendBool(dst, bits != 0)
+	case Float:
+		return appendFloat(dst, bits)
+	default:
+		return appendInt(dst, int32(bits))
+	}
+}

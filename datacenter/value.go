@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"lorefs/datacenter/internal/form"
 	"lorefs/internal/shown"
 	"lorefs/internal/wtf8"
 )
@@ -25,7 +26,7 @@ func IntValue(v int32) Value { return Value{typ: Int, bits: uint32(v)} }
 func FloatValue(v float32) Value { return Value{typ: Float, bits: math.Float32bits(v)} }
 
 // BoolValue returns a value of type Bool.
-func BoolValue(v bool) Value { return Value{typ: Bool, bits: uint32(bit(v))} }
+func BoolValue(v bool) Value { return Value{typ: Bool, bits: uint32(form.Bit(v))} }
 
 // BitsValue returns a value of any type but String from its [Value.Bits].
 func BitsValue(t Type, bits uint32) Value { return Value{typ: t, bits: bits} }
@@ -52,14 +53,10 @@ func (v Value) Bool() bool { return v.bits != 0 }
 // more exact than Float, since processors may change the bits of a NaN.
 func (v Value) Bits() uint32 { return v.bits }
 
-// stored returns the stored form of an attribute with the value, without its name. For a
-// string the address and the hash are missing, too.
-func (v Value) stored() StoredAttribute { return Attribute{typ: v.typ, bits: v.bits}.raw() }
-
 // CheckName returns an error if nodes and attributes can't have the name. Errors match
 // [ErrValue] or [ErrTooLarge].
 func CheckName(name string) error {
-	if len(name) >= maxElements {
+	if len(name) >= form.MaxElements {
 		return fmt.Errorf("a name of %d bytes: %w", len(name), ErrTooLarge)
 	}
 	if err := checkText(name); err != nil {
@@ -77,9 +74,9 @@ func checkText(s string) error {
 		return fmt.Errorf("%w: a text with a NUL in it", ErrValue)
 	}
 	// A text has no more units than bytes, and at most three bytes for each unit.
-	const most = 3 * maxString
-	if len(s) > most || len(s) >= maxString && len(wtf8.AppendUTF16(nil, s))/charSize >= maxString {
-		return fmt.Errorf("a text of %d characters or more: %w", maxString, ErrTooLarge)
+	const most = 3 * form.MaxString
+	if len(s) > most || len(s) >= form.MaxString && len(wtf8.AppendUTF16(nil, s))/form.CharSize >= form.MaxString {
+		return fmt.Errorf("a text of %d characters or more: %w", form.MaxString, ErrTooLarge)
 	}
 	if !utf8.ValidString(s) && string(wtf8.Append(nil, wtf8.AppendUTF16(nil, s))) != s {
 		return fmt.Errorf("%w: a text that is not UTF-8", ErrValue)
@@ -172,10 +169,20 @@ func (v Value) Text() string {
 
 // ParseType is the inverse of [Type.String].
 func ParseType(s string) (Type, error) {
-	for t, name := range typeNames {
+	for t, name := range form.TypeNames {
 		if name != "" && s == name {
 			return Type(t), nil
 		}
 	}
 	return 0, fmt.Errorf("%w: %s is no type: want int, float, string or bool", ErrValue, shown.Quote(s))
+}
+
+// Compare compares the values of a key. The order is: none, int, float, string, bool;
+// numbers by value, NaN first; strings by their UTF-16 units.
+func (v Value) Compare(w Value) int {
+	if v.typ != String || w.typ != String {
+		none := func(Address) []byte { return nil }
+		return form.CompareValues(form.NewAttribute(0, v.typ, v.bits), v.typ != 0, form.NewAttribute(0, w.typ, w.bits), w.typ != 0, none)
+	}
+	return form.CompareUnits(wtf8.AppendUTF16(nil, v.text), wtf8.AppendUTF16(nil, w.text))
 }

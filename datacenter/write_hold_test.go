@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
+	"lorefs/datacenter/internal/compare"
 )
 
 // TestBuilderOpen checks that a data center that is opened from memory is the one that would be written, however it
@@ -18,7 +20,7 @@ func TestBuilderOpen(t *testing.T) {
 		"many": buildMany, "empty": func(*testing.T, *datacenter.Builder) {},
 	} {
 		header := datacenter.Header{Timestamp: 5, Revision: 7, Unknown1: 1, Unknown4: 2}
-		for _, layout := range someLayouts() {
+		for _, layout := range dctest.SomeLayouts() {
 			t.Run(name+" "+layout.String(), func(t *testing.T) {
 				opts := datacenter.WriteOptions{Header: header, Layout: layout}
 				b := newBuilder(t, opts)
@@ -41,8 +43,8 @@ func TestBuilderOpen(t *testing.T) {
 				}
 				var loading sync.WaitGroup
 				defer loading.Wait()
-				for _, f := range []*datacenter.File{f, f.Holding(), f.Private(4).File, f.ReadAhead(&loading)} {
-					if !sameSheets(t, datacenter.NewComparer(t.Context(), g, f), g, f) {
+				for _, f := range []*datacenter.File{f, datacenter.Of(f.Form().Holding()), f.Private(4).File, datacenter.Of(f.Form().ReadAhead(&loading))} {
+					if !sameRoots(t, compare.NewComparer(t.Context(), g, f), g, f) {
 						t.Error("not the same")
 					}
 				}
@@ -67,4 +69,19 @@ func TestBuilderOpenErrors(t *testing.T) {
 	if _, err := b.Open(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want %v", err, context.Canceled)
 	}
+}
+
+// sameRoots compares all nodes of two files.
+func sameRoots(t *testing.T, c *compare.Comparer, f, g *datacenter.File) bool {
+	t.Helper()
+	x, err := f.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := g.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	same, err := c.Same(x, y)
+	return same && err == nil
 }

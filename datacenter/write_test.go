@@ -6,11 +6,9 @@ import (
 	"context"
 	"crypto/aes"
 	"errors"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"strconv"
-	"sync"
 	"testing"
 
 	"lorefs/datacenter"
@@ -47,7 +45,7 @@ func TestRepackKeepsTheTree(t *testing.T) {
 			ex.Options.Seal = dctest.SealOptions{}
 			f := mustOpen(t, dctest.Build(ex.Doc, ex.Options), datacenter.Options{})
 			want := renderDoc(ex.Doc.Root)
-			for _, layout := range someLayouts() {
+			for _, layout := range dctest.SomeLayouts() {
 				data := repack(t, f, datacenter.WriteOptions{Layout: layout})
 				if again := repack(t, f, datacenter.WriteOptions{Layout: layout}); !bytes.Equal(again, data) {
 					t.Errorf("%v: not the same bytes twice", layout)
@@ -139,7 +137,7 @@ func writeMany(t *testing.T, opts datacenter.WriteOptions) []byte {
 // TestRegionsOfManySegments writes a region of several segments, so that blocks are
 // compressed before the root is known.
 func TestRegionsOfManySegments(t *testing.T) {
-	for _, layout := range someLayouts() {
+	for _, layout := range dctest.SomeLayouts() {
 		t.Run(layout.String(), func(t *testing.T) {
 			opts := datacenter.WriteOptions{Layout: layout}
 			data := writeMany(t, opts)
@@ -295,144 +293,5 @@ func TestWrittenStreamIsZlib(t *testing.T) {
 	n, err := io.Copy(io.Discard, z)
 	if err != nil || n != f.Size() || n < 3<<20 {
 		t.Errorf("inflated %d bytes, %v: want %d", n, err, f.Size())
-	}
-}
-
-// TestBuilderOfParts checks that a data center whose texts, attributes and nodes are stored by a goroutine each
-// is the same file as one that is built node by node. The nodes have keys, so they are compared by attributes
-// and texts that are stored meanwhile.
-func TestBuilderOfParts(t *testing.T) {
-	const items, perRun = 3000, 10
-	names := []string{"S", "Item", "id", "on", "text"}
-	keys := datacenter.KeyDefinition{"id", "text"}
-	text := func(i int) string { return fmt.Sprint("text ", i*7919%1000) }
-	newBuilder := func() *datacenter.Builder {
-		b, err := datacenter.NewBuilder(names, datacenter.WriteOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return b
-	}
-	written := func(b *datacenter.Builder) []byte {
-		var out bytes.Buffer
-		if err := b.Write(t.Context(), &out); err != nil {
-			t.Fatal(err)
-		}
-		return out.Bytes()
-	}
-	whole := newBuilder()
-	for i := range items {
-		if i%perRun == 0 {
-			whole.Begin("S", nil, 0)
-		}
-		whole.Begin("Item", keys, 1)
-		whole.String("text", text(i))
-		whole.Bool("on", i%2 == 0)
-		whole.Int("id", int32(i%3))
-		whole.End()
-		if i%perRun == perRun-1 {
-			whole.End()
-		}
-	}
-	parts := newBuilder()
-	at, texts := make(chan datacenter.Address, items), make(chan datacenter.StoredText, items)
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		defer close(texts)
-		var buf []byte
-		for i := range items {
-			stored, err := parts.StoreText([]byte(text(i)), &buf)
-			if err != nil {
-				t.Error(err)
-			}
-			texts <- stored
-		}
-		parts.EndTexts()
-	})
-	wg.Go(func() {
-		defer close(at)
-		batch := parts.NewAttributeBatch()
-		for i := range items {
-			str := datacenter.NewAttribute(parts.NameIndex("text"), datacenter.String)
-			str.SetText(<-texts)
-			on := datacenter.NewAttribute(parts.NameIndex("on"), datacenter.Bool)
-			on.SetNumber(uint32(1 - i%2))
-			id := datacenter.NewAttribute(parts.NameIndex("id"), datacenter.Int)
-			id.SetNumber(uint32(i % 3))
-			err := batch.Add([]datacenter.StoredAttribute{str, on, id})
-			if err == nil && (i+1)%perRun == 0 {
-				err = batch.Store(func(_ int, stored datacenter.Address) { at <- stored })
-			}
-			if err != nil {
-				t.Error(err)
-			}
-		}
-	})
-	var run []datacenter.StoredNode
-	for stored := range at {
-		item := parts.NewNode("Item", keys, 1)
-		item.SetAttributes(stored, 3)
-		if run = append(run, item); len(run) < perRun {
-			continue
-		}
-		children, err := parts.StoreChildren(run)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sheet := parts.NewNode("S", nil, 0)
-		sheet.SetChildren(children, len(run))
-		parts.AddSheet(sheet)
-		run = run[:0]
-	}
-	wg.Wait()
-	if !bytes.Equal(written(parts), written(whole)) {
-		t.Error("the files differ")
-	}
-}
-
-// TestBatchOfAttributes checks what a batch refuses, and a run without attributes.
-func TestBatchOfAttributes(t *testing.T) {
-	b, err := datacenter.NewBuilder([]string{"S", "a"}, datacenter.WriteOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	batch := b.NewAttributeBatch()
-	a := datacenter.NewAttribute(b.NameIndex("a"), datacenter.Int)
-	if err := batch.Add([]datacenter.StoredAttribute{a, a}); !errors.Is(err, datacenter.ErrValue) {
-		t.Errorf("an attribute that comes twice: %v", err)
-	}
-	if err := batch.Add(make([]datacenter.StoredAttribute, datacenter.MaxRun+1)); !errors.Is(err, datacenter.ErrTooLarge) {
-		t.Errorf("too many attributes: %v", err)
-	}
-	calls := 0
-	if err := errors.Join(batch.Add(nil), batch.Store(func(int, datacenter.Address) { calls++ })); err != nil || calls != 1 {
-		t.Errorf("a run without attributes: %v, stored %d times", err, calls)
-	}
-}
-
-// TestBatchOfTexts checks that strings of a batch are stored as others are, and what Store refuses.
-func TestBatchOfTexts(t *testing.T) {
-	b, err := datacenter.NewBuilder([]string{"S"}, datacenter.WriteOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	batch := b.NewTextBatch()
-	words := []string{"a", "", "ä", "a", "b", "ä", "\U0001F600"}
-	for _, w := range words {
-		batch.Add([]byte(w))
-	}
-	var stored []datacenter.StoredText
-	if err := batch.Store(func(_ int, text datacenter.StoredText) { stored = append(stored, text) }); err != nil {
-		t.Fatal(err)
-	}
-	var buf []byte
-	for i, w := range words {
-		if text, err := b.StoreText([]byte(w), &buf); err != nil || len(stored) != len(words) || text != stored[i] || !text.Known() {
-			t.Errorf("%q: %v and %v, %v", w, text, stored, err)
-		}
-	}
-	batch.Add([]byte("a\x00"))
-	if err := batch.Store(func(int, datacenter.StoredText) {}); !errors.Is(err, datacenter.ErrValue) {
-		t.Errorf("a NUL: %v", err)
 	}
 }

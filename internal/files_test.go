@@ -16,12 +16,6 @@ const (
 	undocumented = 5
 )
 
-// larger are the packages that have more files than mostFiles, and how many they may have. It has to
-// become empty.
-var larger = map[string]int{
-	"datacenter": 64,
-}
-
 // sources returns the files of each package without its tests, for all systems.
 func sources(t *testing.T) map[string][]string {
 	t.Helper()
@@ -46,9 +40,8 @@ func sources(t *testing.T) map[string][]string {
 // TestFiles keeps packages small enough for a reader, and has the larger ones say where to begin.
 func TestFiles(t *testing.T) {
 	for pkg, files := range sources(t) {
-		most := max(mostFiles, larger[pkg])
-		if len(files) > most {
-			t.Errorf("%s has %d files, want at most %d", pkg, len(files), most)
+		if len(files) > mostFiles {
+			t.Errorf("%s has %d files, want at most %d", pkg, len(files), mostFiles)
 		}
 		hasDoc := slices.Contains(files, "doc.go")
 		if len(files) > undocumented && !hasDoc {

@@ -126,10 +126,11 @@ func under(pkg, p string) bool { return pkg == p || strings.HasPrefix(pkg, p+"/"
 var public = []string{
 	"blte", "casc", "casc/config", "casc/encoding", "casc/far", "casc/index", "casc/keys", "casc/manifests", "casc/root",
 	"datacenter", "datacenter/amend", "datacenter/edit", "datacenter/patch", "datacenter/query", "datacenter/sheets",
-	"datacenter/sheets/pack", "datacenter/sheets/xsd", "geometry", "protocol", "protocol/capture", "protocol/dissect",
+	"datacenter/sheets/pack", "datacenter/sheets/xsd", "datacenter/verify", "geometry", "protocol", "protocol/capture",
+	"protocol/dissect",
 
 	"blte/bltetest", "casc/cascdiff", "casc/casctest", "casc/casctest/write", "datacenter/dctest", "datacenter/diff",
-	"datacenter/identity", "datacenter/partof", "datacenter/same", "datacenter/treepath", "geometry/geomtest",
+	"datacenter/identity", "datacenter/partof", "datacenter/same", "datacenter/splice", "datacenter/treepath", "geometry/geomtest",
 	"geometry/picture", "protocol/prototest",
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/verify"
 )
 
 // Open opens a file that is in memory.
@@ -25,26 +26,26 @@ func OpenAs(t testing.TB, data []byte, layout datacenter.Layout) *datacenter.Fil
 }
 
 // Findings are what Verify says, at most limit.
-func Findings(t testing.TB, data []byte, limit int) []datacenter.Finding {
+func Findings(t testing.TB, data []byte, limit int) []verify.Finding {
 	t.Helper()
-	return atMost(t, datacenter.Verify(t.Context(), bytes.NewReader(data), int64(len(data)), datacenter.Options{}), limit)
+	return atMost(t, verify.File(t.Context(), bytes.NewReader(data), int64(len(data)), datacenter.Options{}), limit)
 }
 
 // StrictFindings are what VerifyStrict says, at most limit.
-func StrictFindings(t testing.TB, data []byte, limit int) []datacenter.Finding {
+func StrictFindings(t testing.TB, data []byte, limit int) []verify.Finding {
 	t.Helper()
 	return StrictFindingsAs(t, data, datacenter.LayoutAuto, limit)
 }
 
 // StrictFindingsAs is StrictFindings for a layout, as [OpenAs] is Open.
-func StrictFindingsAs(t testing.TB, data []byte, layout datacenter.Layout, limit int) []datacenter.Finding {
+func StrictFindingsAs(t testing.TB, data []byte, layout datacenter.Layout, limit int) []verify.Finding {
 	t.Helper()
-	return atMost(t, datacenter.VerifyStrict(t.Context(), bytes.NewReader(data), int64(len(data)), datacenter.Options{Layout: layout}), limit)
+	return atMost(t, verify.Strict(t.Context(), bytes.NewReader(data), int64(len(data)), datacenter.Options{Layout: layout}), limit)
 }
 
-func atMost(t testing.TB, found iter.Seq2[datacenter.Finding, error], limit int) []datacenter.Finding {
+func atMost(t testing.TB, found iter.Seq2[verify.Finding, error], limit int) []verify.Finding {
 	t.Helper()
-	var all []datacenter.Finding
+	var all []verify.Finding
 	for f, err := range found {
 		if err != nil {
 			t.Fatalf("Verify: %v", err)

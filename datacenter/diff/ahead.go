@@ -23,7 +23,7 @@ func (c *comparer) lookAhead(a, b *datacenter.File, xs, ys []child) {
 	defer loading.Wait()
 	defer working.Wait()
 	for range min(cores.Count(), len(pairs)) {
-		f, g := a.ReadAhead(&loading), b.ReadAhead(&loading)
+		f, g := datacenter.Of(a.Form().ReadAhead(&loading)), datacenter.Of(b.Form().ReadAhead(&loading))
 		beside := c.Beside(c.ctx, f, g)
 		working.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(pairs) && c.ctx.Err() == nil; i = int(next.Add(1)) - 1 {

@@ -9,6 +9,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/identity"
 	"lorefs/datacenter/internal/align"
+	"lorefs/datacenter/internal/compare"
 )
 
 // Options are the options of Compare. The zero value compares everything.
@@ -67,7 +68,7 @@ type comparer struct {
 	settled map[uint32][]int32
 
 	a, b *side
-	*datacenter.Comparer
+	*compare.Comparer
 
 	// x and y are buffers for the attributes of either side, and spare are lists of children
 	// for reuse.
@@ -76,7 +77,7 @@ type comparer struct {
 }
 
 func (c *comparer) compare(a, b *datacenter.File) error {
-	c.Comparer = datacenter.NewComparer(c.ctx, a, b)
+	c.Comparer = compare.NewComparer(c.ctx, a, b)
 	c.IgnoreKeys, c.IgnoreFlags = c.opts.IgnoreKeys, c.opts.IgnoreFlags
 	if err := c.open(a, b); err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/internal/compare"
 )
 
 // Some siblings were removed or moved, and others made, and all together hold the same, in the order in which
@@ -115,7 +116,7 @@ func (v *survey) sameNode(parent int, c *draftChild, base datacenter.Node) bool 
 		if err != nil {
 			return false
 		}
-		same, err := datacenter.NewComparer(context.Background(), v.s.base, v.s.base).Same(n, base)
+		same, err := compare.NewComparer(context.Background(), v.s.base, v.s.base).Same(n, base)
 		return same && err == nil
 	}
 	i, ok := v.at(c.number)

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/internal/compare"
 	"lorefs/internal/cores"
 )
 
@@ -104,7 +105,7 @@ func (w *Written) tell(part float64) {
 
 // comparer compares a Draft with g, the file to which it was written. It is for use by one goroutine.
 type comparer struct {
-	*datacenter.Comparer
+	*compare.Comparer
 	ctx  context.Context
 	w    *Written
 	f, g *datacenter.File // f is the base
@@ -119,11 +120,11 @@ type comparer struct {
 // prepare fills in what depends only on the two files.
 func (c *comparer) prepare() {
 	s := c.w.s
-	c.names, c.gKeys = c.g.NameIndexes(s.names), c.g.KeyDefinitions()
+	c.names, c.gKeys = c.g.Form().NameIndexes(s.names), c.g.KeyDefinitions()
 	for i := range s.keys {
 		c.keys = append(c.keys, s.definition(uint16(i)))
 	}
-	c.Comparer = datacenter.NewComparer(c.ctx, c.f, c.g)
+	c.Comparer = compare.NewComparer(c.ctx, c.f, c.g)
 	c.Reordered = c.w.reordered
 }
 
@@ -131,7 +132,7 @@ func (c *comparer) prepare() {
 func (c *comparer) beside(ctx context.Context, loading *sync.WaitGroup) *comparer {
 	x := *c
 	if c.spliced == nil {
-		x.f, x.g = c.f.ReadAhead(loading), c.g.ReadAhead(loading)
+		x.f, x.g = datacenter.Of(c.f.Form().ReadAhead(loading)), datacenter.Of(c.g.Form().ReadAhead(loading))
 	}
 	x.ctx, x.Comparer = ctx, c.Beside(ctx, x.f, x.g)
 	return &x
@@ -241,7 +242,7 @@ func (c *comparer) keysOf(y datacenter.Node) datacenter.KeyDefinition {
 // attributes compares the attributes of a draft node.
 func (c *comparer) attributes(n *draftNode, x *nodeState, y datacenter.Node) error {
 	if !x.changed {
-		if c.spliced != nil && n.base.SameStoredAttributes(y) {
+		if c.spliced != nil && n.base.Form().HasSameAttributes(y.Form()) {
 			return nil
 		}
 		return c.told(c.SameAttributes(n.base, y))
@@ -259,7 +260,7 @@ func (c *comparer) attributes(n *draftNode, x *nodeState, y datacenter.Node) err
 		if err != nil {
 			return err
 		}
-		if !ok || c.spliced != nil && !got.IsStoredAs(c.w.stored[n].attrs[len(addrs)]) {
+		if !ok || c.spliced != nil && !got.Form().IsStoredAs(c.w.stored[n].attrs[len(addrs)]) {
 			return differs(y, "%s is missing, or stored otherwise", c.w.s.name(a.name))
 		}
 		addrs = append(addrs, got.Address())
@@ -310,7 +311,7 @@ func (c *comparer) pairs(n *draftNode, x *nodeState, y datacenter.Node) ([]pair,
 			return nil, differs(y, "more than the %d children that it had", len(order))
 		}
 		k := &x.kids[order[i]]
-		if c.spliced != nil && !child.IsStoredAs(c.w.stored[n].kids[i]) {
+		if c.spliced != nil && !child.Form().IsStoredAs(c.w.stored[n].kids[i]) {
 			return nil, differs(child, "it is stored otherwise")
 		}
 		if c.spliced == nil || k.node != nil {

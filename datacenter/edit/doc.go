@@ -27,6 +27,6 @@
 //	sheetchanges.go           which sheets changed, and when
 //
 // The package knows the form of a file only through the exports of package datacenter: a
-// node of a new file is a [datacenter.StoredNode], which only a [datacenter.Rewriter]
+// node of a new file is a [form.Node], which only a [rewrite.Rewriter]
 // makes.
 package edit

@@ -6,6 +6,7 @@ import (
 	"sort"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/internal/siblings"
 )
 
 // labels translate the numbers of a Draft, its labels, to numbers of the base. The two
@@ -28,7 +29,7 @@ type labels struct {
 	names []uint16
 	// sorted finds the children that the base has in another order than the first file. It
 	// is nil if there are none.
-	sorted *datacenter.SiblingOrder
+	sorted *siblings.SiblingOrder
 	// again has the labels of removed nodes that were made again since the base, by the labels that
 	// they have now. The Draft's mu guards it.
 	again map[Number]Number

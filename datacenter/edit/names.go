@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/internal/form"
 )
 
 // nameTable has the names and key definitions of a Draft: first those of the file, at the
@@ -30,7 +31,7 @@ type nameTexts struct {
 
 // newNameTable returns the table of a file.
 func newNameTable(f *datacenter.File) (nameTable, error) {
-	if err := f.CheckNames(); err != nil {
+	if err := f.Form().CheckNames(); err != nil {
 		return nameTable{}, err
 	}
 	t := nameTable{
@@ -54,7 +55,7 @@ func newNameTable(f *datacenter.File) (nameTable, error) {
 		t.keyIndex[datacenter.KeyNames{}] = uint16(len(t.keys))
 		t.keys = append(t.keys, datacenter.KeyNames{})
 	}
-	if len(t.names) > t.maxNames || len(t.keys) > datacenter.MaxKeys {
+	if len(t.names) > t.maxNames || len(t.keys) > form.MaxKeys {
 		return t, fmt.Errorf("datacenter: %d names and %d key definitions: %w", len(t.names), len(t.keys), datacenter.ErrTooLarge)
 	}
 	return t, nil
@@ -119,8 +120,8 @@ func (d *Draft) nameIndex(name string, u *undoList) (uint16, error) {
 	if err := datacenter.CheckName(name); err != nil {
 		return 0, err
 	}
-	if d.bytes+len(name) > datacenter.MaxNameBytes {
-		return 0, fmt.Errorf("names of more than %d bytes: %w", datacenter.MaxNameBytes, datacenter.ErrTooLarge)
+	if d.bytes+len(name) > form.MaxNameBytes {
+		return 0, fmt.Errorf("names of more than %d bytes: %w", form.MaxNameBytes, datacenter.ErrTooLarge)
 	}
 	if len(d.freeNames) == 0 && len(d.names) >= d.maxNames {
 		return 0, fmt.Errorf("more than %d names: %w", datacenter.MaxNames, datacenter.ErrTooLarge)
@@ -181,8 +182,8 @@ func (d *Draft) keyOf(def datacenter.KeyDefinition, u *undoList) (uint16, error)
 	if i, ok := d.keyIndex[k]; ok {
 		return i, nil
 	}
-	if len(d.freeKeys) == 0 && len(d.keys) >= datacenter.MaxKeys {
-		return 0, fmt.Errorf("more than %d key definitions: %w", datacenter.MaxKeys, datacenter.ErrTooLarge)
+	if len(d.freeKeys) == 0 && len(d.keys) >= form.MaxKeys {
+		return 0, fmt.Errorf("more than %d key definitions: %w", form.MaxKeys, datacenter.ErrTooLarge)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -214,7 +215,7 @@ func (d *Draft) sweepFor(edits script) error {
 			keys++
 		}
 	}
-	if names <= len(d.freeNames)+d.maxNames-len(d.names) && keys <= len(d.freeKeys)+datacenter.MaxKeys-len(d.keys) {
+	if names <= len(d.freeNames)+d.maxNames-len(d.names) && keys <= len(d.freeKeys)+form.MaxKeys-len(d.keys) {
 		return nil
 	}
 	usedNames, usedKeys := inUse(d.first, d.keys, d.states)

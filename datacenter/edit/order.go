@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/internal/form"
 )
 
 // OrderedChildren returns the children of a draft node in the order in which they would be
@@ -107,7 +108,7 @@ func (o *childOrder) compare(x, y orderedChild) int {
 	if x.NameIndex != y.NameIndex || o.err != nil {
 		return o.name(x) - o.name(y)
 	}
-	c, _ := datacenter.CompareSiblings(x.keys, y.keys, o.spell, func(key uint16) int {
+	c, _ := form.CompareSiblings(x.keys, y.keys, o.spell, func(key uint16) int {
 		return o.keyValue(&x, key).Compare(o.keyValue(&y, key))
 	})
 	return c

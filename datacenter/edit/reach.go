@@ -38,7 +38,7 @@ func (d *Draft) expand(number Number, home, base datacenter.Node) (*draftNode, e
 	if err != nil {
 		return nil, err
 	}
-	return n, n.rest(d.labels.names, order, func(*draftChild, Number) error { return nil })
+	return n, n.rest(d.base, d.labels.names, order, func(*draftChild, Number) error { return nil })
 }
 
 // expandChildren lists the children of n's home, with dead children for placeholders.

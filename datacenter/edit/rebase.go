@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/internal/siblings"
 )
 
 // Rebase continues with g, the file to which a Snapshot was written. g must have been
@@ -121,7 +122,7 @@ func (r *rebaser) fork() error {
 		nameTable: s.indexed(),
 	}
 	if r.w.reordered && s.labels.sorted == nil {
-		r.tree.labels.sorted = datacenter.NewSiblingOrder(s.d.first)
+		r.tree.labels.sorted = siblings.NewSiblingOrder(s.d.first)
 	}
 	r.tree.labels.names = make([]uint16, len(r.g.Names())+1)
 	for i, name := range r.g.Names() {
@@ -157,7 +158,7 @@ func (r *rebaser) node(old *draftNode, base datacenter.Node, number Number) (*dr
 	if err := r.attributes(n, old); err != nil {
 		return nil, err
 	}
-	if err := n.restChildren(order, func(k *draftChild, at Number) error {
+	if err := n.restChildren(r.g, order, func(k *draftChild, at Number) error {
 		at += number
 		if k.node == nil {
 			first := r.w.s.d.first
@@ -192,7 +193,7 @@ func (r *rebaser) attributes(n, old *draftNode) error {
 	changed := n.changed
 	n.changed = false
 	if _, found := r.w.became[old]; !found || !changed {
-		if found && old.base.SameStoredAttributes(n.base) {
+		if found && old.base.Form().HasSameAttributes(n.base.Form()) {
 			return nil // they are where they were
 		}
 		return n.restAttributes(r.tree.labels.names)
@@ -226,14 +227,14 @@ func (n *draftNode) labelCount() Number {
 	return 1
 }
 
-// rest puts a draft node on top of its base, which must have the same attributes and the
+// rest puts a draft node on top of its base, a node of f, which must have the same attributes and the
 // children in the given order. names are the Draft's name indexes by the base's. rest calls
 // child for each child, with the distance of its number there to that of its parent.
-func (n *draftNode) rest(names []uint16, order []int, child func(*draftChild, Number) error) error {
+func (n *draftNode) rest(f *datacenter.File, names []uint16, order []int, child func(*draftChild, Number) error) error {
 	if err := n.restAttributes(names); err != nil {
 		return err
 	}
-	return n.restChildren(order, child)
+	return n.restChildren(f, order, child)
 }
 
 // restAttributes is rest for the attributes.
@@ -258,14 +259,14 @@ func (n *draftNode) restAttributes(names []uint16) error {
 }
 
 // restChildren is rest for the children. It does not read them.
-func (n *draftNode) restChildren(order []int, child func(*draftChild, Number) error) error {
+func (n *draftNode) restChildren(f *datacenter.File, order []int, child func(*draftChild, Number) error) error {
 	for i := range n.kids {
 		n.kids[i].stored, n.kids[i].replaced = false, false
 	}
 	ordinals, number := map[uint16]uint32{}, 1+Number(n.base.AttributeCount())
 	name, ordinal := uint16(0), uint32(0) // siblings of one name are neighbours, but for rare files
 	n.ranked = false
-	for place, err := range n.base.ChildPlaces() {
+	for place, err := range childPlaces(f, n.base) {
 		if err != nil {
 			return err
 		}
@@ -278,13 +279,13 @@ func (n *draftNode) restChildren(order []int, child func(*draftChild, Number) er
 			ordinals[name] = ordinal
 			name, ordinal = k.name, ordinals[k.name]
 		}
-		k.stored, k.addr, k.rank = true, place.Address, rankOf(ordinal)
+		k.stored, k.addr, k.rank = true, place.addr, rankOf(ordinal)
 		ordinal++
 		n.ranked = n.ranked || k.rank != rankOf(k.ordinal)
 		if err := child(k, number); err != nil {
 			return err
 		}
-		number += Number(place.Entries)
+		number += Number(place.entries)
 	}
 	if len(order) > 0 {
 		return fmt.Errorf("%w: children of %s are missing", ErrDiffers, n.base.Name())

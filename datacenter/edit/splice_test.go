@@ -23,6 +23,8 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
+	"lorefs/datacenter/internal/compare"
+	"lorefs/datacenter/splice"
 	"lorefs/internal/cfb"
 	"lorefs/internal/testneeds"
 )
@@ -275,7 +277,7 @@ func (s *splicing) save() {
 	var out bytes.Buffer
 	w, spliced, err := snapshot.Splice(s.t.Context(), datacenter.WriteOptions{}, &out)
 	switch {
-	case errors.Is(err, datacenter.ErrWhole):
+	case errors.Is(err, splice.ErrWhole):
 		s.t.Logf("%v", err)
 		if out.Len() > 0 {
 			s.t.Errorf("%d bytes were written", out.Len())
@@ -358,7 +360,7 @@ func (o *anyOrder) children(n datacenter.Node) (sum uint64) {
 }
 
 // checkSpliced checks a spliced file in all ways, and returns it, opened by its successor index.
-func (s *splicing) checkSpliced(w *edit.Written, spliced *datacenter.Spliced, whole *datacenter.File) *datacenter.File {
+func (s *splicing) checkSpliced(w *edit.Written, spliced *splice.Spliced, whole *datacenter.File) *datacenter.File {
 	s.t.Helper()
 	ctx, r, size := s.t.Context(), bytes.NewReader(s.data), int64(len(s.data))
 	if err := checkSpliced(ctx, spliced, r, s.data); err != nil {
@@ -401,7 +403,7 @@ func sameFiles(ctx context.Context, f, g *datacenter.File) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	c := datacenter.NewComparer(ctx, f, g)
+	c := compare.NewComparer(ctx, f, g)
 	same, err := c.Same(x, y)
 	if !same && err == nil {
 		_, err = c.Difference()
@@ -569,6 +571,6 @@ func (s *splicing) node() edit.Number {
 }
 
 // checkSpliced checks what was written, as a save does.
-func checkSpliced(ctx context.Context, spliced *datacenter.Spliced, r io.ReaderAt, written []byte) error {
+func checkSpliced(ctx context.Context, spliced *splice.Spliced, r io.ReaderAt, written []byte) error {
 	return errors.Join(spliced.CheckBytes(ctx, r, sha256.Sum256(written)), spliced.CheckData(ctx, r))
 }

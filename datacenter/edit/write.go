@@ -7,6 +7,9 @@ import (
 	"slices"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/internal/form"
+	"lorefs/datacenter/internal/rewrite"
+	"lorefs/datacenter/splice"
 )
 
 // Written is the result of writing a Snapshot.
@@ -21,7 +24,7 @@ type Written struct {
 	became map[*draftNode]datacenter.Node
 	// moved says where the Rewriter has moved everything. It is nil once Compare has used it, since
 	// it is large.
-	moved *datacenter.Moved
+	moved *rewrite.Moved
 	// forked was made by PrepareRebase, or is nil.
 	forked *rebaser
 	// reordered is set if some siblings of the base were not in the order that the format
@@ -49,7 +52,7 @@ func (s *Snapshot) Write(ctx context.Context, opts datacenter.WriteOptions, to i
 			names = append(names, name)
 		}
 	}
-	r, err := datacenter.NewRewriter(ctx, s.base, names, opts)
+	r, err := rewrite.NewRewriter(ctx, s.base, names, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -66,23 +69,23 @@ func (s *Snapshot) Write(ctx context.Context, opts datacenter.WriteOptions, to i
 }
 
 // Splice is Write, but it keeps the bytes of the base that the edits don't reach, and changes only
-// the others: see [datacenter.Splicer]. So the work grows with the edits, but for copying the bytes
+// the others: see [splice.Splicer]. So the work grows with the edits, but for copying the bytes
 // of the file. What the base has and the tree does not use stays, and so does the order of siblings
 // that the edits don't concern, even if it is not that of their keys. The result must be checked with
-// [datacenter.Spliced.CheckBytes] and CheckData, and then with [Written.CompareSpliced].
+// [splice.Spliced.CheckBytes] and CheckData, and then with [Written.CompareSpliced].
 //
-// If the edits can't be written like that, the error matches [datacenter.ErrWhole], and nothing was
+// If the edits can't be written like that, the error matches [splice.ErrWhole], and nothing was
 // written to to.
-func (s *Snapshot) Splice(ctx context.Context, opts datacenter.WriteOptions, to io.Writer) (*Written, *datacenter.Spliced, error) {
-	base := s.base.Holding()
-	r, err := datacenter.NewSplicer(base, opts)
+func (s *Snapshot) Splice(ctx context.Context, opts datacenter.WriteOptions, to io.Writer) (*Written, *splice.Spliced, error) {
+	base := datacenter.Of(s.base.Form().Holding())
+	r, err := splice.NewSplicer(base, opts)
 	if err != nil {
 		return nil, nil, err
 	}
 	s.setDefaults(&opts)
 	used, usedKeys := inUse(s.d.first, s.keys, s.states(s.root))
 	loading, stop := context.WithCancel(ctx)
-	n := &draftWriter{ctx: ctx, r: r, splicer: r, base: base, stored: map[*draftNode]*storedRuns{}, ahead: datacenter.NewLoader(base), loading: loading}
+	n := &draftWriter{ctx: ctx, r: r, splicer: r, base: base, stored: map[*draftNode]*storedRuns{}, ahead: splice.NewLoader(base), loading: loading}
 	defer n.ahead.Wait()
 	defer stop()
 	orders, err := s.writeTo(n, used, usedKeys)
@@ -131,25 +134,25 @@ func (s *Snapshot) setDefaults(opts *datacenter.WriteOptions) {
 	}
 }
 
-// nodeWriter writes the nodes of a draft: a [datacenter.Rewriter] or a [datacenter.Splicer].
+// nodeWriter writes the nodes of a draft: a [rewrite.Rewriter] or a [splice.Splicer].
 type nodeWriter interface {
 	Name(name string) uint16
 	Key(k datacenter.KeyNames) uint16
-	Node(n datacenter.Node) (datacenter.StoredNode, error)
-	Attributes(n datacenter.Node) ([]datacenter.StoredAttribute, error)
-	Attribute(name uint16, a datacenter.Attribute) (datacenter.StoredAttribute, error)
-	Value(name uint16, v datacenter.Value) (datacenter.StoredAttribute, error)
-	Begin(was datacenter.Node, name, key uint16, flags datacenter.KeyFlags, attrs []datacenter.StoredAttribute) (datacenter.StoredNode, error)
-	BeginSame(was datacenter.Node, name, key uint16, flags datacenter.KeyFlags) (datacenter.StoredNode, error)
-	End(was datacenter.Node, n *datacenter.StoredNode, children []datacenter.StoredNode) error
-	Compare(x, y datacenter.StoredNode) int
-	Root(was datacenter.Node, key uint16, flags datacenter.KeyFlags, attrs []datacenter.StoredAttribute, children []datacenter.StoredNode)
+	Node(n datacenter.Node) (form.Node, error)
+	Attributes(n datacenter.Node) ([]form.Attribute, error)
+	Attribute(name uint16, a datacenter.Attribute) (form.Attribute, error)
+	Value(name uint16, v datacenter.Value) (form.Attribute, error)
+	Begin(was datacenter.Node, name, key uint16, flags datacenter.KeyFlags, attrs []form.Attribute) (form.Node, error)
+	BeginSame(was datacenter.Node, name, key uint16, flags datacenter.KeyFlags) (form.Node, error)
+	End(was datacenter.Node, n *form.Node, children []form.Node) error
+	Compare(x, y form.Node) int
+	Root(was datacenter.Node, key uint16, flags datacenter.KeyFlags, attrs []form.Attribute, children []form.Node)
 }
 
 // storedRuns are the runs of a draft node, in the order of its attributes and that of the file.
 type storedRuns struct {
-	attrs []datacenter.StoredAttribute // nil if they stay
-	kids  []datacenter.StoredNode
+	attrs []form.Attribute // nil if they stay
+	kids  []form.Node
 	// addrs are the addresses of attrs in the new file. CompareSpliced fills them in.
 	addrs []datacenter.Address
 }
@@ -160,14 +163,14 @@ type draftWriter struct {
 	s   *Snapshot
 	r   nodeWriter
 	// splicer is r, or nil if that is a Rewriter.
-	splicer *datacenter.Splicer
+	splicer *splice.Splicer
 	// base is the Snapshot's, or another form of it.
 	base *datacenter.File
 	// stored is not nil if r is a Splicer. Then siblings that the edits don't concern keep their order.
 	stored map[*draftNode]*storedRuns
 	// ahead loads what is read of the sheets before the one with the number loaded, as long as loading
 	// goes on. When the sheet with the number more comes, it has to load more.
-	ahead        *datacenter.Loader
+	ahead        *splice.Loader
 	loading      context.Context
 	loaded, more int
 	orders       map[*draftNode][]int
@@ -199,10 +202,10 @@ func (w *draftWriter) translate(usedNames, usedKeys []bool) {
 }
 
 // node stores the runs of a draft node and its subtree.
-func (w *draftWriter) node(n *draftNode) (datacenter.StoredNode, error) {
+func (w *draftWriter) node(n *draftNode) (form.Node, error) {
 	x := w.s.at(n)
 	if err := w.ctx.Err(); err != nil {
-		return datacenter.StoredNode{}, err
+		return form.Node{}, err
 	}
 	// Attributes come first, as in the Rewriter: the written bytes must not depend on which
 	// nodes are draft nodes.
@@ -219,7 +222,7 @@ func (w *draftWriter) node(n *draftNode) (datacenter.StoredNode, error) {
 }
 
 // begin begins a draft node, with its attributes.
-func (w *draftWriter) begin(n *draftNode, x *nodeState) (datacenter.StoredNode, error) {
+func (w *draftWriter) begin(n *draftNode, x *nodeState) (form.Node, error) {
 	if w.stored != nil {
 		w.stored[n] = &storedRuns{}
 	}
@@ -229,16 +232,16 @@ func (w *draftWriter) begin(n *draftNode, x *nodeState) (datacenter.StoredNode, 
 	}
 	attrs, err := w.attributes(n, x)
 	if err != nil {
-		return datacenter.StoredNode{}, err
+		return form.Node{}, err
 	}
 	return w.r.Begin(was, name, key, x.flags, attrs)
 }
 
-func (w *draftWriter) attributes(n *draftNode, x *nodeState) ([]datacenter.StoredAttribute, error) {
+func (w *draftWriter) attributes(n *draftNode, x *nodeState) ([]form.Attribute, error) {
 	if !x.changed {
 		return w.r.Attributes(n.base)
 	}
-	var run []datacenter.StoredAttribute
+	var run []form.Attribute
 	for i := range x.attrs {
 		if x.attrs[i].dead {
 			continue
@@ -256,11 +259,11 @@ func (w *draftWriter) attributes(n *draftNode, x *nodeState) ([]datacenter.Store
 }
 
 // attribute returns the stored form of an attribute.
-func (w *draftWriter) attribute(a *draftAttribute) (datacenter.StoredAttribute, error) {
+func (w *draftWriter) attribute(a *draftAttribute) (form.Attribute, error) {
 	if !a.changed {
 		stored, err := w.base.Attribute(a.addr)
 		if err != nil {
-			return datacenter.StoredAttribute{}, err
+			return form.Attribute{}, err
 		}
 		return w.r.Attribute(w.names[a.name], stored)
 	}
@@ -269,7 +272,7 @@ func (w *draftWriter) attribute(a *draftAttribute) (datacenter.StoredAttribute, 
 
 // children returns the children of n, and stores the order in which the Rewriter will put
 // them. Children that compare equal keep their order.
-func (w *draftWriter) children(n *draftNode, x *nodeState) ([]datacenter.StoredNode, error) {
+func (w *draftWriter) children(n *draftNode, x *nodeState) ([]form.Node, error) {
 	first := len(w.runs)
 	for i := range x.kids {
 		if x.kids[i].dead {
@@ -286,13 +289,13 @@ func (w *draftWriter) children(n *draftNode, x *nodeState) ([]datacenter.StoredN
 	}
 	run := w.runs[first:]
 	sortSiblings(run, func(p, q writtenChild) int {
-		if p.raw.NameIndex() != q.raw.NameIndex() {
-			return int(p.raw.NameIndex()) - int(q.raw.NameIndex())
+		if p.raw.Name != q.raw.Name {
+			return int(p.raw.Name) - int(q.raw.Name)
 		}
 		return cmp.Compare(x.kids[p.place].rank, x.kids[q.place].rank)
 	})
 	w.sort(run, x.kids)
-	nodes, order := make([]datacenter.StoredNode, len(run)), make([]int, len(run))
+	nodes, order := make([]form.Node, len(run)), make([]int, len(run))
 	for i, c := range run {
 		nodes[i], order[i] = c.raw, c.place
 	}
@@ -343,19 +346,19 @@ func (w *draftWriter) add(n *draftNode) {
 
 // writtenChild is a stored child and its place in the draft node.
 type writtenChild struct {
-	raw   datacenter.StoredNode
+	raw   form.Node
 	place int
 	// settled is set if its place among other settled siblings is that in the base.
 	settled bool
 }
 
 // isSettled reports whether nothing was changed on which the place of a child depends.
-func (w *draftWriter) isSettled(k *draftChild, raw datacenter.StoredNode) bool {
+func (w *draftWriter) isSettled(k *draftChild, raw form.Node) bool {
 	if !k.stored || k.node == nil {
 		return k.stored
 	}
 	base := k.node.base
-	return raw.NameIndex() == base.NameIndex() && raw.KeyIndex() == base.KeyIndex() && !w.s.at(k.node).changed
+	return raw.Name == base.NameIndex() && raw.Key == base.KeyIndex() && !w.s.at(k.node).changed
 }
 
 // sortSiblings sorts like the Rewriter. Nearly all runs are in order already, and a
@@ -386,9 +389,9 @@ func (w *draftWriter) loadKeys(run []writtenChild) {
 	if w.stored == nil {
 		return
 	}
-	l := datacenter.NewLoader(w.base)
+	l := splice.NewLoader(w.base)
 	for _, c := range run {
-		if c.raw.KeyIndex() > 0 {
+		if c.raw.Key > 0 {
 			l.StoredAttributes(c.raw)
 		}
 	}
@@ -396,7 +399,7 @@ func (w *draftWriter) loadKeys(run []writtenChild) {
 	l.Wait()
 }
 
-func (w *draftWriter) child(k *draftChild) (datacenter.StoredNode, error) {
+func (w *draftWriter) child(k *draftChild) (form.Node, error) {
 	if k.node != nil {
 		return w.node(k.node)
 	}
@@ -407,7 +410,7 @@ func (w *draftWriter) child(k *draftChild) (datacenter.StoredNode, error) {
 	}
 	stored, err := w.base.Node(k.addr)
 	if err != nil {
-		return datacenter.StoredNode{}, err
+		return form.Node{}, err
 	}
 	return w.r.Node(stored)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/internal/form"
 	"lorefs/datacenter/query"
 	"lorefs/datacenter/sheets"
 	"lorefs/internal/shown"
@@ -591,8 +592,8 @@ func parseKeys(text string) (datacenter.KeyDefinition, error) {
 		keys = append(keys, name)
 		text = strings.TrimSuffix(rest, " ")
 	}
-	if len(keys) > datacenter.MaxKeyNames {
-		return nil, fmt.Errorf("%d keys of a node: want at most %d", len(keys), datacenter.MaxKeyNames)
+	if len(keys) > form.MaxKeyNames {
+		return nil, fmt.Errorf("%d keys of a node: want at most %d", len(keys), form.MaxKeyNames)
 	}
 	return keys, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
+	"lorefs/datacenter/internal/form"
 	"lorefs/datacenter/sheets/internal/vocab"
 )
 
@@ -41,7 +42,7 @@ type encoder struct {
 	names []uint16
 	// attrs are the attributes of the current tag.
 	attrs []datacenter.Attribute
-	words []datacenter.AttributeWord
+	words []form.AttributeWord
 	// out is a buffer for the encoder's user, and scratch for texts that need escapes.
 	out     []byte
 	scratch []byte

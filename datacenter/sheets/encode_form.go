@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/internal/form"
 	"lorefs/datacenter/sheets/internal/vocab"
 )
 
@@ -47,7 +48,7 @@ const (
 )
 
 // slot returns the place for the form of a tag with some attributes.
-func (f tagForms) slot(el *element, words []datacenter.AttributeWord) *tagForm {
+func (f tagForms) slot(el *element, words []form.AttributeWord) *tagForm {
 	const spread = 0x9e3779b1 // 2^32 divided by the golden ratio
 	h := uint32(el.id)*31 + uint32(len(words))
 	for _, w := range words {
@@ -110,7 +111,7 @@ func (p *formPart) append(dst []byte) []byte {
 }
 
 // formText appends a String that [appendUnits] can append, with the quote behind it.
-func (e *encoder) formText(dst []byte, w datacenter.AttributeWord) (out []byte, ok bool) {
+func (e *encoder) formText(dst []byte, w form.AttributeWord) (out []byte, ok bool) {
 	const spread = 0x9e3779b1 // 2^32 divided by the golden ratio
 	s, n := &e.strings[w.Bits()*spread>>(32-stringBits)], len(dst)
 	if s.bits == w.Bits() && s.size > 0 {
@@ -120,7 +121,7 @@ func (e *encoder) formText(dst []byte, w datacenter.AttributeWord) (out []byte, 
 		*(*[maxString]byte)(dst[n : n+maxString]) = s.text
 		return dst[:n+int(s.size)], true
 	}
-	if dst, ok = appendUnits(dst, e.file.UnitsFrom(w)); !ok {
+	if dst, ok = appendUnits(dst, e.file.Form().UnitsFrom(w)); !ok {
 		return dst, false
 	}
 	dst = append(dst, '"')

@@ -107,7 +107,7 @@ func New(f *datacenter.File, d *edit.Draft, opts Options) (*Source, error) {
 	s.store.init(s)
 	s.encoders.init(func(remembered int) *encoder {
 		return &encoder{
-			voc: voc, draft: d, file: f.Private(f.AllBlocks(remembered)), forms: make(tagForms, 1<<formBits), strings: make([]formString, 1<<stringBits),
+			voc: voc, draft: d, file: f.Private(f.Form().AllBlocks(remembered)), forms: make(tagForms, 1<<formBits), strings: make([]formString, 1<<stringBits),
 		}
 	})
 	return s, s.list()

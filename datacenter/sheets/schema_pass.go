@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/internal/form"
 	"lorefs/datacenter/sheets/internal/vocab"
 	"lorefs/datacenter/sheets/xsd"
 )
@@ -123,7 +124,7 @@ type schemaPass struct {
 	kids  []datacenter.Node
 	names []vocab.NameID
 	short []uint16
-	words []datacenter.AttributeWord
+	words []form.AttributeWord
 	// shapes has shapesEach shapes for each element.
 	shapes []tagShape
 }

@@ -156,7 +156,7 @@ func appendSaved(b []byte, name vocab.NameID, data []byte) []byte {
 }
 
 // Carry saves for the file to what is saved for the file from, but for the sheets with the names in
-// touched. to must be what a [datacenter.Splicer] made of from, so that all addresses and indexes
+// touched. to must be what a [splice.Splicer] made of from, so that all addresses and indexes
 // are those of from.
 func Carry(store datacenter.IndexStore, from, to *datacenter.File, strategy Strategy, touched []string) error {
 	data, err := keptOf(from, strategy).Load(store)
@@ -170,7 +170,7 @@ func Carry(store datacenter.IndexStore, from, to *datacenter.File, strategy Stra
 	if err != nil {
 		return err
 	}
-	for i, index := range to.NameIndexes(touched) {
+	for i, index := range to.Form().NameIndexes(touched) {
 		if i > 0 { // the first is of no name
 			delete(kept, vocab.NameID(index))
 		}

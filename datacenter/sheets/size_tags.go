@@ -1,6 +1,9 @@
 package sheets
 
-import "lorefs/datacenter"
+import (
+	"lorefs/datacenter"
+	"lorefs/datacenter/internal/form"
+)
 
 // tagSizes caches the sizes of start tags. Many nodes of one path share their attributes,
 // and so their tag, and the schema learns nothing from the second one. Tags with a text are
@@ -54,7 +57,7 @@ type tagKinds struct {
 	kinds []uint32
 }
 
-func (t *tagKinds) set(el *element, words []datacenter.AttributeWord) {
+func (t *tagKinds) set(el *element, words []form.AttributeWord) {
 	t.el, t.kinds = el, t.kinds[:0]
 	for _, w := range words {
 		t.kinds = append(t.kinds, w.Kind())
@@ -62,7 +65,7 @@ func (t *tagKinds) set(el *element, words []datacenter.AttributeWord) {
 }
 
 // matches reports whether a tag of an element has attributes of these kinds.
-func (t *tagKinds) matches(el *element, words []datacenter.AttributeWord) bool {
+func (t *tagKinds) matches(el *element, words []form.AttributeWord) bool {
 	if t.el != el || len(t.kinds) != len(words) {
 		return false
 	}

@@ -14,6 +14,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
+	"lorefs/datacenter/verify"
 	"lorefs/nodes"
 	"lorefs/nodes/dctree"
 	"lorefs/nodes/nodetest"
@@ -222,7 +223,7 @@ func (e *edited) save(t fatal) []byte {
 	must(t, err)
 	must(t, w.Compare(ctx, g))
 	must(t, e.draft.Rebase(ctx, w, g, func([][]byte) error { return nil }))
-	for f, err := range datacenter.Verify(context.Background(), bytes.NewReader(out.Bytes()), int64(out.Len()), datacenter.Options{}) {
+	for f, err := range verify.File(context.Background(), bytes.NewReader(out.Bytes()), int64(out.Len()), datacenter.Options{}) {
 		t.Errorf("Verify: %v, %v", f, err)
 	}
 	return out.Bytes()

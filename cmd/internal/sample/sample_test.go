@@ -14,6 +14,7 @@ import (
 	"lorefs/casc/keys"
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
+	"lorefs/datacenter/verify"
 )
 
 func mustDataCenter(t *testing.T, layout datacenter.Layout) []byte {
@@ -31,7 +32,7 @@ func TestDataCenter(t *testing.T) {
 		if !bytes.Equal(data, mustDataCenter(t, layout)) {
 			t.Errorf("%v: not the same bytes twice", layout)
 		}
-		for f, err := range datacenter.Verify(t.Context(), bytes.NewReader(data), int64(len(data)), datacenter.Options{}) {
+		for f, err := range verify.File(t.Context(), bytes.NewReader(data), int64(len(data)), datacenter.Options{}) {
 			t.Errorf("%v: %v, %v", layout, f, err)
 		}
 		c := dctest.Open(t, data).Counts()

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/internal/form"
+	"lorefs/datacenter/internal/write"
 	"lorefs/datacenter/sheets/internal/infer"
 )
 
@@ -25,7 +27,7 @@ type ahead struct {
 const mostAhead = 64
 
 // storeAhead begins to store.
-func (s *survey) storeAhead(ctx context.Context, b *datacenter.Builder) *ahead {
+func (s *survey) storeAhead(ctx context.Context, b *write.Store) *ahead {
 	ctx, stop := context.WithCancel(ctx)
 	t := &ahead{stored: make(chan error, mostAhead), stop: stop}
 	go func() {
@@ -34,7 +36,7 @@ func (s *survey) storeAhead(ctx context.Context, b *datacenter.Builder) *ahead {
 		certain := !s.guesses()
 		batch, textBatch := b.NewAttributeBatch(), b.NewTextBatch()
 		for _, read := range s.readers {
-			of[read] = &storer{standIns: read, b: b, batch: batch, textBatch: textBatch, stored: make([]datacenter.StoredText, len(read.textAt))}
+			of[read] = &storer{standIns: read, b: b, batch: batch, textBatch: textBatch, stored: make([]write.StoredText, len(read.textAt))}
 		}
 		for i := range s.found {
 			f := &s.found[i]
@@ -79,16 +81,16 @@ func (s *survey) guesses() bool {
 // storer stores texts and attributes of stand-ins.
 type storer struct {
 	*standIns
-	b         *datacenter.Builder
-	batch     *datacenter.AttributeBatch
-	textBatch *datacenter.TextBatch
+	b         *write.Store
+	batch     *write.AttributeBatch
+	textBatch *write.TextBatch
 	// stored says where texts are stored.
-	stored []datacenter.StoredText
+	stored []write.StoredText
 	// textsEnd and tagsEnd are how many texts and tags are stored.
 	textsEnd, tagsEnd int
 	// buf, run and values are buffers.
 	buf    []byte
-	run    []datacenter.StoredAttribute
+	run    []form.Attribute
 	values []layoutValue
 	// remembered is how many values its layouts have.
 	remembered int
@@ -118,7 +120,7 @@ func (s *storer) storeTexts(end int) error {
 	for _, at := range s.textAt[s.textsEnd:end] {
 		s.textBatch.Add(s.texts.At(at))
 	}
-	err := s.textBatch.Store(func(i int, text datacenter.StoredText) { s.stored[s.textsEnd+i] = text })
+	err := s.textBatch.Store(func(i int, text write.StoredText) { s.stored[s.textsEnd+i] = text })
 	s.textsEnd = end
 	s.texts.Forget(s.textAt[end-1])
 	return err
@@ -150,7 +152,7 @@ type layoutValue struct {
 	typ     datacenter.Type
 	spelled bool
 	wrong   bool // it was no value of this type when it was read
-	stored  datacenter.StoredAttribute
+	stored  form.Attribute
 }
 
 // attributes makes a run of attributes of the bits of their values.
@@ -163,11 +165,11 @@ func (s *storer) attributes(l *layout, bits []byte) (err error) {
 		n := binary.LittleEndian.Uint32(bits[v.from:])
 		switch {
 		case v.typ == datacenter.String:
-			var t datacenter.StoredText
+			var t write.StoredText
 			if t, err = s.text(n); err != nil {
 				return err
 			}
-			a.SetText(t)
+			t.Set(&a)
 			s.run = append(s.run, a)
 			continue
 		case v.wrong:
@@ -177,7 +179,7 @@ func (s *storer) attributes(l *layout, bits []byte) (err error) {
 				return errWrongValue
 			}
 		}
-		a.SetNumber(n)
+		a.Bits = n
 		s.run = append(s.run, a)
 	}
 	return nil
@@ -204,7 +206,7 @@ func (s *storer) valuesOf(l *layout) []layoutValue {
 				v.typ = of.typ
 			}
 		}
-		v.stored = datacenter.NewAttribute(v.name, v.typ)
+		v.stored = form.NewAttribute(v.name, v.typ, 0)
 		values = append(values, v)
 	}
 	slices.SortFunc(values, func(a, b layoutValue) int { return int(a.name) - int(b.name) })
@@ -217,7 +219,7 @@ func (s *storer) valuesOf(l *layout) []layoutValue {
 }
 
 // text stores a text unless it is stored, and returns where.
-func (s *storer) text(number uint32) (t datacenter.StoredText, err error) {
+func (s *storer) text(number uint32) (t write.StoredText, err error) {
 	if t = s.stored[number]; t.Known() {
 		return t, nil
 	}

@@ -10,13 +10,15 @@ import (
 	"slices"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/internal/form"
+	"lorefs/datacenter/internal/write"
 	"lorefs/datacenter/sheets/internal/infer"
 	"lorefs/datacenter/sheets/internal/xmlsheet"
 )
 
 // build passes all sheets to b, in order: their texts, then their attributes, and then, on another core, their
 // nodes. Each stand-in is passed where it came first.
-func build(ctx context.Context, src *Folder, s *survey, b *datacenter.Builder, bar *progress) error {
+func build(ctx context.Context, src *Folder, s *survey, b *write.Store, bar *progress) error {
 	s.prepare(b)
 	ahead := s.storeAhead(ctx, b)
 	defer ahead.end()
@@ -41,7 +43,7 @@ func build(ctx context.Context, src *Folder, s *survey, b *datacenter.Builder, b
 }
 
 // prepare asks b once for what it is told for each node.
-func (s *survey) prepare(b *datacenter.Builder) {
+func (s *survey) prepare(b *write.Store) {
 	for _, k := range s.kinds {
 		for i := range k.attrs {
 			k.attrs[i].index = b.NameIndex(k.attrs[i].name)
@@ -85,13 +87,13 @@ func (l *layout) keyed() datacenter.KeyDefinition {
 
 // layer passes nodes to the Builder.
 type layer struct {
-	b *datacenter.Builder
+	b *write.Store
 	// all are the key definitions that are not met yet, and met are the others.
 	all []definition
 	met definitions
 	// ends says up to where the runs of stand-ins are stored.
 	ends map[*standIns]uint32
-	run  []datacenter.StoredNode // a buffer
+	run  []form.Node // a buffer
 }
 
 // sheet passes a sheet, and all runs that came first there, the innermost first.
@@ -126,7 +128,7 @@ func (l *layer) children(s *standIns, run uint32) error {
 }
 
 // node returns a node whose attributes and children are stored.
-func (l *layer) node(s *standIns, r record) datacenter.StoredNode {
+func (l *layer) node(s *standIns, r record) form.Node {
 	tag := s.tags.At(r.tag)
 	of := s.layouts[binary.LittleEndian.Uint32(tag)&^usedFlag]
 	if !of.known {

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/internal/write"
 	"lorefs/datacenter/sheets/xsd"
 )
 
@@ -99,7 +100,7 @@ func Pack(ctx context.Context, fsys iofs.FS, w io.Writer, opts Options) (Report,
 	return report, nil
 }
 
-// Open makes a data center as Pack does, and returns it without writing it: see [datacenter.Builder.Open].
+// Open makes a data center as Pack does, and returns it without writing it: see [datacenter.Store.Open].
 func Open(ctx context.Context, fsys iofs.FS, opts Options) (*datacenter.File, Report, error) {
 	report, b, err := lay(ctx, fsys, &opts, true)
 	if err != nil {
@@ -109,11 +110,11 @@ func Open(ctx context.Context, fsys iofs.FS, opts Options) (*datacenter.File, Re
 	if err != nil {
 		return nil, report, fmt.Errorf("sheets: %w", err)
 	}
-	return f, report, nil
+	return datacenter.Of(f), report, nil
 }
 
 // lay lays out a data center. hold is set if it will only be opened.
-func lay(ctx context.Context, fsys iofs.FS, opts *Options, hold bool) (Report, *datacenter.Builder, error) {
+func lay(ctx context.Context, fsys iofs.FS, opts *Options, hold bool) (Report, *write.Store, error) {
 	report := Report{}
 	src := opts.Looked
 	if src == nil {
@@ -141,7 +142,7 @@ func lay(ctx context.Context, fsys iofs.FS, opts *Options, hold bool) (Report, *
 	if opts.Write.Header == (datacenter.Header{}) {
 		opts.Write.Header = datacenter.Header{Timestamp: -1, Revision: novadropRevision}
 	}
-	b, err := datacenter.NewBuilder(survey.names(), opts.Write)
+	b, err := write.NewStore(survey.names(), opts.Write)
 	if err != nil {
 		return report, nil, fmt.Errorf("sheets: %w", err)
 	}

@@ -17,6 +17,7 @@ import (
 	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/sheets"
 	"lorefs/datacenter/sheets/pack"
+	"lorefs/datacenter/verify"
 	"lorefs/internal/testneeds"
 )
 
@@ -67,7 +68,7 @@ func mustPack(t testing.TB, fsys iofs.FS, opts pack.Options) (*datacenter.File, 
 		t.Fatalf("Pack: %v", err)
 	}
 	r := bytes.NewReader(out.Bytes())
-	for finding, err := range datacenter.VerifyStrict(t.Context(), r, r.Size(), datacenter.Options{}) {
+	for finding, err := range verify.Strict(t.Context(), r, r.Size(), datacenter.Options{}) {
 		t.Fatalf("what was packed: %v %v", finding, err)
 	}
 	return dctest.Open(t, out.Bytes()), report

@@ -15,6 +15,7 @@ import (
 	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/diff"
 	"lorefs/datacenter/sheets/pack"
+	"lorefs/datacenter/verify"
 	"lorefs/internal/testneeds"
 )
 
@@ -115,7 +116,7 @@ func TestPackOfWhatRepeats(t *testing.T) {
 		if g.Counts() != f.Counts() && seed == 0 {
 			t.Errorf("%+v, want %+v", g.Counts(), f.Counts())
 		}
-		for f, err := range datacenter.VerifyStrict(t.Context(), bytes.NewReader(got), int64(len(got)), datacenter.Options{}) {
+		for f, err := range verify.Strict(t.Context(), bytes.NewReader(got), int64(len(got)), datacenter.Options{}) {
 			t.Fatalf("%v %v", f, err)
 		}
 		validatesAlike(t, fsys, apart)

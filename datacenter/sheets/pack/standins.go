@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/internal/form"
 	"lorefs/datacenter/sheets/internal/intern"
 	"lorefs/datacenter/sheets/internal/xmlsheet"
 )
@@ -50,7 +51,7 @@ type layout struct {
 	// values are the attributes in the order in which they are stored, unless that is not remembered. node
 	// is such a node. Each is made by another goroutine when it is first needed.
 	values []layoutValue
-	node   datacenter.StoredNode
+	node   form.Node
 	known  bool // node is made
 }
 

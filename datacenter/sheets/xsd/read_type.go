@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/internal/form"
 	"lorefs/datacenter/internal/spell"
 	"lorefs/internal/shown"
 )
@@ -72,8 +73,8 @@ func (r *schemaReader) keys(t *readType) error {
 		}
 		t.Keys = append(t.Keys, name)
 	}
-	if len(t.Keys) > datacenter.MaxKeyNames {
-		return r.x.Errorf(at, "%d keys: there can be %d", len(t.Keys), datacenter.MaxKeyNames)
+	if len(t.Keys) > form.MaxKeyNames {
+		return r.x.Errorf(at, "%d keys: there can be %d", len(t.Keys), form.MaxKeyNames)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets"
+	"lorefs/datacenter/verify"
 	"lorefs/internal/jsonout"
 	"lorefs/internal/origin"
 	"lorefs/internal/source"
@@ -262,11 +263,11 @@ func verifyDataCenter(ctx context.Context, path string, o kinds.Opening, v kinds
 		}
 		d := &DataCenter{file: file}
 		defer d.Close()
-		verify := datacenter.Verify
+		check := verify.File
 		if v.Strict {
-			verify = datacenter.VerifyStrict
+			check = verify.Strict
 		}
-		for f, err := range verify(ctx, d.reader(), file.Size(), d.options(o)) {
+		for f, err := range check(ctx, d.reader(), file.Size(), d.options(o)) {
 			if err != nil {
 				yield(kinds.Finding{}, kinds.At(path, err))
 				return

@@ -18,6 +18,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
+	"lorefs/datacenter/verify"
 	"lorefs/internal/source"
 )
 
@@ -177,7 +178,7 @@ func read(ctx context.Context, path string) (model, error) {
 	if err != nil {
 		return nil, err
 	}
-	for finding, err := range datacenter.Verify(ctx, f, info.Size(), datacenter.Options{}) {
+	for finding, err := range verify.File(ctx, f, info.Size(), datacenter.Options{}) {
 		if err != nil {
 			return nil, err
 		}

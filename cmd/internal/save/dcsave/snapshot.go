@@ -14,6 +14,7 @@ import (
 	"lorefs/cmd/internal/save"
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
+	"lorefs/datacenter/splice"
 	"lorefs/internal/source"
 )
 
@@ -35,7 +36,7 @@ type snapshot struct {
 	// maySplice is set until something speaks against splicing. spliced is what came of it, or nil
 	// if the file was packed.
 	maySplice bool
-	spliced   *datacenter.Spliced
+	spliced   *splice.Spliced
 	// spared is called at the end of a save that needs memory for a whole file; it is nil in others.
 	spared func()
 	// written describes the file that was written last. to is the file that was read back and checked; after a
@@ -65,7 +66,7 @@ func (w *snapshot) Size() int64 { return w.s.src.Size() }
 func (w *snapshot) Write(ctx context.Context, to io.Writer) error {
 	if w.spliced = nil; w.maySplice {
 		err := w.splice(ctx, to)
-		if !errors.Is(err, datacenter.ErrWhole) {
+		if !errors.Is(err, splice.ErrWhole) {
 			return err
 		}
 		w.s.opts.Logger.Debug("the file is packed as a whole", "why", err)
@@ -86,7 +87,7 @@ func (w *snapshot) splice(ctx context.Context, to io.Writer) (err error) {
 		return nil
 	case out.err != nil, ctx.Err() != nil:
 		return err
-	case errors.Is(err, datacenter.ErrWhole) && out.n == 0:
+	case errors.Is(err, splice.ErrWhole) && out.n == 0:
 		return err
 	}
 	return w.anotherWay(err)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/internal/form"
 	"lorefs/datacenter/internal/spell"
 	"lorefs/datacenter/sheets/internal/xmltext"
 	"lorefs/internal/shown"
@@ -124,8 +125,8 @@ func (p *Parser) keys(a *xmltext.Attr) error {
 		}
 		p.node.Keys = append(p.node.Keys, string(name))
 	}
-	if len(p.node.Keys) > datacenter.MaxKeyNames {
-		return p.x.TooLarge(a.From, "%d keys of a node, which can have %d", len(p.node.Keys), datacenter.MaxKeyNames)
+	if len(p.node.Keys) > form.MaxKeyNames {
+		return p.x.TooLarge(a.From, "%d keys of a node, which can have %d", len(p.node.Keys), form.MaxKeyNames)
 	}
 	return nil
 }
