@@ -16,6 +16,7 @@ const (
 	Bool                   // DATA_CENTER_TYPE_CODE_INT with the lowest bit of extended_code set
 )
 
+// TypeNames has the name of each type as users see it.
 var TypeNames = [...]string{Int: "int", Float: "float", String: "string", Bool: "bool"}
 
 func (t Type) String() string {

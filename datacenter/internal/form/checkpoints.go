@@ -16,6 +16,7 @@ const (
 	// MaxBlockSize bounds the blocks of a spliced file.
 	MaxBlockSize = 4 * defaultBlockSize
 
+	// WindowSize is how far back a block may refer to what was inflated before it.
 	WindowSize = inflate.WindowSize
 
 	// maxDeflateBlocks is the number of deflate blocks that are remembered: real files have

@@ -70,7 +70,8 @@ const (
 	// size is refused before anything is inflated, since the memory and time for inflating grow with it.
 	// Deflate reaches 1032:1 and data centers 6:1. Only tiny ones, with segments padded to
 	// 65,535 elements, reach much more.
-	MaxFree  = 32 << 20
+	MaxFree = 32 << 20
+	// MaxRatio is how often the file's size may be stated in addition.
 	MaxRatio = 24
 )
 
