@@ -121,7 +121,7 @@ var commandsOfSources = []reached{
 	{args: []string{"query", "SOURCE", "/*"}, kinds: []string{"datacenter"}, without: []string{"kind", "world"}},
 	{args: []string{"schema", "SOURCE", "OUT"}, kinds: []string{"datacenter"}, without: []string{"kind", "world"}},
 	{args: []string{"repack", "SOURCE", "OUT"}, kinds: []string{"datacenter"}, without: []string{"kind", "world"}},
-	{args: []string{"apply", "SOURCE", "PATCH"}, kinds: []string{"datacenter", "world"}},
+	{args: []string{"apply", "SOURCE", "SHEETS"}, kinds: []string{"datacenter", "world"}},
 	{args: []string{"set", "SOURCE", "/*/@id", "5"}, kinds: []string{"datacenter"}, without: []string{"kind", "world"}},
 	{args: []string{"unset", "SOURCE", "/*/@id"}, kinds: []string{"datacenter"}, without: []string{"kind", "world"}},
 	{args: []string{"add", "SOURCE", "/*", "<A/>"}, kinds: []string{"datacenter"}, without: []string{"kind", "world"}},
