@@ -211,14 +211,11 @@ func (f *applying) checkRejects(c *cobra.Command, path string) error {
 func (f *applying) onCopy(c *cobra.Command, path string, patches []*patch.Patch) error {
 	ctx := c.Context()
 	if f.out != "" {
-		if sameFile(path, f.out) {
-			return cli.UsageErrorf("--out %s is the source: leave --out away to replace it", f.out)
-		}
-		claimed, err := output.Claim(f.out, cli.TellKept(c))
+		claimed, err := claimOut(c, path, f.out)
 		if err != nil {
 			return err
 		}
-		defer claimed.Close() // nothing was written to it
+		defer claimed.Close()
 	}
 	s, err := reach.OpenShown(ctx, path, &f.source, f.log)
 	if err != nil {
@@ -240,7 +237,7 @@ func (f *applying) onCopy(c *cobra.Command, path string, patches []*patch.Patch)
 		return err
 	}
 	if f.out != "" {
-		if err := f.writeOut(ctx, s, d, draft); err != nil {
+		if err := writeOut(ctx, s, draft, f.out, &f.write); err != nil {
 			return err
 		}
 	}

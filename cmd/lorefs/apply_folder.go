@@ -11,15 +11,11 @@ import (
 
 	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/kinds"
-	"lorefs/cmd/internal/kinds/dckind"
 	"lorefs/cmd/internal/mounted"
-	"lorefs/cmd/internal/output"
 	"lorefs/cmd/internal/parts"
 	"lorefs/cmd/internal/reach"
 	"lorefs/cmd/internal/save"
 	"lorefs/cmd/internal/treeput"
-	"lorefs/datacenter"
-	"lorefs/datacenter/edit"
 	"lorefs/internal/jsonout"
 	"lorefs/internal/shown"
 )
@@ -91,14 +87,11 @@ func (f *applying) put(ctx context.Context, s *kinds.Source, dir string) (*treep
 // folderOnto writes a new data center: the source with what a folder has.
 func (f *applying) folderOnto(c *cobra.Command, path, dir string) error {
 	ctx := c.Context()
-	if sameFile(path, f.out) {
-		return cli.UsageErrorf("--out %s is the source: leave --out away to replace it", f.out)
-	}
-	claimed, err := output.Claim(f.out, cli.TellKept(c))
+	claimed, err := claimOut(c, path, f.out)
 	if err != nil {
 		return err
 	}
-	defer claimed.Close() // nothing was written to it
+	defer claimed.Close()
 	s, err := reach.OpenShown(ctx, path, &f.source, f.log)
 	if err != nil {
 		return err
@@ -116,24 +109,13 @@ func (f *applying) folderOnto(c *cobra.Command, path, dir string) error {
 	if err = cmp.Or(err, d.Check()); err != nil {
 		return err
 	}
-	if err := f.writeOut(ctx, s, d, draft); err != nil {
+	if err := writeOut(ctx, s, draft, f.out, &f.write); err != nil {
 		return err
 	}
 	if err := f.tellFolder(c, r, nil); err != nil || f.asJSON {
 		return err
 	}
 	return cli.SayWritten(c, f.out, false)
-}
-
-// writeOut writes a draft to the file of --out.
-func (f *applying) writeOut(ctx context.Context, s *kinds.Source, d *dckind.DataCenter, draft *edit.Draft) error {
-	opts, err := f.write.WriteOptions(datacenter.LayoutAuto.String(), d.File().Layout())
-	if err != nil {
-		return err
-	}
-	opts.Key = new(d.File().Key())
-	defer s.SpareForSaving()()
-	return writeDraft(ctx, draft, f.out, f.write.Options, opts)
 }
 
 // tellFolder says what was put.

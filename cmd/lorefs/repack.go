@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lorefs/cmd/internal/cli"
+	"lorefs/cmd/internal/kinds"
 	"lorefs/cmd/internal/kinds/dckind"
 	"lorefs/cmd/internal/options"
 	"lorefs/cmd/internal/output"
@@ -105,6 +106,30 @@ func writeDraft(ctx context.Context, draft *edit.Draft, to string, o output.Opti
 		written.Progress = shows.Comparing
 		return written.Compare(ctx, g)
 	})
+}
+
+// claimOut claims the file of --out, which must not be the source. The caller closes what is returned: nothing is
+// written to it.
+func claimOut(c *cobra.Command, source, out string) (io.Closer, error) {
+	if sameFile(source, out) {
+		return nil, cli.UsageErrorf("--out %s is the source: leave --out away to replace it", out)
+	}
+	return output.Claim(out, cli.TellKept(c))
+}
+
+// writeOut writes a draft of a data center to the file of --out, with its layout and key.
+func writeOut(ctx context.Context, s *kinds.Source, draft *edit.Draft, out string, w *options.Writing) error {
+	d, err := reach.DataCenterOf(s)
+	if err != nil {
+		return err
+	}
+	opts, err := w.WriteOptions(datacenter.LayoutAuto.String(), d.File().Layout())
+	if err != nil {
+		return err
+	}
+	opts.Key = new(d.File().Key())
+	defer s.SpareForSaving()()
+	return writeDraft(ctx, draft, out, w.Options, opts)
 }
 
 // sameFile reports whether two paths are one file.

@@ -21,7 +21,6 @@ import (
 	"lorefs/cmd/internal/kinds/dckind"
 	"lorefs/cmd/internal/mounted"
 	"lorefs/cmd/internal/options"
-	"lorefs/cmd/internal/output"
 	"lorefs/cmd/internal/reach"
 	"lorefs/cmd/internal/save"
 	"lorefs/datacenter"
@@ -93,32 +92,23 @@ have the attribute get it.` + howAmended,
 }
 
 func newUnset(log *slog.Logger) *cobra.Command {
-	f := amending{log: log}
-	c := &cobra.Command{
-		Use:   "unset SOURCE|MOUNTPOINT EXPR",
-		Short: "remove attributes",
-		Long:  `unset removes all attributes that EXPR finds, which is one of lorefs query.` + howAmended,
-		Args:  cli.ExactArgs("SOURCE", "EXPR"),
-		RunE: func(c *cobra.Command, args []string) error {
-			if err := f.to(args[1], amend.Unset()); err != nil {
-				return err
-			}
-			return f.run(c, args[0])
-		},
-	}
-	f.add(c)
-	return c
+	return newByExpr(log, "unset", "remove attributes",
+		"unset removes all attributes that EXPR finds, which is one of lorefs query.", amend.Unset)
 }
 
 func newRemove(log *slog.Logger) *cobra.Command {
+	return newByExpr(log, "remove", "remove nodes",
+		"remove removes all nodes that EXPR finds, with all below them. EXPR is one of lorefs query.", amend.Remove)
+}
+
+// newByExpr returns a command that needs nothing but an expression.
+func newByExpr(log *slog.Logger, name, short, long string, do func() amend.Operation) *cobra.Command {
 	f := amending{log: log}
 	c := &cobra.Command{
-		Use:   "remove SOURCE|MOUNTPOINT EXPR",
-		Short: "remove nodes",
-		Long:  `remove removes all nodes that EXPR finds, with all below them. EXPR is one of lorefs query.` + howAmended,
-		Args:  cli.ExactArgs("SOURCE", "EXPR"),
+		Use: name + " SOURCE|MOUNTPOINT EXPR", Short: short, Long: long + howAmended,
+		Args: cli.ExactArgs("SOURCE", "EXPR"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := f.to(args[1], amend.Remove()); err != nil {
+			if err := f.to(args[1], do()); err != nil {
 				return err
 			}
 			return f.run(c, args[0])
@@ -362,14 +352,11 @@ type amended struct {
 func (f *amending) inDraft(c *cobra.Command, path string) error {
 	ctx := c.Context()
 	if f.out != "" {
-		if sameFile(path, f.out) {
-			return cli.UsageErrorf("--out %s is the source: leave --out away to replace it", f.out)
-		}
-		claimed, err := output.Claim(f.out, cli.TellKept(c))
+		claimed, err := claimOut(c, path, f.out)
 		if err != nil {
 			return err
 		}
-		defer claimed.Close() // nothing was written to it
+		defer claimed.Close()
 	}
 	f.source.AsFile = true
 	s, err := reach.OpenToRead(c, path, &f.source, f.log)
@@ -397,20 +384,14 @@ func (f *amending) inDraft(c *cobra.Command, path string) error {
 	case f.patch:
 		return dckind.WriteDraft(ctx, c.OutOrStdout(), draft, path, kinds.EditsPatch)
 	case f.out != "":
-		return f.toFile(c, s, d, draft, n)
+		return f.toFile(c, s, draft, n)
 	}
 	return f.inMount(c, path, draft, n)
 }
 
 // toFile writes a draft as a new file.
-func (f *amending) toFile(c *cobra.Command, s *kinds.Source, d *dckind.DataCenter, draft *edit.Draft, n amend.Counts) error {
-	opts, err := f.write.WriteOptions(datacenter.LayoutAuto.String(), d.File().Layout())
-	if err != nil {
-		return err
-	}
-	opts.Key = new(d.File().Key())
-	defer s.SpareForSaving()()
-	if err := writeDraft(c.Context(), draft, f.out, f.write.Options, opts); err != nil {
+func (f *amending) toFile(c *cobra.Command, s *kinds.Source, draft *edit.Draft, n amend.Counts) error {
+	if err := writeOut(c.Context(), s, draft, f.out, &f.write); err != nil {
 		return err
 	}
 	if err := f.tell(c, n, nil); err != nil || f.asJSON {
