@@ -31,7 +31,8 @@ type labels struct {
 	// is nil if there are none.
 	sorted *siblings.SiblingOrder
 	// again has the labels of removed nodes that were made again since the base, by the labels that
-	// they have now. The Draft's mu guards it.
+	// they got. What is removed once more stays here, since a Snapshot may have it. The Draft's mu
+	// guards it.
 	again map[Number]Number
 }
 
@@ -69,20 +70,30 @@ func (l *labels) number(d *Draft, label Number) (Number, error) {
 	return n, err
 }
 
-// find is number for a node that the base may have.
+// find is number for a node that the base may have. If it is a removed node made again, the base
+// has it by the label that it had before.
 func (l *labels) find(d *Draft, label Number) (n Number, ok bool, err error) {
+	n, ok, err = l.own(d, label)
+	if ok || err != nil {
+		return n, ok, err
+	}
+	d.mu.RLock()
+	was, again := l.again[label]
+	d.mu.RUnlock()
+	if !again {
+		return 0, false, nil
+	}
+	return l.find(d, was)
+}
+
+// own is find for a node that the base has by this label.
+func (l *labels) own(d *Draft, label Number) (n Number, ok bool, err error) {
 	if len(l.runs) == 0 && label <= datacenter.MaxEntries {
 		return label, int64(label) < entriesOf(d.first), nil
 	}
 	i := sort.Search(len(l.runs), func(i int) bool { return l.runs[i].label > label }) - 1
 	if i < 0 || label-l.runs[i].label >= l.runs[i].count {
-		d.mu.RLock()
-		was, again := l.again[label]
-		d.mu.RUnlock()
-		if !again {
-			return 0, false, nil
-		}
-		return l.find(d, was)
+		return 0, false, nil
 	}
 	run := &l.runs[i]
 	if l.sorted == nil || run.label == label {

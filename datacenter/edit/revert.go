@@ -252,7 +252,7 @@ func (r *reverter) target(t Target) error {
 // untouched adds a node that is no draft node: one that was removed, or one that is as in
 // the base.
 func (r *reverter) untouched(n Number) error {
-	number, ok, err := r.d.labels.find(r.d, n)
+	number, ok, err := r.d.labels.own(r.d, n) // a node that was made again is gone when it is removed again
 	if err != nil {
 		return err
 	}

@@ -1,14 +1,17 @@
 package edit_test
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"maps"
 	"slices"
+	"testing"
 
 	"pgregory.net/rapid"
 
 	"lorefs/datacenter"
+	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
 )
 
@@ -214,13 +217,89 @@ func (s *session) revertAll() {
 			s.t.Fatalf("node %d is %+v, want %+v", number, n, was)
 		}
 	}
-	names := nameOrder(s.files[len(s.files)-1])
+	last := s.files[len(s.files)-1]
+	names := nameOrder(last)
 	now, base := s.m.clone(), s.m.base.clone()
 	now.root.sort(names)
 	base.root.sort(names)
 	if got, want := now.String(), base.String(); got != want {
 		s.t.Fatalf("everything was taken back:\n%.2000swant\n%.2000s", got, want)
 	}
-	checkWritten(s.t, s.d, now)
+	checkWritten(s.t, s.d, now, last.Layout())
 	s.checkReplay(nil, datacenter.LayoutAuto)
+}
+
+// TestRevertByTheNumberOfWhatCameBack makes a removed node again, and removes it again. It is what the
+// base has, by the number there, and the number that it got in between stands for nothing.
+func TestRevertByTheNumberOfWhatCameBack(t *testing.T) {
+	d := draftOf(t, keyedDoc(), dctest.Options{})
+	if err := d.Open(1); err != nil {
+		t.Fatal(err)
+	}
+	item, made := childrenOf(t, d, 1)[0], d.NewNumber()
+	done(t, d, edit.Edit{Op: edit.RemoveNode, Node: item.Number})
+	done(t, d, edit.Edit{Op: edit.AddNode, Node: made, Parent: 1, Name: item.Name, Ordinal: item.Ordinal, Again: true})
+	done(t, d, edit.Edit{Op: edit.RemoveNode, Node: made})
+	if taken, err := d.Revert(t.Context(), nil, []edit.Target{{Node: made}}); !errors.Is(err, edit.ErrGone) || taken != 0 {
+		t.Errorf("by the number in between: %d changes less, %v", taken, err)
+	}
+	if taken, err := d.Revert(t.Context(), nil, []edit.Target{{Node: item.Number}}); err != nil || taken != 1 {
+		t.Errorf("by the number in the base: %d changes less, %v", taken, err)
+	}
+}
+
+// TestRenamedAttributeInAReplay gives an attribute the name of a removed one. A replay writes the same
+// bytes, though nobody remembers there that it was a rename.
+func TestRenamedAttributeInAReplay(t *testing.T) {
+	attrs := []dctest.Attr{{Name: "id", Value: "one"}, {Name: "n", Value: "two"}, {Name: "rank", Value: "three"}}
+	sheet := &dctest.Node{Name: "Sheet", Children: []*dctest.Node{{Name: "Item", Attrs: attrs}}}
+	data := dctest.Build(dctest.Doc{Root: dctest.Root(sheet)}, dctest.Options{})
+	var records [][]byte
+	d, err := edit.NewDraft(dctest.Open(t, data), func(r []byte) error {
+		records = append(records, bytes.Clone(r))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Open(1); err != nil {
+		t.Fatal(err)
+	}
+	item := childrenOf(t, d, 1)[0].Number
+	if err := d.Open(item); err != nil {
+		t.Fatal(err)
+	}
+	n, _ := d.Attribute(item, "n")
+	set := func(name, value string, number edit.Number) edit.Edit {
+		v, err := datacenter.StringValue(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return edit.Edit{Op: edit.SetAttribute, Node: item, Name: name, Value: v, Attr: number}
+	}
+	done(t, d, edit.Edit{Op: edit.RemoveAttribute, Node: item, Name: "id"})
+	done(t, d, set("id", "a new one", n.Number), edit.Edit{Op: edit.RemoveAttribute, Node: item, Name: "n"})
+	done(t, d, set("rank", "another new one", 0))
+	again, err := edit.NewDraft(dctest.Open(t, data), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range records {
+		if err := again.Replay(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(justWrite(t, d), justWrite(t, again)) {
+		t.Error("a replay writes other bytes")
+	}
+}
+
+// childrenOf lists the child nodes of an opened node.
+func childrenOf(t *testing.T, d *edit.Draft, n edit.Number) []edit.Entry {
+	t.Helper()
+	all, ok := d.List(n, 0, 1<<30, nil)
+	if !ok {
+		t.Fatalf("nothing to list of %d", n)
+	}
+	return slices.DeleteFunc(all, func(e edit.Entry) bool { return e.Attribute })
 }

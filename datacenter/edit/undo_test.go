@@ -110,7 +110,7 @@ func TestDraftUndoes(t *testing.T) {
 				}
 			}
 			listAll(t, d)
-			checkWritten(t, d, m)
+			checkWritten(t, d, m, datacenter.LayoutAuto)
 		}
 	}
 }
@@ -138,7 +138,7 @@ func undoBatch(t *testing.T, d *edit.Draft, m *model, edits []edit.Edit) {
 		}
 	}
 	listAll(t, d)
-	checkWritten(t, d, m)
+	checkWritten(t, d, m, datacenter.LayoutAuto)
 }
 
 // TestDraftUndoesMovedAttributes checks that an edited attribute keeps its number and value
@@ -178,10 +178,10 @@ func TestDraftUndoesMovedAttributes(t *testing.T) {
 	}
 }
 
-// checkWritten compares what a Draft writes with the model.
-func checkWritten(t testing.TB, d *edit.Draft, m *model) {
+// checkWritten compares what a Draft of a file with a layout writes with the model.
+func checkWritten(t testing.TB, d *edit.Draft, m *model, layout datacenter.Layout) {
 	t.Helper()
-	g, _ := writeDraft(t, d, datacenter.LayoutAuto)
+	g, _ := writeDraft(t, d, layout)
 	want := m.clone()
 	want.root.sort(nameOrder(g))
 	if got := newModel(t, g).String(); got != want.String() {

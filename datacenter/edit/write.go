@@ -241,21 +241,38 @@ func (w *draftWriter) attributes(n *draftNode, x *nodeState) ([]form.Attribute, 
 	if !x.changed {
 		return w.r.Attributes(n.base)
 	}
-	var run []form.Attribute
+	var live []int
 	for i := range x.attrs {
-		if x.attrs[i].dead {
-			continue
+		if !x.attrs[i].dead {
+			live = append(live, i)
 		}
-		raw, err := w.attribute(&x.attrs[i])
+	}
+	run := make([]form.Attribute, len(live))
+	for _, i := range w.byName(x, live) {
+		raw, err := w.attribute(&x.attrs[live[i]])
 		if err != nil {
 			return nil, err
 		}
-		run = append(run, raw)
+		run[i] = raw
 	}
 	if w.stored != nil {
 		w.stored[n].attrs = run
 	}
 	return run, nil
+}
+
+// byName returns the places in live in the order of the written names. New values get their places
+// in the file as they come, and a replay may have the attributes in another order: nobody remembers
+// there which was renamed.
+func (w *draftWriter) byName(x *nodeState, live []int) []int {
+	order := make([]int, len(live))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		return cmp.Compare(w.names[x.attrs[live[i]].name], w.names[x.attrs[live[j]].name])
+	})
+	return order
 }
 
 // attribute returns the stored form of an attribute.
