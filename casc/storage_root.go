@@ -26,7 +26,7 @@ func (s *Storage) Walk(ctx context.Context) iter.Seq2[root.File, error] {
 		}
 		defer func() {
 			if ctx.Err() == nil { // else parts are missing that are not damaged
-				s.noteProblems(top)
+				s.addProblems(top)
 			}
 		}()
 		locale := s.opts.Locale | s.opts.Locale.Fallback()
@@ -82,8 +82,8 @@ func (s *Storage) loadRoot(ctx context.Context) (root.Root, error) {
 	return top, nil
 }
 
-// noteProblems takes over the faults of the root.
-func (s *Storage) noteProblems(top root.Root) {
+// addProblems takes over the faults of the root.
+func (s *Storage) addProblems(top root.Root) {
 	p, ok := top.(root.Problems)
 	if !ok {
 		return

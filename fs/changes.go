@@ -108,7 +108,7 @@ func (m *mount) now() uint64 {
 	return m.watched.changes.now()
 }
 
-func (m *mount) holds(since uint64) bool {
+func (m *mount) unchanged(since uint64) bool {
 	return m.watched == nil || m.watched.changes.unchanged(since)
 }
 

@@ -71,14 +71,14 @@ func (f *front) Lookup(cancel <-chan struct{}, header *fuse.InHeader, name strin
 	f.begin(&f.m.counters.lookups)
 	since := f.m.now()
 	st := f.lookup(cancel, header, name, out)
-	for !f.m.holds(since) && st.Ok() && f.isGone(out.NodeId) {
+	for !f.m.unchanged(since) && st.Ok() && f.isGone(out.NodeId) {
 		// It was removed before the kernel knew it, and can't be read any more.
 		f.forget(out.NodeId, 1)
 		*out = fuse.EntryOut{}
 		since = f.m.now()
 		st = f.lookup(cancel, header, name, out)
 	}
-	if !f.m.holds(since) {
+	if !f.m.unchanged(since) {
 		out.SetEntryTimeout(0)
 		out.SetAttrTimeout(0)
 	}
@@ -250,7 +250,7 @@ func (f *front) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.D
 		return true
 	})
 	f.registerLater(later)
-	if !f.m.holds(since) {
+	if !f.m.unchanged(since) {
 		for _, eo := range full {
 			eo.SetEntryTimeout(0)
 			eo.SetAttrTimeout(0)

@@ -29,7 +29,7 @@ const (
 	throttleTries = 20
 )
 
-// notifier is what the pruner needs of a [fuse.Server].
+// notifier has the part of a [fuse.Server] that the pruner calls.
 type notifier interface {
 	PruneNotify(nodes []uint64) fuse.Status
 	EntryNotify(parent uint64, name string) fuse.Status

@@ -16,7 +16,7 @@ import (
 	"lorefs/nodes"
 )
 
-// mount is what all nodes of one mount share. Its fields do not change while the mount
+// mount has what all nodes of one mount share. Its fields do not change while the mount
 // serves; some of them have a state of their own.
 type mount struct {
 	tree nodes.Tree
@@ -313,7 +313,7 @@ func (n *node) Access(context.Context, uint32) syscall.Errno {
 func (n *node) Read(ctx context.Context, _ fusefs.FileHandle, dest []byte, off int64) (fuse.ReadResult, syscall.Errno) {
 	since := n.m.now()
 	c, err := n.m.tree.ReadAt(ctx, n.id(), dest, off)
-	if c < len(dest) && (err == nil || isEnd(err)) && n.m.holds(since) {
+	if c < len(dest) && (err == nil || isEnd(err)) && n.m.unchanged(since) {
 		err = n.checkEnd(ctx, off+int64(c), since)
 	}
 	if err != nil && !isEnd(err) {
@@ -335,7 +335,7 @@ func (n *node) Read(ctx context.Context, _ fusefs.FileHandle, dest []byte, off i
 // for a short file. A file that grows meanwhile may be found short.
 func (n *node) checkEnd(ctx context.Context, end int64, since uint64) error {
 	attr, err := n.m.tree.Attr(ctx, n.id())
-	if err == nil && end < attr.Size && n.m.holds(since) {
+	if err == nil && end < attr.Size && n.m.unchanged(since) {
 		return fmt.Errorf("%w: the file ends at %d instead of %d", io.ErrUnexpectedEOF, end, attr.Size)
 	}
 	return err

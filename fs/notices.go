@@ -25,7 +25,7 @@ const (
 	heldTime = 5 * time.Second
 )
 
-// dropper is what the notices need of a [fuse.Server].
+// dropper has the part of a [fuse.Server] that the notices call.
 type dropper interface {
 	EntryNotify(parent uint64, name string) fuse.Status
 	InodeNotify(node uint64, off, length int64) fuse.Status

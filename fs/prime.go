@@ -44,7 +44,7 @@ const (
 	primeWorkers = 16
 )
 
-// storer is what the primer needs of a [fuse.Server].
+// storer has the part of a [fuse.Server] that the primer calls.
 type storer interface {
 	InodeNotifyStoreCache(node uint64, offset int64, data []byte) fuse.Status
 }

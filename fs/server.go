@@ -44,7 +44,7 @@ type Server struct {
 	done chan struct{}
 	// unmounting is held by Unmount and Expire.
 	unmounting sync.Mutex
-	// marked is what was Used when MarkUnused was called last.
+	// marked has the value of Used when MarkUnused was called last.
 	marked atomic.Uint64
 }
 

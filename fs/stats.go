@@ -42,8 +42,8 @@ const (
 )
 
 const (
-	// keptErrors is how many errors errorLog remembers.
-	keptErrors = 20
+	// maxErrors is how many errors errorLog remembers.
+	maxErrors = 20
 	// logEvery is the least time between two logged errors of the same text.
 	logEvery = time.Minute
 	// loggedPerOp is how many errors of one operation are logged in that time.
@@ -80,13 +80,13 @@ type logged struct {
 // add counts and remembers an error, and logs it if it is odd and due. by is the thread that it
 // happens to, or 0 if every error counts.
 func (l *errorLog) add(by uint32, op, path string, err error, w weight) {
-	if l.note(ErrorRecord{Time: time.Now(), Op: op, Path: path, Err: err.Error(), Times: 1, by: by}, w) {
+	if l.remember(ErrorRecord{Time: time.Now(), Op: op, Path: path, Err: err.Error(), Times: 1, by: by}, w) {
 		l.logger.Error("request failed", "op", op, "path", path, "err", err)
 	}
 }
 
-// note does everything but the logging, and reports whether that is due.
-func (l *errorLog) note(r ErrorRecord, w weight) bool {
+// remember does everything but the logging, and reports whether that is due.
+func (l *errorLog) remember(r ErrorRecord, w weight) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	same := func(o ErrorRecord) bool { return o.Op == r.Op && o.Path == r.Path && o.Err == r.Err }
@@ -98,7 +98,7 @@ func (l *errorLog) note(r ErrorRecord, w weight) bool {
 	if i >= 0 {
 		r.Times += l.last[i].Times
 		l.last = slices.Delete(l.last, i, i+1)
-	} else if len(l.last) == keptErrors {
+	} else if len(l.last) == maxErrors {
 		l.last = slices.Delete(l.last, 0, 1)
 	}
 	l.last = append(l.last, r)

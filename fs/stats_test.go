@@ -37,11 +37,11 @@ func TestErrorLogSaysTheSameOnceAMinute(t *testing.T) {
 
 func TestErrorLogKeepsTheLatest(t *testing.T) {
 	l := errorLog{logger: slog.New(slog.DiscardHandler)}
-	for i := range 3 * keptErrors {
+	for i := range 3 * maxErrors {
 		l.add(0, "read", "/", fmt.Errorf("error %d", i), odd)
 	}
 	total, r := l.records()
-	if total != 3*keptErrors || len(r) != keptErrors || r[keptErrors-1].Err != fmt.Sprintf("error %d", 3*keptErrors-1) {
+	if total != 3*maxErrors || len(r) != maxErrors || r[maxErrors-1].Err != fmt.Sprintf("error %d", 3*maxErrors-1) {
 		t.Errorf("%d errors, %d records, the last is %+v", total, len(r), r[len(r)-1])
 	}
 }
@@ -51,14 +51,14 @@ func TestErrorLogNamesAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
 		l := errorLog{logger: slog.New(slog.NewTextHandler(&out, nil))}
-		for i := range keptErrors {
+		for i := range maxErrors {
 			l.add(0, "close", fmt.Sprintf("/%d", i), fmt.Errorf("block %d is damaged", i), odd)
 		}
 		l.add(0, "readdir", "/", errors.New("no listing"), odd)
 		if n := strings.Count(out.String(), "\n"); n != loggedPerOp+1 {
 			t.Errorf("%d lines logged, want %d", n, loggedPerOp+1)
 		}
-		if _, r := l.records(); len(r) != keptErrors || r[0].Path != "/1" {
+		if _, r := l.records(); len(r) != maxErrors || r[0].Path != "/1" {
 			t.Errorf("records = %+v", r)
 		}
 		time.Sleep(logEvery)

@@ -195,7 +195,7 @@ func installed(name string) bool {
 }
 
 const (
-	// fuseDevice is what a server talks to the kernel through.
+	// A server talks to the kernel through fuseDevice.
 	fuseDevice = "/dev/fuse"
 	// fuseConf is where the administrator sets what users may do.
 	fuseConf = "/etc/fuse.conf"

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// Input is what one .zgd or .apd file can be packed from: a JSON text, or two files of the
+// Input can be packed to one .zgd or .apd file: a JSON text, or two files of the
 // original server.
 type Input struct {
 	// Name is the name of the packed file, such as x1002y1006.zgd.

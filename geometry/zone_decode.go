@@ -9,8 +9,8 @@ import (
 // rawZones are buffers for decompressed zones, which are not kept.
 var rawZones = sync.Pool{New: func() any { return new([]byte) }}
 
-// keptRaw is the largest buffer that is worth keeping.
-const keptRaw = 16 << 20
+// maxSpareRaw is the largest buffer that is worth keeping.
+const maxSpareRaw = 16 << 20
 
 // DecodeZone reads a .zgd file. It needs at most twice the memory that the file may
 // decompress to.
@@ -19,7 +19,7 @@ const keptRaw = 16 << 20
 func DecodeZone(file []byte, opts DecodeOptions) (*Zone, error) {
 	buf := rawZones.Get().(*[]byte)
 	raw, err := decompress((*buf)[:0], file, zoneGuess, opts.limit(MaxZone), "zone", ".zgd")
-	if cap(raw) <= keptRaw {
+	if cap(raw) <= maxSpareRaw {
 		*buf = raw
 		defer rawZones.Put(buf)
 	}

@@ -44,7 +44,7 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", uint8(k))
 }
 
-// Attr is what stat(2) returns for a node.
+// Attr has what stat(2) returns for a node.
 type Attr struct {
 	Kind Kind
 	// Size is a file's exact size in bytes: a read never finds more or fewer. It is 0 for
@@ -65,12 +65,12 @@ type Entry struct {
 	Name string
 	ID   ID
 	Kind Kind
-	// Size is that of Attr, or [UnknownSize].
+	// Size is as in Attr, or [UnknownSize].
 	Size int64
-	// ModTime is that of Attr. The zero time stands for the time of the directory, so that
+	// ModTime is as in Attr. The zero time stands for the time of the directory, so that
 	// most trees need not set it.
 	ModTime time.Time
-	// Writable is that of Attr.
+	// Writable is as in Attr.
 	Writable bool
 	// Next is the cursor of the next entry, never 0. It stays valid while the tree lives.
 	Next uint64

@@ -44,7 +44,7 @@ type Field struct {
 	Default string `json:"default,omitempty"`
 	// Patches are the patches in which the field exists.
 	Patches PatchRange `json:"patches,omitzero"`
-	// Comment is what follows the # in the line.
+	// Comment follows the # in the line.
 	Comment string `json:"comment,omitempty"`
 	// Line counts from 1, in the definition or in the file it includes.
 	Line int `json:"-"`

@@ -7,7 +7,7 @@ import (
 	"lorefs/internal/shown"
 )
 
-// maxJSONNesting is that of encoding/json. Values are nested as deep as definitions, which
+// maxJSONNesting bounds nesting as encoding/json does. Values are nested as deep as definitions, which
 // are far from it.
 const maxJSONNesting = 10_000
 

@@ -57,9 +57,9 @@ type Library struct {
 	// good for. Both are guarded by mu.
 	tables  map[tableKey]compiled
 	patches map[int]PatchRange
-	// kept has definitions that were read, while keepers is not 0. Both are guarded by mu.
-	kept    map[int]*Definition
-	keepers int
+	// cached has definitions that were read, while caching is not 0. Both are guarded by mu.
+	cached  map[int]*Definition
+	caching int
 
 	// inline is the result of isInline.
 	inlineOnce sync.Once
@@ -223,20 +223,20 @@ func (l *Library) Definition(i int) (*Definition, error) {
 	return d, ofFile(name, err)
 }
 
-// Keep has the library keep the definitions that Choose and Table read, until the last one who
-// called Keep has called release. Who wants many tables should: else a definition is read for
+// Cache has the library keep the definitions that Choose and Table read, until the last one who
+// called Cache has called release. Who wants many tables should: else a definition is read for
 // the patches that it is good for, for its table, and to see what dialect the folder is of.
-func (l *Library) Keep() (release func()) {
+func (l *Library) Cache() (release func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.keepers++; l.kept == nil {
-		l.kept = make(map[int]*Definition)
+	if l.caching++; l.cached == nil {
+		l.cached = make(map[int]*Definition)
 	}
 	return sync.OnceFunc(func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if l.keepers--; l.keepers == 0 {
-			l.kept = nil
+		if l.caching--; l.caching == 0 {
+			l.cached = nil
 		}
 	})
 }
@@ -244,7 +244,7 @@ func (l *Library) Keep() (release func()) {
 // definition is Definition, but may return one that was kept. It must not be changed.
 func (l *Library) definition(i int) (*Definition, error) {
 	l.mu.Lock()
-	d := l.kept[i]
+	d := l.cached[i]
 	l.mu.Unlock()
 	if d != nil {
 		return d, nil
@@ -253,8 +253,8 @@ func (l *Library) definition(i int) (*Definition, error) {
 	if err == nil {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if l.kept != nil {
-			l.kept[i] = d
+		if l.cached != nil {
+			l.cached[i] = d
 		}
 	}
 	return d, err

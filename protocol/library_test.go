@@ -180,7 +180,7 @@ func TestKeep(t *testing.T) {
 		}
 		return (opened.Load() - before) / 2 // a file is opened to see what it is, too
 	}
-	release, other := lib.Keep(), lib.Keep()
+	release, other := lib.Cache(), lib.Cache()
 	if n := tables(9000); n != 4 {
 		t.Errorf("4 definitions were read %d times", n)
 	}

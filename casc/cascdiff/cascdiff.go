@@ -100,7 +100,7 @@ func (c *comparison) run(part uint32) error {
 		return fmt.Errorf("the new build: %w", err)
 	}
 	c.before, c.after = sortRecords(c.before), sortRecords(c.after)
-	c.keepDifferent()
+	c.dropSame()
 	if len(c.before)+len(c.after) == 0 {
 		return nil
 	}
@@ -166,8 +166,8 @@ func (c *comparison) collect(st *casc.Storage, part *uint32, to *[]record) error
 // maxParts is more than any root needs whose files differ in name.
 const maxParts = 1 << 16
 
-// keepDifferent drops the records of files that are the same in both roots.
-func (c *comparison) keepDifferent() {
+// dropSame drops the records of files that are the same in both roots.
+func (c *comparison) dropSame() {
 	b, a := c.before, c.after
 	before, after := b[:0], a[:0]
 	for len(b) > 0 && len(a) > 0 {

@@ -172,7 +172,7 @@ func (a *Archives) openEntry(ctx context.Context, key []byte, archives []keys.Ke
 	}
 	f.Guess = false
 	if row != nil {
-		row.hold(f)
+		row.setLast(f)
 	}
 	return f, nil
 }
@@ -206,7 +206,7 @@ func (a *Archives) unlisted(ctx context.Context, t *remoteTable, key []byte, why
 		return nil, fmt.Errorf("no index lists it: %w", iofs.ErrNotExist)
 	}
 	f, err := a.openLoose(ctx, File{Key: e.EKey, Size: e.Size})
-	a.strays.note(err)
+	a.strays.count(err)
 	return f, err
 }
 
@@ -217,7 +217,7 @@ type strays struct{ missed, found atomic.Int64 }
 // maxMissed is how many strays are looked for where the hosts have indexes, and not one was found.
 const maxMissed = 64
 
-func (s *strays) note(err error) {
+func (s *strays) count(err error) {
 	switch {
 	case err == nil:
 		s.found.Add(1)

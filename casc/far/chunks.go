@@ -17,9 +17,9 @@ const maxChunkBytes = 128 << 20
 // chunkCache keeps encoded chunks that were fetched last. One that is larger than all that it
 // keeps is alone in it. It is safe for parallel use.
 type chunkCache struct {
-	mu    sync.Mutex // guards the rest
-	kept  *simplelru.LRU[chunkID, []byte]
-	bytes int64
+	mu     sync.Mutex // guards the rest
+	cached *simplelru.LRU[chunkID, []byte]
+	bytes  int64
 
 	// atOnce is the size, in bytes, of the largest file that is fetched as a whole.
 	atOnce int64
@@ -38,13 +38,13 @@ func newChunkCache(atOnce int64, once bool) *chunkCache {
 	if err != nil {
 		panic(fmt.Sprintf("casc: BUG: %v", err))
 	}
-	return &chunkCache{kept: kept, atOnce: atOnce, once: once}
+	return &chunkCache{cached: kept, atOnce: atOnce, once: once}
 }
 
 func (c *chunkCache) get(key keys.Key, chunk int) ([]byte, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.kept.Get(chunkID{key, chunk})
+	return c.cached.Get(chunkID{key, chunk})
 }
 
 // drop lets go of a chunk.
@@ -52,9 +52,9 @@ func (c *chunkCache) drop(key keys.Key, chunk int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	id := chunkID{key, chunk}
-	if b, ok := c.kept.Peek(id); ok {
+	if b, ok := c.cached.Peek(id); ok {
 		c.bytes -= int64(len(b))
-		c.kept.Remove(id)
+		c.cached.Remove(id)
 	}
 }
 
@@ -69,12 +69,12 @@ func (c *chunkCache) put(key keys.Key, chunk int, b []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	id := chunkID{key, chunk}
-	if c.kept.Contains(id) {
+	if c.cached.Contains(id) {
 		return
 	}
-	c.kept.Add(id, b)
-	for c.bytes += int64(len(b)); c.bytes > maxChunkBytes && c.kept.Len() > 1; {
-		_, old, _ := c.kept.RemoveOldest()
+	c.cached.Add(id, b)
+	for c.bytes += int64(len(b)); c.bytes > maxChunkBytes && c.cached.Len() > 1; {
+		_, old, _ := c.cached.RemoveOldest()
 		c.bytes -= int64(len(old))
 	}
 }

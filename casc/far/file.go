@@ -41,8 +41,8 @@ type Object struct {
 	header []byte
 	// reads fetches chunks.
 	reads ahead.Reader[struct{}]
-	// held says that it is let go of by its row.
-	held bool
+	// ofRow says that it is let go of by its row.
+	ofRow bool
 }
 
 // whole is the number of the only piece of a file that is proven as a whole.
@@ -65,7 +65,7 @@ func openRemoteFile(ctx context.Context, from Remote, chunks *chunkCache, f File
 				return nil, r.fail(err)
 			}
 			r.header = data[:r.head.Size:r.head.Size]
-			r.keepFirst(data)
+			r.cacheFirst(data)
 			return r, nil
 		case stated <= size || stated > f.Size:
 			return r, r.fetchWhole(ctx) // it has no table, or is no BLTE
@@ -171,8 +171,8 @@ func (r *Object) fetchWhole(ctx context.Context) error {
 	return nil
 }
 
-// keepFirst keeps the chunks that came with the header.
-func (r *Object) keepFirst(data []byte) {
+// cacheFirst keeps the chunks that came with the header.
+func (r *Object) cacheFirst(data []byte) {
 	for i := range r.head.Chunks {
 		c := &r.head.Chunks[i]
 		if c.Off+c.EncodedSize > int64(len(data)) {
@@ -258,7 +258,7 @@ func (r *Object) ReadAtContext(ctx context.Context, p []byte, off int64) (int, e
 // which are read once to prove them, and which would come twice if they are not on the disk.
 func (r *Object) used(end int64) {
 	if r.head == nil {
-		if end == r.Size && r.Size <= r.chunks.atOnce && !r.held {
+		if end == r.Size && r.Size <= r.chunks.atOnce && !r.ofRow {
 			r.drop(whole)
 		}
 		return

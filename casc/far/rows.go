@@ -35,17 +35,17 @@ type fileRow struct {
 	// again has the files that will be read more than once, since several names lead to them. The
 	// last of them that was read is held until its reader goes on.
 	again map[keys.Short]bool
-	held  atomic.Pointer[keys.Key]
+	last  atomic.Pointer[keys.Key]
 }
 
-// hold keeps a file until the next one is read, if it will be read again.
-func (r *fileRow) hold(f *Object) {
-	f.held = r.again[f.Key.Short()]
+// setLast keeps a file until the next one is read, if it will be read again.
+func (r *fileRow) setLast(f *Object) {
+	f.ofRow = r.again[f.Key.Short()]
 	now := &f.Key
-	if !f.held {
+	if !f.ofRow {
 		now = nil
 	}
-	if old := r.held.Swap(now); old != nil && *old != f.Key {
+	if old := r.last.Swap(now); old != nil && *old != f.Key {
 		f.chunks.drop(*old, whole)
 	}
 }

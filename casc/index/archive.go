@@ -17,7 +17,7 @@ import (
 const archiveIndex format.Name = "archive index"
 
 const (
-	// indexFieldsSize is that of what lies between the two hashes of a footer.
+	// indexFieldsSize counts the bytes between the two hashes of a footer.
 	indexFieldsSize = 12
 	// minIndexHash and maxIndexHash bound how many bytes of a hash are stored. All known indexes
 	// have 8.

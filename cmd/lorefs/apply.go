@@ -436,7 +436,7 @@ type appliedItem struct {
 	Line  int    `json:"line"`
 	Kind  string `json:"kind"`
 	Path  string `json:"path"`
-	// Name is that of an attribute, %keys or %flags.
+	// Name of an attribute, or %keys or %flags.
 	Name    string `json:"name,omitempty"`
 	Outcome string `json:"outcome"`
 	Reason  string `json:"reason,omitempty"`

@@ -133,7 +133,7 @@ func (f *applying) tellFolder(c *cobra.Command, r *treeput.Report, reports []sav
 	return cli.NewTelling(c.OutOrStdout(), false).PrintSaved(&mounted.Answer{Saved: reports})
 }
 
-// appliedFolder is what --json prints of a folder.
+// appliedFolder is printed by --json for a folder.
 type appliedFolder struct {
 	Changed []string `json:"changed"`
 	New     []string `json:"new"`

@@ -234,7 +234,7 @@ func newJournalDrop() *cobra.Command {
 
 // droppedJournal is a journal that was given up, as --json prints it.
 type droppedJournal struct {
-	// Path is that of the journal.
+	// Path of the journal.
 	Path   string `json:"path"`
 	Source string `json:"source,omitempty"`
 	Edits  int    `json:"edits"`

@@ -108,7 +108,7 @@ func (q *querying) run(ctx context.Context, s *kinds.Source, expr *query.Query) 
 	return e
 }
 
-// jsonCount is what --count prints with --json.
+// jsonCount is printed by --count with --json.
 type jsonCount struct {
 	Count int `json:"count"`
 }

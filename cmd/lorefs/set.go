@@ -58,7 +58,7 @@ func (f *amending) to(expr string, do amend.Operation) (err error) {
 	return nil
 }
 
-// howAmended is what the help of all of them ends with.
+// howAmended ends the help of all of them.
 const howAmended = `
 
 It changes nothing unless it can do all of it. It replaces SOURCE as a save does, and the
@@ -340,7 +340,7 @@ func (f *amending) tell(c *cobra.Command, n amend.Counts, reports []save.Report)
 	return cli.NewTelling(c.OutOrStdout(), false).PrintSaved(&mounted.Answer{Saved: reports})
 }
 
-// amended is what --json prints.
+// amended is printed by --json.
 type amended struct {
 	amend.Counts
 	// Saved has a report of each source that was saved: none if it is mounted, or if --out wrote it.

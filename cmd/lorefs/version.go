@@ -67,7 +67,7 @@ func newVersion() *cobra.Command {
 
 // jsonVersion is the version as --json prints it.
 type jsonVersion struct {
-	// Version is that of lorefs, Go that of the compiler, and System what it runs on.
+	// Version names that of lorefs, Go that of the compiler, and System says what it runs on.
 	Version string `json:"version"`
 	Go      string `json:"go"`
 	System  string `json:"system"`

@@ -40,7 +40,7 @@ type Mark struct {
 	Exports []Export `json:"exports"`
 }
 
-// Export is what was written of one data center.
+// Export records what was written of one data center.
 type Export struct {
 	Of Origin `json:"of"`
 	// Kinds are the sheets by the names of their folders.

@@ -23,7 +23,7 @@ type addition struct {
 	parent node
 	// anchor is the sibling beside which it goes, 0 if there is none.
 	anchor edit.Number
-	// there is what is there already; same are nodes of the same identity that are not
+	// there has what is there already; same are nodes of the same identity that are not
 	// equal.
 	there edit.Number
 	same  []row

@@ -20,7 +20,7 @@ import (
 type Context struct {
 	// At is the index of the step in the path, BesideStep or AddedNode.
 	At int
-	// Step is that of an added node, as which its siblings are found.
+	// Step of an added node, as which its siblings are found.
 	Step query.PlainStep
 	// N is the place among Of siblings before the patch, and NewN and NewOf are the same after it. N or
 	// NewN is 0 where there is no such node then. They are all 0 if the line does not have them.

@@ -8,7 +8,7 @@ import (
 
 // Patch is a set of changes of a data center.
 type Patch struct {
-	// Name is what reports call it, such as the name of its file. It is not written.
+	// Reports call it Name, such as the name of its file. It is not written.
 	Name   string
 	Header []Field
 	Blocks []Block
@@ -100,7 +100,7 @@ type Line struct {
 	// At is where its first line is in what was parsed, 0 if it was made.
 	At   int
 	What What
-	// Name is that of an Attribute.
+	// Name of an Attribute.
 	Name string
 	// Old and New have no type if there is no such attribute.
 	Old, New Value

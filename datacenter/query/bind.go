@@ -33,7 +33,7 @@ type boundStep struct {
 	any        bool
 	name       uint16
 	predicates []boundPredicate
-	// nth is that of the step, and came counts what it found so far.
+	// nth is as in the step, and came counts what it found so far.
 	nth, came int
 }
 

@@ -21,7 +21,7 @@ func Compile(expr string) (*Query, error) {
 	return &Query{paths: paths}, nil
 }
 
-// Kind is what a Match is.
+// Kind says whether a Match is a node or an attribute.
 type Kind uint8
 
 // The kinds of matches.

@@ -13,7 +13,7 @@ import (
 // learned describes a family whose sheets are written before they are measured: writing measures them.
 type learned struct {
 	elements *elements
-	// base is that of the encoders, see tagWriter.
+	// base is as in the encoders, see tagWriter.
 	base int
 
 	// The flight.mu of the family guards the fields below, which nobody needs once it is measured.

@@ -80,7 +80,7 @@ func placeRegions(f *form.File, s *Splicer) (form.Regions, int64) {
 type Spliced struct {
 	stream *spliced
 	key    form.Key
-	// Index is that of the file, but for what is read from it when it is opened. It is made from the
+	// Index indexes the file, but for what is read from it when it is opened. It is made from the
 	// index of the former file, so no pass is needed.
 	index  form.Index
 	sheets []string

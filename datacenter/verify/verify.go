@@ -87,7 +87,7 @@ type verifier struct {
 	file  *form.File // what tree keeps
 	ctx   context.Context
 	yield func(Finding) bool
-	// progress is that of Options, or nil, and checked the number of checked nodes.
+	// progress is as in Options, or nil, and checked the number of checked nodes.
 	progress func(done, total int64)
 	checked  int64
 

@@ -11,11 +11,11 @@ import (
 // Parts of a PNG file, in bytes.
 const (
 	pngMagic = "\x89PNG\r\n\x1a\n"
-	// pngChunk is what a chunk has beside its content: size, name and checksum.
+	// pngChunk counts the bytes of a chunk beside its content: size, name and checksum.
 	pngChunk = 12
 	// pngHead is the content of the chunk IHDR.
 	pngHead = 13
-	// pngNote is what a chunk iTXt has beside its keyword and its text: ends of strings,
+	// pngNote counts the bytes of a chunk iTXt beside its keyword and its text: ends of strings,
 	// compression, and neither a language nor a translation.
 	pngNote = 5
 	// zlibHead and zlibSum are the ends of a zlib stream, storedHead begins each stored block.

@@ -12,7 +12,7 @@ import (
 	"sync"
 )
 
-// count is what Go has found out, or was told by the user, at the start.
+// count has what Go has found out, or was told by the user, at the start.
 var count = runtime.GOMAXPROCS(0)
 
 // spare is how many goroutines more run at once while there is long work.

@@ -57,7 +57,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // head is the header of a file.
 type head struct {
 	version, mark uint32
-	// about is what the caller put into the header.
+	// The caller put about into the header.
 	about []byte
 	// slots is the offset of the first slot, 0 if there are none. first is the offset of the first
 	// record.

@@ -48,8 +48,8 @@ const (
 	// syncAfter is how long a record waits to be synced. It should be on the disk within a
 	// second, and the disk needs time too.
 	syncAfter = 500 * time.Millisecond
-	// keepBuf is the largest buffer of a record that is kept.
-	keepBuf = 1 << 20
+	// maxSpareBuf is the largest buffer of a record that is kept.
+	maxSpareBuf = 1 << 20
 )
 
 // newJournal takes over a file. The file is synced, but its slots may not promise all of its
@@ -90,7 +90,7 @@ func (j *Journal) Append(payload []byte) error {
 	}
 	j.size += int64(len(j.buf))
 	j.records++
-	if cap(j.buf) > keepBuf {
+	if cap(j.buf) > maxSpareBuf {
 		j.buf = nil
 	}
 	j.syncLater()

@@ -23,7 +23,7 @@ const (
 // Origin is the place of a source.
 type Origin struct {
 	Scheme Scheme
-	// Rest is what follows the colon, or the whole path of a file.
+	// Rest follows the colon, or the whole path of a file.
 	Rest string
 }
 

@@ -15,7 +15,7 @@ const PieceSize = 32 << 10
 // ErrChanged means that data is not what it was when it was checked.
 var ErrChanged = errors.New("it was written to since its MD5 was checked")
 
-// seed is that of the sums, which never leave the process.
+// seed starts the sums, which never leave the process.
 var seed = maphash.MakeSeed()
 
 // buffers keeps those for pieces.

@@ -299,8 +299,8 @@ func (c *Client) own(o mirror.Object, own bool) {
 	}
 }
 
-// keeps reports whether something is put into the cache.
-func (c *Client) keeps(own bool) bool { return c.cache != nil && (own || !c.once) }
+// caches reports whether something is put into the cache.
+func (c *Client) caches(own bool) bool { return c.cache != nil && (own || !c.once) }
 
 // get returns something from the cache, or fetches and keeps it.
 func (c *Client) get(ctx context.Context, r request, own bool, kept func() ([]byte, bool), keep func([]byte)) ([]byte, error) {
@@ -322,7 +322,7 @@ func (c *Client) get(ctx context.Context, r request, own bool, kept func() ([]by
 		return nil, err
 	}
 	c.came(&r)
-	if c.keeps(own) {
+	if c.caches(own) {
 		keep(data)
 	}
 	return data, nil
@@ -407,7 +407,7 @@ type Stats struct {
 	Requests, Bytes int64
 	// Failures are the requests of which nothing could be used.
 	Failures int64
-	// Cached is what the cache had, and CachedBytes how much that was.
+	// Cached counts what the cache had, and CachedBytes how much that was.
 	Cached, CachedBytes int64
 	// Hosts has the hosts that may be asked.
 	Hosts []HostStats

@@ -38,7 +38,7 @@ func newTransport(t Times) *guarded {
 			}
 			conn, err := dialer.DialContext(ctx, network, address)
 			if err == nil {
-				g.note(address, conn.RemoteAddr())
+				g.remember(address, conn.RemoteAddr())
 			}
 			return conn, err
 		},
@@ -71,8 +71,8 @@ func (g *guarded) RoundTrip(req *http.Request) (*http.Response, error) {
 	return g.Transport.RoundTrip(req)
 }
 
-// note notes where the host of an address was found.
-func (g *guarded) note(address string, at net.Addr) {
+// remember notes where the host of an address was found.
+func (g *guarded) remember(address string, at net.Addr) {
 	name, _, err := net.SplitHostPort(address)
 	tcp, ok := at.(*net.TCPAddr)
 	if err != nil || !ok || !isInside(tcp.AddrPort().Addr()) {

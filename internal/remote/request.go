@@ -135,7 +135,7 @@ type counted struct {
 	// cancel ends the request. watch does so unless another byte comes.
 	cancel context.CancelCauseFunc
 	watch  *time.Timer
-	// came is what has come in the time waited, which is without that in which nobody has read.
+	// came counts what has come in the time waited, which is without that in which nobody has read.
 	came   int
 	waited time.Duration
 	// gotOn is called when enough has come, if it is not nil.

@@ -21,7 +21,7 @@ func (e *partlyError) Unwrap() error { return e.err }
 // first.
 func (c *Client) Together(ctx context.Context, archive Key, files []File, gap int64, check func(i int, data []byte) error) ([][]byte, error) {
 	t := &together{c: c, archive: archive, files: files, got: make([][]byte, len(files)), check: check}
-	missing, err := t.kept()
+	missing, err := t.cached()
 	for len(missing) > 0 && err == nil {
 		row, size := t.row(missing, gap)
 		err = t.fetch(ctx, row, size)
@@ -39,8 +39,8 @@ type together struct {
 	check   func(i int, data []byte) error
 }
 
-// kept takes what the cache has, and returns the numbers of the others.
-func (t *together) kept() (missing []int, err error) {
+// cached takes what the cache has, and returns the numbers of the others.
+func (t *together) cached() (missing []int, err error) {
 	for i := range t.files {
 		f := &t.files[i]
 		if f.Archive != t.archive || f.Size <= 0 || f.Off < 0 || f.Off > math.MaxInt64-f.Size || i > 0 && f.Off < t.files[i-1].Off {
@@ -96,7 +96,7 @@ func (t *together) fetch(ctx context.Context, row []int, size int64) error {
 	}
 	t.c.came(&r)
 	for _, i := range row {
-		if t.got[i] != nil && t.c.keeps(t.files[i].Own) {
+		if t.got[i] != nil && t.c.caches(t.files[i].Own) {
 			t.c.cache.PutPiece(t.object(i), t.files[i].Size, 0, t.got[i])
 		}
 	}

@@ -96,8 +96,8 @@ type edits struct {
 	gone      map[string]nodes.ID
 	lastID    nodes.ID
 	lastPlace uint64
-	// held is the size of contents that only exist in memory.
-	held int64
+	// inMemory is the size of contents that only exist in memory.
+	inMemory int64
 }
 
 // original is a file of the source.
@@ -311,14 +311,14 @@ func (e *edits) resolve(ctx context.Context, ops []op) ([]*content, error) {
 func (e *edits) room(contents []*content) error {
 	e.mu.RLock()
 	defer e.mu.RUnlock()
-	held := e.held
+	held := e.inMemory
 	for _, c := range contents {
 		if c != nil {
 			held += int64(len(c.bytes))
 		}
 	}
-	if held > max(e.held, e.opts.Limits.Texts) {
-		return fmt.Errorf("%w: what is not saved has %d bytes, where %d are the most: commit saves it", nodes.ErrNoSpace, e.held, e.opts.Limits.Texts)
+	if held > max(e.inMemory, e.opts.Limits.Texts) {
+		return fmt.Errorf("%w: what is not saved has %d bytes, where %d are the most: commit saves it", nodes.ErrNoSpace, e.inMemory, e.opts.Limits.Texts)
 	}
 	return nil
 }

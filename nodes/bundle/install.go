@@ -70,9 +70,9 @@ func (e *edits) put(name string, c *content, id nodes.ID) {
 		e.link(m)
 		e.byID[m.id] = m
 	} else {
-		e.held -= int64(len(m.content.bytes))
+		e.inMemory -= int64(len(m.content.bytes))
 	}
-	e.held += int64(len(c.bytes))
+	e.inMemory += int64(len(c.bytes))
 	m.content, m.modTime = c, e.opts.Now()
 	if b, held := e.base[name]; held && b.content == c {
 		m.modTime = b.modTime
@@ -105,7 +105,7 @@ func (e *edits) cut(m *member) {
 func (e *edits) remove(m *member) {
 	e.cut(m)
 	delete(e.byID, m.id)
-	e.held -= int64(len(m.content.bytes))
+	e.inMemory -= int64(len(m.content.bytes))
 }
 
 // rename gives a file another name. It takes the place of the file that has it.

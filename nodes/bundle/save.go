@@ -168,7 +168,7 @@ func (e *edits) become(r rebased, info iofs.FileInfo) {
 	defer e.mu.Unlock()
 	for _, m := range e.list {
 		if next := r.contents[m.content]; next != nil {
-			e.held -= int64(len(m.content.bytes))
+			e.inMemory -= int64(len(m.content.bytes))
 			m.content = next
 		}
 		if b, held := r.base[m.name]; held {

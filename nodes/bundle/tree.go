@@ -34,7 +34,7 @@ type Tree struct {
 	list   []*member
 	byID   map[nodes.ID]*member
 	byName map[string]*member
-	// size is that of the source.
+	// size of the source, in bytes.
 	size int64
 }
 

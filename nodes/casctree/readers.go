@@ -55,7 +55,7 @@ type readers struct {
 	open func(context.Context, nodes.ID) (openFile, error)
 
 	mu     sync.Mutex // guards the fields below; never held while a file is opened or read
-	kept   *simplelru.LRU[nodes.ID, openFile]
+	cached *simplelru.LRU[nodes.ID, openFile]
 	failed *simplelru.LRU[nodes.ID, struct{}]
 }
 
@@ -68,14 +68,14 @@ func newReaders(open func(context.Context, nodes.ID) (openFile, error)) *readers
 	if err != nil {
 		panic(fmt.Sprintf("casctree: BUG: %v", err))
 	}
-	return &readers{open: open, kept: kept, failed: failed}
+	return &readers{open: open, cached: kept, failed: failed}
 }
 
 // get returns a file, and whether it was open already. If it can't be opened, updates is
 // set all the same.
 func (r *readers) get(ctx context.Context, id nodes.ID) (f openFile, before bool, err error) {
 	r.mu.Lock()
-	f, before = r.kept.Get(id)
+	f, before = r.cached.Get(id)
 	r.mu.Unlock()
 	if before {
 		return f, true, nil
@@ -85,17 +85,17 @@ func (r *readers) get(ctx context.Context, id nodes.ID) (f openFile, before bool
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if other, ok := r.kept.Get(id); ok {
+	if other, ok := r.cached.Get(id); ok {
 		return other, false, nil
 	}
-	r.kept.Add(id, f)
+	r.cached.Add(id, f)
 	return f, false, nil
 }
 
 func (r *readers) drop(id nodes.ID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.kept.Remove(id)
+	r.cached.Remove(id)
 }
 
 // firstFailure reports whether no error of a file has been logged yet, since programs read

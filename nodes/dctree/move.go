@@ -107,7 +107,7 @@ func (e *edits) moveAttribute(ctx context.Context, m overlay.Move) error {
 	if err != nil {
 		return err
 	}
-	own := noteOf(m.Note)
+	own := typeInExtra(m.Extra)
 	if own == 0 {
 		if own, err = e.typeFor(was, m.Undecided); err != nil {
 			return err
@@ -117,7 +117,7 @@ func (e *edits) moveAttribute(ctx context.Context, m overlay.Move) error {
 	if err != nil {
 		return err
 	}
-	v, err := e.valueAt(k, text, overlay.From{Renamed: true, Note: own})
+	v, err := e.valueAt(k, text, overlay.From{Renamed: true, Extra: own})
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (e *edits) moveAttribute(ctx context.Context, m overlay.Move) error {
 	if err := e.apply(ctx, remove(was), set(k, v, n)); err != nil {
 		return err
 	}
-	e.noteType(was, own)
+	e.rememberType(was, own)
 	e.mark(n, marked)
 	e.show(n, m.ID, v, string(text))
 	return nil

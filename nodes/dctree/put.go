@@ -60,8 +60,8 @@ func (e *edits) NewID() (nodes.ID, error) {
 	return madeID(n, true), nil
 }
 
-// Note implements [overlay.Valued].
-func (e *edits) Note(file nodes.ID) any {
+// Extra implements [overlay.Valued].
+func (e *edits) Extra(file nodes.ID) any {
 	k, err := e.keyOf(file)
 	if err != nil {
 		return nil
@@ -73,7 +73,7 @@ func (e *edits) Note(file nodes.ID) any {
 	return t
 }
 
-// Put implements [overlay.Source]. A text that is written gets the type in the note, if that has
+// Put implements [overlay.Source]. A text that is written gets the type in extra, if that has
 // one, instead of the attribute's. A file that is renamed gets the type of what it replaces.
 func (e *edits) Put(ctx context.Context, to overlay.Place, text []byte, from overlay.From) (nodes.ID, error) {
 	if err := e.check(ctx); err != nil {
@@ -111,7 +111,7 @@ func (e *edits) Put(ctx context.Context, to overlay.Place, text []byte, from ove
 
 // valueAt reads a text as the value of an attribute.
 func (e *edits) valueAt(k attributeKey, text []byte, from overlay.From) (v datacenter.Value, err error) {
-	t := noteOf(from.Note)
+	t := typeInExtra(from.Extra)
 	if t == 0 || from.Renamed {
 		at, err := e.typeFor(k, from.Undecided)
 		if err != nil {
@@ -160,7 +160,7 @@ func (e *edits) removal(file nodes.ID) (change edit.Edit, then func(), err error
 	}
 	n, _, _ := number(file)
 	then = func() {
-		e.noteType(k, t)
+		e.rememberType(k, t)
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		delete(e.bare, n)
@@ -173,8 +173,8 @@ func remove(k attributeKey) edit.Edit {
 	return edit.Edit{Op: edit.RemoveAttribute, Node: k.node, Name: k.name}
 }
 
-// noteType remembers the type of an attribute that is removed.
-func (e *edits) noteType(k attributeKey, t datacenter.Type) {
+// rememberType remembers the type of an attribute that is removed.
+func (e *edits) rememberType(k attributeKey, t datacenter.Type) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.types[k] = t

@@ -32,10 +32,10 @@ func valueOf(t datacenter.Type, data string) (v datacenter.Value, err error) {
 	return v, nil
 }
 
-// noteOf returns the type in the note of a file, or 0. It was set by setfattr(1) before the file
+// typeInExtra returns the type that goes with a file, or 0. It was set by setfattr(1) before the file
 // had a value, or is that of an attribute that became scratch.
-func noteOf(note any) datacenter.Type {
-	t, _ := note.(datacenter.Type)
+func typeInExtra(extra any) datacenter.Type {
+	t, _ := extra.(datacenter.Type)
 	return t
 }
 
@@ -91,7 +91,7 @@ func (e *edits) typeBefore(k attributeKey) datacenter.Type {
 
 // Refuse implements [overlay.Valued].
 func (e *edits) Refuse(to overlay.Place, begin []byte, from overlay.From) error {
-	t := noteOf(from.Note)
+	t := typeInExtra(from.Extra)
 	if t == 0 {
 		k, _, err := e.keyAt(to)
 		if err == nil {

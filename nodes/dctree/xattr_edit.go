@@ -50,8 +50,8 @@ func (e *Editable) Xattr(ctx context.Context, id nodes.ID, name string) ([]byte,
 
 // xattrOfFile returns the type of an attribute, or the type that a file shall have.
 func (e *Editable) xattrOfFile(ctx context.Context, id nodes.ID) ([]byte, error) {
-	note, apart := e.Note(id)
-	switch t := noteOf(note); {
+	extra, apart := e.Extra(id)
+	switch t := typeInExtra(extra); {
 	case t != 0:
 		return []byte(t.String()), nil
 	case apart:
@@ -104,7 +104,7 @@ func (e *Editable) setType(ctx context.Context, id nodes.ID, text string) error 
 	if err != nil {
 		return refusal(err)
 	}
-	return e.SetNote(ctx, id, t) // the string 256.0 becomes the float 256
+	return e.SetExtra(ctx, id, t) // the string 256.0 becomes the float 256
 }
 
 // RemoveXattr implements [nodes.Mutable]. These attributes always exist, so it changes nothing.

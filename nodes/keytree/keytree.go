@@ -243,7 +243,7 @@ func (t *Tree) listing(ctx context.Context, p place, f *sheets.Family) (*listing
 	if err != nil {
 		return nil, wrap(err)
 	}
-	t.cache.keep(id, f, l, state)
+	t.cache.put(id, f, l, state)
 	return l, nil
 }
 

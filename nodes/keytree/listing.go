@@ -138,7 +138,7 @@ func (t *Tree) listNames(ctx context.Context, f *sheets.Family, p place, l *list
 			seen[c.name] = true
 			l.text = append(l.text, t.names.spell(c.name)...)
 			l.add(item{cursor: uint64(kids.name), id: kids.id()})
-			t.cache.note(f, kids.name)
+			t.cache.addName(f, kids.name)
 			return true, nil
 		})
 	})
@@ -247,14 +247,14 @@ func (t *Tree) info(ctx context.Context, f *sheets.Family) (familyInfo, error) {
 		})
 	}
 	if err == nil {
-		t.cache.keepInfo(f, info, state)
+		t.cache.putInfo(f, info, state)
 	}
 	return info, err
 }
 
-// keptItems is the most items in all listings that are kept, each of about 100 bytes. The last
+// cachedItems is the most items in all listings that are kept, each of about 100 bytes. The last
 // listing is kept even if it has more.
-const keptItems = 1 << 18
+const cachedItems = 1 << 18
 
 // cache keeps listings and infos until something in the family is edited.
 type cache struct {
@@ -263,7 +263,7 @@ type cache struct {
 	making sync.Mutex
 	// mu guards the fields below, only while memory is used.
 	mu    sync.Mutex
-	lru   *simplelru.LRU[nodes.ID, kept]
+	lru   *simplelru.LRU[nodes.ID, cachedListing]
 	items int
 	infos map[uint32]familyInfo
 	// edits counts, for each family, how often something in it was edited.
@@ -272,8 +272,8 @@ type cache struct {
 	seen map[uint32]map[uint32]bool
 }
 
-// kept is a listing in the cache.
-type kept struct {
+// cachedListing is a listing in the cache.
+type cachedListing struct {
 	*listing
 	family uint32
 }
@@ -284,7 +284,7 @@ func (l *listing) weight() int { return len(l.items) + 16 }
 func (c *cache) init() {
 	c.infos, c.edits, c.seen = map[uint32]familyInfo{}, map[uint32]uint64{}, map[uint32]map[uint32]bool{}
 	var err error
-	if c.lru, err = simplelru.NewLRU[nodes.ID, kept](keptItems, func(_ nodes.ID, l kept) { c.items -= l.weight() }); err != nil {
+	if c.lru, err = simplelru.NewLRU[nodes.ID, cachedListing](cachedItems, func(_ nodes.ID, l cachedListing) { c.items -= l.weight() }); err != nil {
 		panic(fmt.Sprintf("keytree: BUG: %v", err))
 	}
 }
@@ -297,8 +297,8 @@ func (c *cache) get(id nodes.ID, f *sheets.Family) (l *listing, state uint64) {
 	return k.listing, c.edits[f.ID()]
 }
 
-// keep keeps a listing, unless its family was edited since state.
-func (c *cache) keep(id nodes.ID, f *sheets.Family, l *listing, state uint64) {
+// put keeps a listing, unless its family was edited since state.
+func (c *cache) put(id nodes.ID, f *sheets.Family, l *listing, state uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.edits[f.ID()] != state {
@@ -306,13 +306,13 @@ func (c *cache) keep(id nodes.ID, f *sheets.Family, l *listing, state uint64) {
 	}
 	c.lru.Remove(id)
 	c.items += l.weight()
-	c.lru.Add(id, kept{l, f.ID()})
-	for c.items > keptItems && c.lru.Len() > 1 {
+	c.lru.Add(id, cachedListing{l, f.ID()})
+	for c.items > cachedItems && c.lru.Len() > 1 {
 		c.lru.RemoveOldest()
 	}
 }
 
-// info and keepInfo are get and keep for infos.
+// info and putInfo are get and put for infos.
 func (c *cache) info(f *sheets.Family) (info familyInfo, state uint64, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -320,7 +320,7 @@ func (c *cache) info(f *sheets.Family) (info familyInfo, state uint64, ok bool) 
 	return info, c.edits[f.ID()], ok
 }
 
-func (c *cache) keepInfo(f *sheets.Family, info familyInfo, state uint64) {
+func (c *cache) putInfo(f *sheets.Family, info familyInfo, state uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.edits[f.ID()] == state {
@@ -328,8 +328,8 @@ func (c *cache) keepInfo(f *sheets.Family, info familyInfo, state uint64) {
 	}
 }
 
-// note records the name of a directory of links.
-func (c *cache) note(f *sheets.Family, name uint32) {
+// addName records the name of a directory of links.
+func (c *cache) addName(f *sheets.Family, name uint32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.seen[f.ID()] == nil {

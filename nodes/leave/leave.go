@@ -33,7 +33,7 @@ type Tree struct {
 	calls flight.Group[uint64, any]
 
 	mu sync.Mutex // guards the rest; never held while a call is made
-	// number is that of the last call.
+	// number counts the calls.
 	number uint64
 	// waiting is how many callers wait, and left how many calls nobody waits for any more.
 	waiting, left int

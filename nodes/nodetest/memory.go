@@ -284,13 +284,13 @@ func (s *memory) Move(_ context.Context, m overlay.Move) error {
 	defer s.mu.Unlock()
 	n, other, to := s.nodes[m.ID], s.nodes[m.To.ID], s.nodes[m.To.Dir]
 	dir, name := n.dir, n.name
-	text, err := s.holds(n, m.Text, m.To.Name)
+	text, err := s.content(n, m.Text, m.To.Name)
 	if err != nil {
 		return err
 	}
 	back := ""
 	if m.Exchange {
-		if back, err = s.holds(other, m.Other, name); err != nil {
+		if back, err = s.content(other, m.Other, name); err != nil {
 			return err
 		}
 	}
@@ -304,9 +304,9 @@ func (s *memory) Move(_ context.Context, m overlay.Move) error {
 	return nil
 }
 
-// holds returns the content of a node under its new name, or an error if that is not valid. It
+// content returns the content of a node under its new name, or an error if that is not valid. It
 // is the text that is being written, unless that is nil.
-func (s *memory) holds(n *memoryNode, written []byte, name string) (string, error) {
+func (s *memory) content(n *memoryNode, written []byte, name string) (string, error) {
 	if n.kind == nodes.Dir {
 		return "", nil
 	}
@@ -344,8 +344,8 @@ func (s *memory) sync() error {
 // Watch implements [overlay.Source].
 func (s *memory) Watch(w overlay.Watcher) { s.Watcher = w }
 
-// Note implements [overlay.Valued].
-func (s *memory) Note(nodes.ID) any { return nil }
+// Extra implements [overlay.Valued].
+func (s *memory) Extra(nodes.ID) any { return nil }
 
 // Refuse implements [overlay.Valued].
 func (s *memory) Refuse(_ overlay.Place, begin []byte, _ overlay.From) error {

@@ -146,8 +146,8 @@ func (d *edited) put(id nodes.ID, content string) {
 	d.must(w.Flush(d.Context()))
 }
 
-// holds checks the size and the bytes of a file.
-func (d *edited) holds(id nodes.ID, want string) {
+// has checks the size and the bytes of a file.
+func (d *edited) has(id nodes.ID, want string) {
 	d.Helper()
 	got, err := ReadFile(d.Context(), d.tree, id)
 	if err != nil || string(got) != want {
@@ -249,7 +249,7 @@ func (d *edited) rename() {
 	if !d.Flat {
 		d.renameInto(f)
 	}
-	d.holds(f.ID, d.Shown(d.Valid[0]))
+	d.has(f.ID, d.Shown(d.Valid[0]))
 	err := d.tree.Rename(ctx, d.dir, d.Files[0], d.dir, d.Files[1], nodes.RenameReplace)
 	d.want("Rename of what has gone", err, nodes.ErrNotExist)
 }
@@ -276,8 +276,8 @@ func (d *edited) replace() {
 	d.must(rename(d.Files[0], d.Files[1], nodes.RenameReplace))
 	d.names(d.dir, d.Files[0], 0)
 	d.names(d.dir, d.Files[1], f.ID)
-	d.holds(f.ID, d.Shown(d.Valid[0]))
-	d.holds(g.ID, d.Shown(d.Valid[1]))
+	d.has(f.ID, d.Shown(d.Valid[0]))
+	d.has(g.ID, d.Shown(d.Valid[1]))
 	d.isRemoved(g.ID, true)
 }
 
@@ -317,19 +317,19 @@ func (d *edited) intoItself() {
 
 func (d *edited) write() {
 	f := d.file(d.Files[0], d.Valid[0])
-	d.holds(f.ID, d.Shown(d.Valid[0]))
+	d.has(f.ID, d.Shown(d.Valid[0]))
 	before, err := d.tree.Attr(d.Context(), f.ID)
 	d.must(err)
 	w := d.writer(f.ID)
 	d.must(w.Truncate(d.Context(), 0))
-	d.holds(f.ID, "") // visible at once
+	d.has(f.ID, "") // visible at once
 	_, err = w.WriteAt(d.Context(), []byte(d.Valid[1]), 0)
 	d.must(err)
-	d.holds(f.ID, d.Valid[1])
+	d.has(f.ID, d.Valid[1])
 	d.must(w.Sync(d.Context()))
-	d.holds(f.ID, d.Shown(d.Valid[1]))
+	d.has(f.ID, d.Shown(d.Valid[1]))
 	d.must(w.Release())
-	d.holds(f.ID, d.Shown(d.Valid[1]))
+	d.has(f.ID, d.Shown(d.Valid[1]))
 	if after, err := d.tree.Attr(d.Context(), f.ID); err != nil || after.ModTime.Before(before.ModTime) {
 		d.Errorf("the time went from %v to %v, %v", before.ModTime, after.ModTime, err)
 	}
@@ -346,11 +346,11 @@ func (d *edited) gap() {
 		d.want("WriteAt behind the end", err, nodes.ErrInvalid)
 		return // the tree may refuse the write, if it is already sure that no value begins so
 	}
-	d.holds(f.ID, string(make([]byte, half))+d.Valid[1][half:])
+	d.has(f.ID, string(make([]byte, half))+d.Valid[1][half:])
 	_, err := w.WriteAt(d.Context(), []byte(d.Valid[1][:half]), 0)
 	d.must(err)
 	d.must(w.Flush(d.Context()))
-	d.holds(f.ID, d.Shown(d.Valid[1]))
+	d.has(f.ID, d.Shown(d.Valid[1]))
 }
 
 // shell does what sh -c 'echo x > f' does: it flushes between truncating and writing.
@@ -363,7 +363,7 @@ func (d *edited) shell() {
 	d.must(err)
 	d.must(w.Flush(d.Context()))
 	d.must(w.Release())
-	d.holds(f.ID, d.Shown(d.Valid[1]))
+	d.has(f.ID, d.Shown(d.Valid[1]))
 }
 
 func (d *edited) writers() {
@@ -375,7 +375,7 @@ func (d *edited) writers() {
 	d.must(err)
 	d.must(a.Flush(d.Context()))
 	d.must(a.Release())
-	d.holds(f.ID, d.Shown(d.Valid[1]))
+	d.has(f.ID, d.Shown(d.Valid[1]))
 }
 
 func (d *edited) invalid() {
@@ -396,10 +396,10 @@ func (d *edited) invalid() {
 		}
 		d.want("no value", cmp.Or(err, w.Release()), nodes.ErrInvalid)
 		if d.Kept {
-			d.holds(f.ID, d.Invalid)
+			d.has(f.ID, d.Invalid)
 			d.put(f.ID, d.Valid[0])
 		}
-		d.holds(f.ID, d.Shown(d.Valid[0]))
+		d.has(f.ID, d.Shown(d.Valid[0]))
 	}
 	if !d.was(f.ID) {
 		d.Error("nobody was told that the file is as it was before")
@@ -417,7 +417,7 @@ func (d *edited) truncateAlone() {
 	d.must(err)
 	d.must(w.Flush(d.Context()))
 	d.must(w.Release())
-	d.holds(f.ID, d.Shown(d.Valid[0]))
+	d.has(f.ID, d.Shown(d.Valid[0]))
 }
 
 // removed uses a file that was removed while it was open.
@@ -440,7 +440,7 @@ func (d *edited) removed() {
 	d.isRemoved(f.ID, true)
 	d.tree.Forget(f.ID)
 	d.tree.Forget(g.ID) // only a hint: the file still exists
-	d.holds(g.ID, d.Shown(d.Valid[1]))
+	d.has(g.ID, d.Shown(d.Valid[1]))
 }
 
 // cursors continues a listing after the entries that it has shown were removed.

@@ -165,7 +165,7 @@ func (t *Tree) makeFile(p *place, kind nodes.Kind) (nodes.ID, error) {
 	f := &file{id: id, kind: kind, of: p.of.ID, pending: p.of.ID != 0, mtime: t.now()}
 	if kind == nodes.File {
 		f.fresh = p.of.ID == 0 && p.of.File.Own
-		f.Keep()
+		f.ShowAlone()
 	}
 	t.put(f, p.dir, p.Name)
 	return id, nil

@@ -33,8 +33,8 @@ type file struct {
 	// hides is the file of the source that this one was before it was renamed to a scratch file,
 	// or 0.
 	hides nodes.ID
-	// note is handed to the source when the file is put.
-	note any
+	// extra is handed to the source when the file is put.
+	extra any
 	// was is the content from before the removal, if no text is held.
 	was Content
 
@@ -69,7 +69,7 @@ func (f *file) place() Place {
 }
 
 // from returns where the text of the file comes from.
-func (f *file) from() From { return From{File: f.id, Note: f.note, Undecided: f.undecided} }
+func (f *file) from() From { return From{File: f.id, Extra: f.extra, Undecided: f.undecided} }
 
 // fileOf returns what the overlay knows of a node beyond the source, or nil.
 func (t *Tree) fileOf(id nodes.ID) *file {
@@ -185,7 +185,7 @@ func (t *Tree) gone(f *file) {
 	}
 	f.Tried(nil)
 	if f.was == nil && f.kind == nodes.File {
-		f.Keep()
+		f.ShowAlone()
 	}
 	t.count(f)
 }
@@ -196,7 +196,7 @@ func (t *Tree) becomes(f *file, of nodes.ID) {
 		t.take(f)
 		t.lost(f.of) // another file has its place
 	}
-	f.of, f.hides, f.pending, f.fresh, f.undecided, f.note = of, 0, false, false, false, nil
+	f.of, f.hides, f.pending, f.fresh, f.undecided, f.extra = of, 0, false, false, false, nil
 	f.Tried(nil)
 	f.Drop()
 	t.count(f)

@@ -193,20 +193,20 @@ func (t *Tree) Of(id nodes.ID) nodes.ID {
 	return 0
 }
 
-// Note returns the note of a file. ok is false if the file is one of the source.
-func (t *Tree) Note(id nodes.ID) (note any, ok bool) {
+// Extra returns what goes with the content of a file. ok is false if the file is one of the source.
+func (t *Tree) Extra(id nodes.ID) (extra any, ok bool) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	f := t.files[id]
 	if f == nil {
 		return nil, false
 	}
-	return f.note, !f.isSource()
+	return f.extra, !f.isSource()
 }
 
-// SetNote sets the note of a file, which the next put uses. For a file of the source that is not
+// SetExtra sets what goes with the content of a file, which the next put uses. For a file of the source that is not
 // being written, it puts at once what the file shows.
-func (t *Tree) SetNote(ctx context.Context, id nodes.ID, note any) error {
+func (t *Tree) SetExtra(ctx context.Context, id nodes.ID, extra any) error {
 	t.editing.Lock()
 	defer t.editing.Unlock()
 	f := t.fileOf(id)
@@ -214,11 +214,11 @@ func (t *Tree) SetNote(ctx context.Context, id nodes.ID, note any) error {
 		f = sourceFile(id, id)
 	}
 	if f.isSource() && !f.Dirty() && !f.undecided {
-		return t.putAnew(ctx, f, note)
+		return t.putAnew(ctx, f, extra)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f.note = note
+	f.extra = extra
 	return nil
 }
 

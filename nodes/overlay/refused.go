@@ -46,14 +46,14 @@ func (t *Tree) refuse(ctx context.Context, from *file, to *place, cause error) {
 	from.problem = cause
 	text := from.Bytes()
 	t.mu.Unlock()
-	if err := t.keep(text, to, cause); err != nil {
+	if err := t.showRefused(text, to, cause); err != nil {
 		t.logger.Warn("a text that was refused is kept under its first name only",
 			"file", to.Name, "problem", cause, "err", err)
 	}
 }
 
-// keep makes the file at a place show a refused text.
-func (t *Tree) keep(text []byte, to *place, cause error) error {
+// showRefused makes the file at a place show a refused text.
+func (t *Tree) showRefused(text []byte, to *place, cause error) error {
 	f, err := t.fileFor(to)
 	if err != nil {
 		return err

@@ -125,7 +125,7 @@ func (t *Tree) isIn(dir, other nodes.ID) bool {
 func moving(from, to *place) Move {
 	m := Move{ID: from.source(), To: Place{Dir: to.in, Name: to.Name, ID: to.of.ID}, Text: from.text(), Other: to.text()}
 	if from.file != nil {
-		m.Undecided, m.Note = from.file.undecided, from.file.note
+		m.Undecided, m.Extra = from.file.undecided, from.file.extra
 	}
 	return m
 }
@@ -225,9 +225,9 @@ func (t *Tree) toScratch(ctx context.Context, from, to *place) error {
 			return err
 		}
 	}
-	note := f.note
+	extra := f.extra
 	if t.valued != nil && f.isSource() {
-		note = t.valued.Note(f.of)
+		extra = t.valued.Extra(f.of)
 	}
 	if to.Exists() {
 		if err := t.removeScratch(ctx, to.file); err != nil {
@@ -242,7 +242,7 @@ func (t *Tree) toScratch(ctx context.Context, from, to *place) error {
 	}
 	if of := f.of; of != 0 {
 		t.shown[of] = nil
-		if f.of, f.note = 0, note; !f.pending { // else another scratch file hides it
+		if f.of, f.extra = 0, extra; !f.pending { // else another scratch file hides it
 			f.hides = of
 		}
 	}
@@ -287,7 +287,7 @@ func (t *Tree) ontoSource(ctx context.Context, from, to *place) error {
 		hidden = 0
 	}
 	at, said := t.times.Own(f.id)
-	of, err := t.src.Put(ctx, Place{to.in, to.Name, to.of.ID}, f.Bytes(), From{File: f.id, Renamed: true, Hidden: hidden, Note: f.note})
+	of, err := t.src.Put(ctx, Place{to.in, to.Name, to.of.ID}, f.Bytes(), From{File: f.id, Renamed: true, Hidden: hidden, Extra: f.extra})
 	if err != nil {
 		if t.valued == nil && !isNotPermitted(err) {
 			t.refuse(ctx, f, to, err)

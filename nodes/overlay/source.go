@@ -72,8 +72,8 @@ type From struct {
 	// Undecided says that those who made File are writing it still, and that it was put without
 	// a text so far. It can become what it would have become if it had not been put.
 	Undecided bool
-	// Note is the note of File, see [Valued].
-	Note any
+	// Extra goes with the content of File, see [Valued].
+	Extra any
 }
 
 // Move describes an edit of [Source.Move].
@@ -87,7 +87,7 @@ type Move struct {
 	Text, Other []byte
 	// Undecided and Note are those of From, for ID.
 	Undecided bool
-	Note      any
+	Extra     any
 }
 
 // Valued is a Source whose files are single values. A value is written at once and as a whole,
@@ -96,9 +96,9 @@ type Valued interface {
 	Source
 	// NewID returns the number of a new file, which keeps it when it becomes one of the source.
 	NewID() (nodes.ID, error)
-	// Note returns the note of a file of the source, which the file keeps when it becomes
+	// Extra returns what the source knows of a file beside its content, which the file keeps when it becomes
 	// scratch.
-	Note(file nodes.ID) any
+	Extra(file nodes.ID) any
 	// Refuse returns an error if no text with this beginning can be put.
 	Refuse(to Place, begin []byte, from From) error
 }
@@ -119,12 +119,12 @@ type Watcher interface {
 	// Back reports that nodes which were removed, or gone, are the source's again, under their
 	// numbers.
 	Back()
-	// Holds reports whether a directory has anything besides what the source has in it.
-	Holds(dir nodes.ID) bool
-	// Keeps reports whether a file shows a text that the source does not have, because it is
+	// HasMore reports whether a directory has anything besides what the source has in it.
+	HasMore(dir nodes.ID) bool
+	// HasText reports whether a file shows a text that the source does not have, because it is
 	// being written or was refused. A source must not drop such a file by itself without calling
 	// Gone, or the text would be lost.
-	Keeps(file nodes.ID) bool
+	HasText(file nodes.ID) bool
 }
 
 // Name tells what a source knows of a name in a directory.

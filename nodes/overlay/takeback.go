@@ -91,7 +91,7 @@ func (t *Tree) takeBack(f *file) []nodes.Change {
 		return []nodes.Change{from, {ID: f.id}}
 	case f.isSource():
 		f.Drop()
-		f.note = nil
+		f.extra = nil
 		t.times.Drop(f.id)
 		t.settle(f)
 	default:

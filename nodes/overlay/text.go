@@ -58,9 +58,9 @@ func (t *text) ReadAt(p []byte, off int64) (int, error) { return nodes.ReadConte
 // Hold makes data the text, without copying it.
 func (t *text) Hold(data []byte) { t.data, t.held = data, true }
 
-// Keep makes the file show the text from now on, even if it is empty, because the file has no
+// ShowAlone makes the file show the text from now on, even if it is empty, because the file has no
 // source.
-func (t *text) Keep() { t.held = true }
+func (t *text) ShowAlone() { t.held = true }
 
 // Clean records that no write waits for a commit.
 func (t *text) Clean() { t.state = clean }

@@ -182,16 +182,16 @@ func (t *Tree) clear(dir nodes.ID) {
 	}
 }
 
-// Holds implements [Watcher].
-func (w watcher) Holds(dir nodes.ID) bool {
+// HasMore implements [Watcher].
+func (w watcher) HasMore(dir nodes.ID) bool {
 	w.t.mu.RLock()
 	defer w.t.mu.RUnlock()
 	d := w.t.dirs[dir]
 	return d != nil && len(d.names) > 0
 }
 
-// Keeps implements [Watcher].
-func (w watcher) Keeps(file nodes.ID) bool {
+// HasText implements [Watcher].
+func (w watcher) HasText(file nodes.ID) bool {
 	w.t.mu.RLock()
 	defer w.t.mu.RUnlock()
 	f := w.t.shown[file]

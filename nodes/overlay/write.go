@@ -255,7 +255,7 @@ func (t *Tree) revert(f *file) {
 	t.mu.Lock()
 	if f.isSource() {
 		f.Drop()
-		f.note = nil
+		f.extra = nil
 	} else {
 		f.Empty()
 	}
@@ -297,7 +297,7 @@ func (t *Tree) commit(ctx context.Context, f *file) error {
 // the source refuses the text, the file keeps it and waits for more. The caller holds editing.
 func (t *Tree) putEmpty(ctx context.Context, f *file) (put bool, err error) {
 	at, said := t.times.Own(f.id)
-	isNew, note := f.fresh || f.undecided, f.note
+	isNew, extra := f.fresh || f.undecided, f.extra
 	of, err := t.store(ctx, f)
 	if of == 0 || err != nil {
 		return false, err
@@ -305,7 +305,7 @@ func (t *Tree) putEmpty(ctx context.Context, f *file) (put bool, err error) {
 	t.mu.Lock()
 	t.becomes(f, of)
 	if isNew {
-		f.undecided, f.note = true, note
+		f.undecided, f.extra = true, extra
 	}
 	t.mu.Unlock()
 	t.written(f, at, said)
@@ -315,25 +315,25 @@ func (t *Tree) putEmpty(ctx context.Context, f *file) (put bool, err error) {
 // decide records that the writers of a new file are done. The caller holds mu.
 func (t *Tree) decide(f *file) {
 	if f.undecided {
-		f.undecided, f.note = false, nil
+		f.undecided, f.extra = false, nil
 	}
 }
 
-// putAnew puts the unchanged content of a file of the source with another note. The caller holds
+// putAnew puts the unchanged content of a file of the source with another extra. The caller holds
 // editing.
-func (t *Tree) putAnew(ctx context.Context, f *file, note any) error {
+func (t *Tree) putAnew(ctx context.Context, f *file, extra any) error {
 	err := t.hold(ctx, f)
 	if err != nil {
 		return err
 	}
 	t.mu.Lock()
-	f.note = note
+	f.extra = extra
 	t.mu.Unlock()
 	of, err := t.store(ctx, f)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err != nil {
-		f.note = nil
+		f.extra = nil
 		t.settle(f)
 		return err
 	}

@@ -75,7 +75,7 @@ func (e *edits) identify(f *folderState) {
 // isThere reports whether there is a folder with a name.
 func (e *edits) isThere(name string) bool {
 	f := e.state(name)
-	return f.stays || e.hasSheets(name) || name != "" && e.hasSchema(name) || e.Holds(e.folderID(name))
+	return f.stays || e.hasSheets(name) || name != "" && e.hasSchema(name) || e.HasMore(e.folderID(name))
 }
 
 // hasSheets reports whether the data center has sheets in a folder.
@@ -108,7 +108,7 @@ func (e *edits) folderID(name string) nodes.ID {
 // goes with the last sheet, unless its file shows another text.
 func (e *edits) hasSchema(name string) bool {
 	f := e.state(name)
-	return f.written != nil || !f.noSchema && (name == "" || e.hasSheets(name)) || e.Keeps(e.schemaID(name))
+	return f.written != nil || !f.noSchema && (name == "" || e.hasSheets(name)) || e.HasText(e.schemaID(name))
 }
 
 // schemaID returns the ID of the schema of a folder.

@@ -67,8 +67,8 @@ func NewEditable(t *Tree, opts EditOptions) *Editable {
 	return &Editable{below: below{t}, edits: e, Tree: overlay.New(e, overlay.Options{FirstID: madeID, Empty: true, EditOptions: opts.EditOptions})}
 }
 
-// errKept is why zones and areas stay.
-var errKept = fmt.Errorf("%w: zones, squares and areas can be changed, but neither removed nor moved", nodes.ErrNotPermitted)
+// errFixed is why zones and areas stay.
+var errFixed = fmt.Errorf("%w: zones, squares and areas can be changed, but neither removed nor moved", nodes.ErrNotPermitted)
 
 // Replay repeats an edit that an Editable of the same file logged, before anything else is
 // done, and returns how many edits the file has then. It logs nothing.
@@ -143,7 +143,7 @@ func (c content) ReadAt(ctx context.Context, p []byte, off int64) (int, error) {
 // Put implements [overlay.Source].
 func (e *edits) Put(ctx context.Context, to overlay.Place, text []byte, from overlay.From) (nodes.ID, error) {
 	if from.Hidden != 0 {
-		return 0, errKept
+		return 0, errFixed
 	}
 	return to.ID, e.put(ctx, to.ID, text)
 }
@@ -184,13 +184,13 @@ func (e *edits) make(ctx context.Context, n node, c *change) error {
 }
 
 // Mkdir implements [overlay.Source].
-func (e *edits) Mkdir(context.Context, nodes.ID, string) (nodes.ID, error) { return 0, errKept }
+func (e *edits) Mkdir(context.Context, nodes.ID, string) (nodes.ID, error) { return 0, errFixed }
 
 // Move implements [overlay.Source].
-func (e *edits) Move(context.Context, overlay.Move) error { return errKept }
+func (e *edits) Move(context.Context, overlay.Move) error { return errFixed }
 
 // Remove implements [overlay.Source].
-func (e *edits) Remove(context.Context, nodes.ID) error { return errKept }
+func (e *edits) Remove(context.Context, nodes.ID) error { return errFixed }
 
 // refusal makes an error in a text match the tree's, with the file's path.
 func (e *edits) refusal(n node, err error) error {

@@ -117,8 +117,8 @@ func (s *source) forget() {
 	s.remembering.mistaken = true
 }
 
-// noteDecoded remembers results of decoding.
-func (s *source) noteDecoded(data []byte, sum totals) {
+// rememberDecoded remembers results of decoding.
+func (s *source) rememberDecoded(data []byte, sum totals) {
 	s.remembering.mu.Lock()
 	defer s.remembering.mu.Unlock()
 	s.remembering.ends, s.remembering.totals = endsOfData(data), &sum

@@ -21,8 +21,8 @@ func (n node) editable() bool {
 	return n.source != nil && (n.view == zoneJSON || n.view == areaJSON || n.square >= 0)
 }
 
-// holdsEditable reports whether a node is a directory that may have scratch files.
-func (n node) holdsEditable() bool {
+// hasEditable reports whether a node is a directory that may have scratch files.
+func (n node) hasEditable() bool {
 	if n.source != nil {
 		return n.view == zoneSquares && n.square < 0
 	}
@@ -79,7 +79,7 @@ func (e *edits) nodeNamed(ctx context.Context, dir nodes.ID, name string) (of no
 		return of, false, err
 	case in.kind() != nodes.Dir:
 		return of, false, fmt.Errorf("%v: %w", dir, nodes.ErrNotDir)
-	case !in.holdsEditable():
+	case !in.hasEditable():
 		return of, false, nodes.ErrReadOnly
 	case in.source != nil:
 		square := squareNamed(name)

@@ -50,7 +50,7 @@ func (e *Editable) chosen(ctx context.Context, ids []nodes.ID) (in []node, err e
 			in = append(in, n)
 		case n.source != nil && (n.editable() || n.view == zoneSquares):
 			in = append(in, ownFile(n.source))
-		case n.folder != nil && (n.id() == nodes.Root || n.holdsEditable() || n.id() == e.edits.folders[squaresFolder].id):
+		case n.folder != nil && (n.id() == nodes.Root || n.hasEditable() || n.id() == e.edits.folders[squaresFolder].id):
 			for _, s := range e.edits.sourcesIn(n.folder) {
 				in = append(in, ownFile(s))
 			}
@@ -78,7 +78,7 @@ func (t *Tree) sourcesIn(f *folder) []*source {
 	return f.sources
 }
 
-// TakeBack is that of [overlay.Tree]. The files of a zone belong together: its own file, or the
+// TakeBack implements it for [overlay.Tree]. The files of a zone belong together: its own file, or the
 // directory of its squares, stands for both.
 func (e *Editable) TakeBack(ids ...nodes.ID) (paths []string) {
 	return e.Tree.TakeBack(e.both(ids)...)

@@ -137,18 +137,18 @@ const (
 	tileBlock   = imageBlock + 1
 )
 
-// kept has the blocks that were used last: one image, one block of a view, and one picture of the
+// lastBlocks has the blocks that were used last: one image, one block of a view, and one picture of the
 // world. Reading a file piece by piece needs them for each piece, and the cache may have no room
 // for them.
-type kept struct{ image, view, world atomic.Pointer[keptBlock] }
+type lastBlocks struct{ image, view, world atomic.Pointer[lastBlock] }
 
-type keptBlock struct {
+type lastBlock struct {
 	number uint64
 	data   []byte
 }
 
 // of returns where a block of a version is kept.
-func (k *kept) of(n uint64) *atomic.Pointer[keptBlock] {
+func (k *lastBlocks) of(n uint64) *atomic.Pointer[lastBlock] {
 	if n == imageBlock {
 		return &k.image
 	}
@@ -165,13 +165,13 @@ func (t *Tree) block(ctx context.Context, s *version, n uint64, load func(ctx co
 		return nil, *err
 	}
 	ctx = context.WithoutCancel(ctx)
-	number, last := s.made.number<<numberShift|uint64(s.index)<<blockShift|n, t.kept.of(n)
+	number, last := s.made.number<<numberShift|uint64(s.index)<<blockShift|n, t.last.of(n)
 	if b := last.Load(); b != nil && b.number == number {
 		return b.data, nil
 	}
 	data, err := t.opts.Blocks.Block(ctx, number, func(ctx context.Context, _ uint64) ([]byte, error) { return load(ctx) })
 	if err == nil {
-		last.Store(&keptBlock{number, data})
+		last.Store(&lastBlock{number, data})
 	}
 	return data, err
 }

@@ -132,7 +132,7 @@ func (t *Tree) worldBlock(ctx context.Context, f rootFile) ([]byte, error) {
 	}
 	// An edit is counted after it shows, so this picture has all edits up to the count.
 	number := t.world.changes.Load()<<numberShift | uint64(len(t.sources))<<blockShift | uint64(f)
-	if b := t.kept.world.Load(); b != nil && b.number == number {
+	if b := t.last.world.Load(); b != nil && b.number == number {
 		return b.data, nil
 	}
 	data, err := t.opts.Blocks.Block(ctx, number, func(ctx context.Context, _ uint64) ([]byte, error) {
@@ -142,7 +142,7 @@ func (t *Tree) worldBlock(ctx context.Context, f rootFile) ([]byte, error) {
 		return t.outlineWorld(ctx)
 	})
 	if err == nil {
-		t.kept.world.Store(&keptBlock{number, data})
+		t.last.world.Store(&lastBlock{number, data})
 	}
 	return data, err
 }

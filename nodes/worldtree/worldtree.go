@@ -37,7 +37,7 @@ type Tree struct {
 	// decoding limits how many files are decoded at once: each takes some 10 MB beside the
 	// cache.
 	decoding chan struct{}
-	kept     kept
+	last     lastBlocks
 	listing  listing
 	// writable is set for the tree of an Editable.
 	writable bool
@@ -120,7 +120,7 @@ func (t *Tree) tryDecode(s *version) ([]byte, error) {
 		return nil, err
 	}
 	if own {
-		s.noteDecoded(data, sum)
+		s.rememberDecoded(data, sum)
 	}
 	return s.edit.apply(image)
 }
@@ -267,7 +267,7 @@ func (t *Tree) ReadAt(ctx context.Context, id nodes.ID, p []byte, off int64) (in
 }
 
 // canWrite reports whether a node can be changed.
-func (t *Tree) canWrite(n node) bool { return t.writable && (n.editable() || n.holdsEditable()) }
+func (t *Tree) canWrite(n node) bool { return t.writable && (n.editable() || n.hasEditable()) }
 
 // readVersion reads a version's node.
 func (t *Tree) readVersion(ctx context.Context, s *version, n node, p []byte, off int64) (int, error) {

@@ -114,7 +114,7 @@ type Log struct {
 	info Info
 	opts Options
 	// file is nil if the log can't grow.
-	file *held
+	file *summed
 	src  io.ReaderAt // of what index counts in
 	size int64
 	// end is where the first block begins that is not whole yet, and what is appended.
@@ -163,8 +163,8 @@ func isPacketName(name string) bool {
 	return letters && strings.Trim(name, digits) != "" && len(name) <= MaxName
 }
 
-// note keeps the first name of a code's packets.
-func (l *Log) note(code uint16, p *Packet) {
+// rememberName keeps the first name of a code's packets.
+func (l *Log) rememberName(code uint16, p *Packet) {
 	if _, known := l.labels[code]; known || !isPacketName(p.Name) {
 		return
 	}
@@ -230,7 +230,7 @@ func Open(ctx context.Context, src io.ReaderAt, size int64, opts Options) (*Log,
 		return nil, ErrUnknown
 	}
 	if err == nil && opts.Follow {
-		l.file, err = hold(l.wanted, src, size)
+		l.file, err = sumUp(l.wanted, src, size)
 	}
 	if err != nil {
 		return nil, err

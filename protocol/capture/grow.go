@@ -24,24 +24,24 @@ const (
 	comparedPieces = 256
 )
 
-// held remembers a file as it was read, by sums of its pieces. The last one may be shorter.
-type held struct {
+// summed remembers a file as it was read, by sums of its pieces. The last one may be shorter.
+type summed struct {
 	src  io.ReaderAt
 	size int64
 	sums []uint64
 	next int // the piece that is compared next
 }
 
-// hold sums a file. wanted returns an error when it should stop.
-func hold(wanted func() error, src io.ReaderAt, size int64) (*held, error) {
-	h := &held{src: src}
+// sumUp sums a file. wanted returns an error when it should stop.
+func sumUp(wanted func() error, src io.ReaderAt, size int64) (*summed, error) {
+	h := &summed{src: src}
 	return h, h.extend(wanted, size)
 }
 
 // grown compares the file with what it held, and returns what it holds with size bytes. The error
 // matches [ErrRewritten] if it held something else.
-func (h *held) grown(wanted func() error, size int64) (*held, error) {
-	g := &held{src: h.src, size: h.size, sums: slices.Clone(h.sums), next: h.next}
+func (h *summed) grown(wanted func() error, size int64) (*summed, error) {
+	g := &summed{src: h.src, size: h.size, sums: slices.Clone(h.sums), next: h.next}
 	if err := g.compare(wanted); err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (h *held) grown(wanted func() error, size int64) (*held, error) {
 }
 
 // compare compares the first piece, and some of the others in turn. extend does the last.
-func (h *held) compare(wanted func() error) error {
+func (h *summed) compare(wanted func() error) error {
 	buf := make([]byte, pieceSize)
 	whole := int(h.size / pieceSize)
 	for k := range min(whole, 1+comparedPieces) {
@@ -72,7 +72,7 @@ func (h *held) compare(wanted func() error) error {
 }
 
 // extend sums what the file has up to size, and compares the last piece, if it goes on.
-func (h *held) extend(wanted func() error, size int64) error {
+func (h *summed) extend(wanted func() error, size int64) error {
 	buf := make([]byte, pieceSize)
 	whole := int(h.size / pieceSize)
 	for i := whole; int64(i)*pieceSize < size; i++ {
@@ -93,7 +93,7 @@ func (h *held) extend(wanted func() error, size int64) error {
 	return nil
 }
 
-func (h *held) read(b []byte, off int64) error {
+func (h *summed) read(b []byte, off int64) error {
 	err := readat.Full(h.src, b, off)
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return fmt.Errorf("capture: %w: it ends before %d", ErrRewritten, off+int64(len(b)))
@@ -104,7 +104,7 @@ func (h *held) read(b []byte, off int64) error {
 	return err
 }
 
-func (h *held) rewritten(piece int) error {
+func (h *summed) rewritten(piece int) error {
 	return fmt.Errorf("capture: %w: other bytes are behind offset %#x", ErrRewritten, piece*pieceSize)
 }
 

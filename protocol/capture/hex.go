@@ -113,7 +113,7 @@ func (l *Log) addLine(line []byte, ended bool) (whole bool, err error) {
 	if err := l.add(l.end, p.Code()); err != nil {
 		return false, err
 	}
-	l.note(p.Code(), &p)
+	l.rememberName(p.Code(), &p)
 	return true, nil
 }
 

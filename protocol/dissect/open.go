@@ -22,7 +22,7 @@ func Open(ctx context.Context, src io.ReaderAt, size int64, how capture.Options,
 		}
 		return New(log, nil, opts)
 	}
-	defer lib.Keep()()
+	defer lib.Cache()()
 	ahead := reader{lib: lib, opts: opts}
 	how.Seen = ahead.seen
 	log, err := capture.Open(ctx, src, size, how)

@@ -225,7 +225,7 @@ func (r *Recording) findNames() (*protocol.Map, error) {
 // definitions, and each is a file.
 func (r *Recording) identify(codes []uint16) ([]*Code, error) {
 	if r.lib != nil {
-		defer r.lib.Keep()()
+		defer r.lib.Cache()()
 	}
 	list := make([]*Code, len(codes))
 	var group errgroup.Group

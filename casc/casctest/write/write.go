@@ -61,7 +61,7 @@ type Builder struct {
 	Config []string
 	// Tags are the tags in .build.info.
 	Tags string
-	// Version is that of the build; the default is 1.0.0.1.
+	// Version names the build; the default is 1.0.0.1.
 	Version string
 	// PackNamed puts what the build configuration names into the archives of a CDN. It lies
 	// loose otherwise.

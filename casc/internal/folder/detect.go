@@ -22,7 +22,7 @@ func Detect(fsys iofs.FS) (bool, error) {
 	}
 	// Many folders have folders named config and data. In a storage they have folders named
 	// after the first byte of a key, or archives with their index.
-	if !holdsKeys(fsys, path.Join(data, "config")) {
+	if !hasKeys(fsys, path.Join(data, "config")) {
 		return false, nil
 	}
 	archives, err := findArchives(fsys, data)
@@ -30,7 +30,7 @@ func Detect(fsys iofs.FS) (bool, error) {
 		return false, err
 	}
 	files, err := idxFiles(fsys, archives)
-	return len(files) > 0 || holdsKeys(fsys, archives), err
+	return len(files) > 0 || hasKeys(fsys, archives), err
 }
 
 // HasBuildFile reports whether a folder has a file that says which build is installed.
@@ -43,8 +43,8 @@ func HasBuildFile(fsys iofs.FS) (bool, error) {
 	return false, nil
 }
 
-// holdsKeys reports whether a folder has folders named after the first byte of a key.
-func holdsKeys(fsys iofs.FS, dir string) bool {
+// hasKeys reports whether a folder has folders named after the first byte of a key.
+func hasKeys(fsys iofs.FS, dir string) bool {
 	entries, err := readDir(fsys, dir)
 	if err != nil {
 		return false

@@ -32,9 +32,9 @@ type Flags struct {
 	Selection
 	// Ignored are reasons for leaving out files that are no failure.
 	Ignored Ignoring
-	// Readable is that of the source, or nil.
+	// Readable decodes for the source, or is nil.
 	Readable func(context.Context, nodes.ID) error
-	// Rows is that of the source, or nil.
+	// Rows decodes for the source, or is nil.
 	Rows func(context.Context, []nodes.ID) ([][]int, error)
 	// From is the directory of the source that the paths of what is written are below.
 	From string

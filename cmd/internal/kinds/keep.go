@@ -43,7 +43,7 @@ const mostLosses = 20
 // that are lost.
 func (s *Source) KeepTexts(ctx context.Context, name string, now time.Time, log *slog.Logger) (folders []string, lost error) {
 	suffix := "-" + now.UTC().Format("20060102-150405.000")
-	k := keeper{name: name + suffix}
+	k := textKeeper{name: name + suffix}
 	for _, e := range s.Sessions {
 		k.beside = e.Path() + refusedMark + suffix
 		for _, r := range e.Refused() {
@@ -61,8 +61,8 @@ func (s *Source) KeepTexts(ctx context.Context, name string, now time.Time, log 
 // refusedMark follows the name of the source in the name of the folder beside it.
 const refusedMark = ".refused"
 
-// keeper writes texts that were not saved to folders.
-type keeper struct {
+// textKeeper writes texts that were not saved to folders.
+type textKeeper struct {
 	// name is the name of the folder in refusedFolder, and beside is the path of the folder
 	// to use if that one can't be written. folders are the folders that were made.
 	name, beside string
@@ -73,7 +73,7 @@ type keeper struct {
 	more   int
 }
 
-func (k *keeper) keep(ctx context.Context, r overlay.Refused) (folder string, err error) {
+func (k *textKeeper) keep(ctx context.Context, r overlay.Refused) (folder string, err error) {
 	folder, err = keepText(k.name, r)
 	if err != nil {
 		if besideErr := keepBeside(ctx, k.beside, r); besideErr != nil {
@@ -88,7 +88,7 @@ func (k *keeper) keep(ctx context.Context, r overlay.Refused) (folder string, er
 }
 
 // lose remembers that a text is lost.
-func (k *keeper) lose(path string, err error) {
+func (k *textKeeper) lose(path string, err error) {
 	if len(k.losses) == mostLosses {
 		k.more++
 		return
@@ -97,7 +97,7 @@ func (k *keeper) lose(path string, err error) {
 }
 
 // lost returns an error for the texts that are lost, or nil.
-func (k *keeper) lost() error {
+func (k *textKeeper) lost() error {
 	if len(k.losses) == 0 {
 		return nil
 	}

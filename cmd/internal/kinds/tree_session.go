@@ -30,7 +30,7 @@ type TreeSession[E treeEdit[E]] struct {
 	Store func(ctx context.Context, store func(c ToSave) error) error
 	// Single is the source if that is a file, else nil.
 	Single *source.File
-	// Spare is that of [Sparing].
+	// Spare implements [Sparing].
 	Spare func() (end func())
 	// Again is the number of edits that a crash had left.
 	Again int

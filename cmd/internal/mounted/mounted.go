@@ -73,7 +73,7 @@ func (m *Mount) UntilGone(signals <-chan os.Signal) { m.served.UntilGone(signals
 // Unmount unmounts at once.
 func (m *Mount) Unmount() error { return m.server.Unmount() }
 
-// Prepare is that of the source.
+// Prepare prepares the source.
 func (m *Mount) Prepare(ctx context.Context) error { return m.source.Prepare(ctx) }
 
 // Close closes the source.

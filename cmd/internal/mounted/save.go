@@ -60,7 +60,7 @@ func (s *saves) status() *SaveStatus {
 	return &now
 }
 
-func (s *saves) note(reports []save.Report, err error) {
+func (s *saves) remember(reports []save.Report, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.reports, s.failed, s.now = reports, err, nil
@@ -169,6 +169,6 @@ func (m *Mount) save(ctx context.Context, how save.How) []*kinds.UnsavedError {
 	for _, err := range failed {
 		m.opts.Logger.Error("the edits were not saved", "err", err)
 	}
-	m.saves.note(reports, (&SaveError{Failed: failed}).orNil())
+	m.saves.remember(reports, (&SaveError{Failed: failed}).orNil())
 	return failed
 }

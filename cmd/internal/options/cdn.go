@@ -29,7 +29,7 @@ type RemoteFlags struct {
 	cacheLimit ByteSize
 }
 
-// defaultCacheLimit is that of the cache of what is fetched.
+// defaultCacheLimit bounds the cache of what is fetched.
 const defaultCacheLimit = 10 << 30
 
 // Table returns the options of all that comes from other machines.
@@ -97,7 +97,7 @@ func (f *CASCFlags) checkPlace(path string, s *Set) error {
 	return nil
 }
 
-// productKeySuffix is that of files with the key of a product.
+// productKeySuffix ends the names of files with the key of a product.
 const productKeySuffix = ".ak"
 
 func isProductKey(file string) bool { return strings.HasSuffix(file, productKeySuffix) }

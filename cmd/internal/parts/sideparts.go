@@ -130,7 +130,7 @@ func (s *Sides) Tell(w io.Writer) {
 // NotCompared is a side of diff that is a part, as --json prints it.
 type NotCompared struct {
 	Kind string `json:"kind"`
-	// Path is that of the folder.
+	// Path of the folder.
 	Path string `json:"path"`
 	// Of is how many kinds of sheets the other side has, and Kinds are those that are not compared. Sheets is how many
 	// sheets of other kinds are not compared.

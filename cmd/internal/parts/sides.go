@@ -107,8 +107,8 @@ func (s *Sides) Incomparable(ctx context.Context, err error) error {
 // file, so more would be of little use.
 const comparedCache = 64 << 20
 
-// keep notes a source to be closed at the end.
-func (s *Sides) keep(o *kinds.Source) {
+// closeAtEnd notes a source to be closed at the end.
+func (s *Sides) closeAtEnd(o *kinds.Source) {
 	s.opened = append(s.opened, o)
 	s.spared = append(s.spared, o.Spare(s.cache()))
 }
@@ -141,7 +141,7 @@ func (s *Sides) openFiles(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s.keep(o)
+		s.closeAtEnd(o)
 		d, err := reach.DataCenterOf(o)
 		if err != nil {
 			return err

@@ -29,7 +29,7 @@ type Snapshot interface {
 	// Size returns the approximate size of the new file, in bytes.
 	Size() int64
 	// Write writes the new file. Check reads it back and returns an error if it is not as expected;
-	// id is that of what was written. Both may be called again, for another place. If one of them
+	// id identifies what was written. Both may be called again, for another place. If one of them
 	// fails with [ErrAnotherWay], the file has to be written again: Write does it in another way.
 	Write(ctx context.Context, w io.Writer) error
 	Check(ctx context.Context, f *os.File, id Identity) error

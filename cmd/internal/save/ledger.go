@@ -22,7 +22,7 @@ type ledger struct {
 	log    *slog.Logger
 	disk   disk.FS
 	lock   *filelock.Lock
-	// patch is that of Options.
+	// patch is as in Options.
 	patch func(j *Journal, base string, why error) ([]byte, error)
 
 	// mu guards the fields below.
@@ -215,8 +215,8 @@ func (e *ledger) announce(must bool, records ...[]byte) error {
 	return nil
 }
 
-// note adds a record, if there is a journal. It does not sync.
-func (e *ledger) note(record []byte) error {
+// add adds a record, if there is a journal. It does not sync.
+func (e *ledger) add(record []byte) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.journal == nil || !e.inPlace() {

@@ -2,7 +2,7 @@ package save
 
 // Progress is how far a save is.
 type Progress struct {
-	// Stage is what is being done: [Writing] or [Checking].
+	// Stage says what is being done: [Writing] or [Checking].
 	Stage string `json:"stage"`
 	// Done and Total measure the work of all stages, in no particular unit. They are estimates.
 	Done  int64 `json:"done"`

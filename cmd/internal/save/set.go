@@ -365,7 +365,7 @@ func (s *Set) Count(file string, edits int64) {
 		return
 	}
 	f.edits, f.isCounted = edits, true
-	if err := s.ledger.note(s.kind.countRecord(file, edits)); err != nil {
+	if err := s.ledger.add(s.kind.countRecord(file, edits)); err != nil {
 		s.opts.Logger.Warn("the journal does not know how many edits it has", "err", err)
 	}
 }

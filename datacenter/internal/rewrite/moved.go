@@ -16,7 +16,7 @@ type MovedRuns struct {
 	Others map[form.RunKey]form.RunKey
 }
 
-// InOthers is what counts has instead of the length of a run.
+// InOthers stands in counts instead of the length of a run.
 const InOthers = math.MaxUint8
 
 func newMovedRuns(segs []form.Segment) MovedRuns {

@@ -32,7 +32,7 @@ type Edit struct {
 	New      []byte
 }
 
-// Stream is what is edited.
+// Stream is edited.
 type Stream struct {
 	// Deflate is the deflate stream. Size is its length in bytes and may include what follows it.
 	Deflate io.ReaderAt

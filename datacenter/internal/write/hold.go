@@ -16,7 +16,7 @@ func (b *Store) Hold() {
 
 // Open returns the data center as a File that reads from memory. It must be called instead of Write, and
 // Hold before. The layout is [LayoutV6X86], in which the data lies in memory. No key opened the File, and its
-// Identity is that of no file.
+// Identity stands for no file.
 func (b *Store) Open(ctx context.Context) (*form.File, error) {
 	pieces, err := b.pieces()
 	if err != nil {

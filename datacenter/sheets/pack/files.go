@@ -33,7 +33,7 @@ type sheetFile struct {
 	size int64
 	// broken says why the file can't be read at all.
 	broken *xmltext.SyntaxError
-	// lent is that of a [Loan], nil for a file.
+	// lent comes from a [Loan], and is nil for a file.
 	lent func() ([]byte, error)
 }
 

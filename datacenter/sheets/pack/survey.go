@@ -57,7 +57,7 @@ type surveyor struct {
 	open   []surveyed
 	*standIns
 	memory repeat.Memory[seen]
-	// shape is what the shape of the start tag that comes next means, if it was found by it, and values
+	// shape has the meaning of the shape of the start tag that comes next, if it was found by it, and values
 	// has its values.
 	shape  **layout
 	values xmltext.Values

@@ -22,7 +22,7 @@ type validated struct {
 	// as often as required.
 	met    map[int]int
 	enough int
-	// known is what the memory knows of the node, size how large it is so far, and problems is
+	// known has what the memory knows of the node, size how large it is so far, and problems is
 	// how many there were when it began.
 	known    validNode
 	size     size

@@ -15,7 +15,7 @@ type Schema struct {
 	Root *ElementType
 }
 
-// ElementType is what the nodes of one path have in common. Types may form cycles: a child
+// ElementType describes what the nodes of one path have in common. Types may form cycles: a child
 // may have a type that is above it.
 type ElementType struct {
 	// Name is the name of the xsd:complexType, such as ItemData_Item, as spelled there.

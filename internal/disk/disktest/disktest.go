@@ -26,7 +26,7 @@ var ErrSilent = errors.New("silent")
 // renameNew, exchange, remove or syncDir. Path is the new name if there are two.
 type Op struct {
 	Name, Path string
-	// Data is what a write writes.
+	// Data is written by a write.
 	Data []byte
 }
 

@@ -31,7 +31,7 @@ type Chunks struct {
 	Here func(i int) bool
 	// Alone is how many bytes a run has that does not follow another, and has one chunk at least.
 	Alone int64
-	// Room is what there is room for: a run that follows another has no more bytes, or 1 MiB.
+	// Room says how much there is room for: a run that follows another has no more bytes, or 1 MiB.
 	Room int64
 }
 

@@ -40,7 +40,7 @@ type File struct {
 	copied *os.File
 	// object is the name in the cache; it is used if kept is set.
 	object mirror.Object
-	kept   bool
+	cached bool
 
 	changed  atomic.Pointer[changedError]
 	checking atomic.Bool
@@ -72,7 +72,7 @@ func (s *Store) newFile(name string, p pin) *File {
 	f := &File{store: s, name: name, id: objectCount.Add(1), pin: p, began: time.Now()}
 	f.done, f.close = context.WithCancel(context.Background())
 	key, ok := p.key(s.origin.Join(name).String())
-	f.object, f.kept = mirror.Object{Path: "objects", Kind: mirror.Data, Key: key}, ok && s.cache != nil
+	f.object, f.cached = mirror.Object{Path: "objects", Kind: mirror.Data, Key: key}, ok && s.cache != nil
 	return f
 }
 
@@ -157,7 +157,7 @@ func (f *File) have(number int64) ([]byte, bool) {
 	if data, ok := f.store.chunks.Get(id); ok {
 		return data, true
 	}
-	if !f.kept {
+	if !f.cached {
 		return nil, false
 	}
 	data, ok := f.store.cache.Range(f.object, number*(chunkSize+md5.Size), f.sizeOf(number, 1)+md5.Size, checkSealed)
@@ -184,7 +184,7 @@ func (f *File) fetch(ctx context.Context, run ahead.Run) ([]byte, error) {
 		chunk := data[i*chunkSize : i*chunkSize+f.sizeOf(number, 1)]
 		// A copy, because a chunk that stays must not keep the others of its run in memory.
 		f.store.chunks.Add(chunkID{f.id, number}, bytes.Clone(chunk))
-		if f.kept {
+		if f.cached {
 			whole := f.pin.size + f.count()*md5.Size
 			f.store.cache.PutPiece(f.object, whole, number*(chunkSize+md5.Size), seal(chunk))
 		}

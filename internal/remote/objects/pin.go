@@ -51,8 +51,8 @@ func pinOf(h http.Header, size int64) pin {
 	return p
 }
 
-// holds reports whether the object can be told from another one of the same size.
-func (p pin) holds() bool { return p.size >= 0 && (p.tag.proves() || !p.modified.IsZero()) }
+// proves reports whether the object can be told from another one of the same size.
+func (p pin) proves() bool { return p.size >= 0 && (p.tag.proves() || !p.modified.IsZero()) }
 
 // difference returns how an object has changed, or "". What only the answer of now has doesn't
 // count.

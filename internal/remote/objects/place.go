@@ -89,7 +89,7 @@ func (s signing) RoundTrip(req *http.Request) (*http.Response, error) {
 	return s.RoundTripper.RoundTrip(req)
 }
 
-// CloseIdleConnections is what [http.Client.CloseIdleConnections] calls.
+// CloseIdleConnections is called by [http.Client.CloseIdleConnections].
 func (s signing) CloseIdleConnections() {
 	if t, ok := s.RoundTripper.(interface{ CloseIdleConnections() }); ok {
 		t.CloseIdleConnections()

@@ -196,7 +196,7 @@ func see(resp *http.Response, body io.Reader) (found seen, err error) {
 	case http.StatusPartialContent:
 		size, known := totalOf(resp.Header.Get("Content-Range"))
 		found.pin = pinOf(resp.Header, size)
-		found.whole = !known || !found.holds()
+		found.whole = !known || !found.proves()
 		_, err = io.CopyN(io.Discard, body, 1) // so that the connection can be used again
 	case http.StatusOK:
 		found.pin, found.whole = pinOf(resp.Header, resp.ContentLength), resp.ContentLength != 0

@@ -106,7 +106,7 @@ func Find(ctx context.Context, o Options) (Build, error) {
 	if err != nil {
 		return Build{}, err
 	}
-	w.keep(b)
+	w.add(b)
 	return w.adapt(b), nil
 }
 
@@ -122,7 +122,7 @@ func (w *wanted) refreshed(ctx context.Context, b Build) Build {
 	}
 	now := all[max(0, slices.IndexFunc(all, func(o Build) bool { return o.Region == w.region }))]
 	b.Path, b.ConfigPath, b.Hosts, b.Said = now.Path, now.ConfigPath, now.Hosts, now.Said
-	w.keep(b)
+	w.add(b)
 	return b
 }
 
@@ -314,8 +314,8 @@ func (w *wanted) id(name string) cache.ID {
 	return cache.ID{Kind: "build of a product 1", Of: of}
 }
 
-// keep keeps a build under all of its names.
-func (w *wanted) keep(b Build) {
+// add keeps a build under all of its names.
+func (w *wanted) add(b Build) {
 	if w.Cache == nil {
 		return
 	}

@@ -20,7 +20,7 @@ type Style struct {
 	// Fill and Stroke are colours. Without Fill nothing is filled, without Stroke nothing is
 	// outlined.
 	Fill, Stroke string
-	// Width is that of the outline.
+	// Width of the outline.
 	Width float64
 	// Title is shown by viewers that point at the shape.
 	Title string

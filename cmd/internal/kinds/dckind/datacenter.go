@@ -42,7 +42,7 @@ type DataCenter struct {
 	sheets *sheets.Source
 	// world is nil if no world is shown.
 	world *worldkind.World
-	// sizesLater is that of the options.
+	// sizesLater is as in the options.
 	sizesLater bool
 }
 

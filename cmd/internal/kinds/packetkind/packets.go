@@ -39,7 +39,7 @@ func Kind() *kinds.Kind {
 // isPackets reports whether a file is a recorded session, or a folder has definitions.
 func isPackets(path string, info iofs.FileInfo) (bool, error) {
 	if info.IsDir() {
-		return holdsDefinitions(path)
+		return hasDefinitions(path)
 	}
 	if !info.Mode().IsRegular() {
 		return false, nil
@@ -66,9 +66,9 @@ func IsBinaryRecording(path string) bool {
 	return err == nil && format != 0 && format != capture.Hex
 }
 
-// holdsDefinitions reports whether a folder has definitions or maps, or a folder directly
+// hasDefinitions reports whether a folder has definitions or maps, or a folder directly
 // below it has, as in the tera-data repository.
-func holdsDefinitions(dir string) (bool, error) {
+func hasDefinitions(dir string) (bool, error) {
 	folder, err := source.OpenFolder(dir)
 	if err != nil {
 		return false, err

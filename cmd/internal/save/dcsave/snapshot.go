@@ -43,7 +43,7 @@ type snapshot struct {
 	// successful Rebase it is the earlier base.
 	written *edit.Written
 	to      *base
-	index   heldIndex
+	index   laterIndex
 }
 
 // base is a file that a draft is based on.
@@ -233,7 +233,7 @@ func (w *snapshot) options() datacenter.Options {
 	opts.Layout = w.s.opts.Write.Layout // a small file may fit two
 	opts.ModTime = w.to.from.Info().ModTime()
 	opts.Progress = ProgressOf(w.s.show).Reading
-	if w.index = (heldIndex{IndexStore: opts.Index}); opts.Index != nil {
+	if w.index = (laterIndex{IndexStore: opts.Index}); opts.Index != nil {
 		opts.Index = &w.index
 	}
 	return opts
@@ -280,20 +280,20 @@ func (w *snapshot) Close() {
 	_ = w.to.close() // It was only read.
 }
 
-// heldIndex holds back an index until its file is in place.
-type heldIndex struct {
+// laterIndex holds back an index until its file is in place.
+type laterIndex struct {
 	datacenter.IndexStore
 	key  string
 	data []byte
 }
 
 // Save implements [datacenter.IndexStore].
-func (h *heldIndex) Save(key string, data []byte) error {
+func (h *laterIndex) Save(key string, data []byte) error {
 	h.key, h.data = key, data
 	return nil
 }
 
-func (h *heldIndex) save() error {
+func (h *laterIndex) save() error {
 	if h.data == nil {
 		return nil
 	}

@@ -1,7 +1,7 @@
 package intern
 
 const (
-	// wordSize is what places are multiples of, so that 32 bits tell apart 16 GiB.
+	// Places are multiples of wordSize, so that 32 bits tell apart 16 GiB.
 	wordSize = 4
 	// firstChunk and chunkSize are the sizes of the first chunk, and of the largest ones. In between
 	// each is twice as large as the one before.

@@ -23,7 +23,7 @@ type Options struct {
 	Schema *xsd.Schema
 }
 
-// Plan is what makes a sheet equal to a text.
+// Plan has the edits that make a sheet equal to a text.
 type Plan struct {
 	// Edits are the edits for [edit.Draft.Apply]; there are none if sheet and text are
 	// equal.

@@ -58,7 +58,7 @@ type Memory[K any] struct {
 	// budget is how many bytes may still be compared in the current sheet.
 	budget int
 
-	// found is what Find found last: the number of an element or none, what is known of it, and where
+	// found has what Find found last: the number of an element or none, what is known of it, and where
 	// it repeats it.
 	found number
 	what  K
@@ -79,7 +79,7 @@ type tag[K any] struct {
 // element is one that is remembered.
 type element[K any] struct {
 	sheet, from uint32
-	// length is that of the whole element, tag that of the start tag.
+	// length counts the bytes of the whole element, tag those of the start tag.
 	length, tag uint32
 	group       uint32
 	depth       uint16

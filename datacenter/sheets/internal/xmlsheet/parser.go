@@ -34,7 +34,7 @@ type Parser struct {
 	ended   openNode
 }
 
-// Event is what a [Parser] met.
+// Event says what a [Parser] met.
 type Event uint8
 
 // At a node's Begin its attributes are known, at its End its text. A Whole node was passed over: it has

@@ -112,7 +112,7 @@ type binding struct {
 	before int // the place of the one that it hides, -1 for none
 }
 
-// Token is what a [Reader] met.
+// Token says what a [Reader] met.
 type Token uint8
 
 // A start tag comes with its attributes. An element without content has an end tag, too.
