@@ -124,7 +124,7 @@ func under(pkg, p string) bool { return pkg == p || strings.HasPrefix(pkg, p+"/"
 // public are the packages of formats that any program may import. Those on the second line have
 // no promise: they make data for tests, or serve the command and the trees.
 var public = []string{
-	"blte", "casc", "casc/config", "casc/db2", "casc/encoding", "casc/far", "casc/index", "casc/keys", "casc/manifests", "casc/root",
+	"blte", "casc", "casc/config", "casc/db2", "casc/db2/dbd", "casc/encoding", "casc/far", "casc/index", "casc/keys", "casc/manifests", "casc/root",
 	"datacenter", "datacenter/amend", "datacenter/edit", "datacenter/patch", "datacenter/query", "datacenter/sheets",
 	"datacenter/sheets/pack", "datacenter/sheets/xsd", "datacenter/verify", "geometry", "protocol", "protocol/capture",
 	"protocol/dissect",
