@@ -18,6 +18,7 @@ import (
 	"lorefs/casc/casctest/write"
 	"lorefs/casc/index"
 	"lorefs/casc/root"
+	"lorefs/internal/testneeds"
 )
 
 // reading is a cache that keeps nothing.
@@ -59,6 +60,7 @@ func openCut(t *testing.T, g game, files write.Files, bucket int) *casc.Storage 
 // TestRawChanges writes over an open file that is not BLTE. No byte of the new content may
 // be returned.
 func TestRawChanges(t *testing.T) {
+	testneeds.Seconds(t)
 	content := bltetest.Text(48 << 20)
 	key := write.Key(content)
 	g := newGame()

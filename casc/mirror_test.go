@@ -18,6 +18,7 @@ import (
 	"lorefs/casc/index"
 	"lorefs/casc/keys"
 	"lorefs/casc/root"
+	"lorefs/internal/testneeds"
 )
 
 // mirrorOf is a mirror of a game of one file, whose build configuration has more lines.
@@ -214,6 +215,7 @@ func (s memoryStore) Save(key string, data []byte) error {
 // TestKeptGroup keeps the table of all indexes, so that the next run does not read them. A
 // damaged table is made anew, and an incomplete one is not kept.
 func TestKeptGroup(t *testing.T) {
+	testneeds.Seconds(t)
 	for _, group := range []bool{false, true} {
 		files, _ := mirrorOf(t, group, "text")
 		many := manyArchives(files, 20, 30)

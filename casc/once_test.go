@@ -10,11 +10,13 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/casctest/write"
 	"lorefs/casc/root"
+	"lorefs/internal/testneeds"
 )
 
 // TestRemoteEncryptedOnce reads an encrypted file from front to back, as an export does, which keeps
 // nothing on the disk. Though all of it has to be proven before the first byte, it comes once.
 func TestRemoteEncryptedOnce(t *testing.T) {
+	testneeds.Seconds(t)
 	for _, size := range []int{1 << 20, 12 << 20} { // fetched as a whole, and in parts
 		t.Run(strconv.Itoa(size), func(t *testing.T) { encryptedOnce(t, bltetest.Noise(size, 1)) })
 	}

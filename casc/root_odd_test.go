@@ -14,6 +14,7 @@ import (
 	"lorefs/casc/internal/root/tvfs"
 	"lorefs/casc/keys"
 	"lorefs/casc/root"
+	"lorefs/internal/testneeds"
 )
 
 // TestTVFSFlags reads manifests with all combinations of the known flags. Flags say which
@@ -82,6 +83,7 @@ func TestTVFSUnknown(t *testing.T) {
 // TestBadLines reads text roots with a bad line in every place. Only that line is lost, and
 // it is reported with its offset.
 func TestBadLines(t *testing.T) {
+	testneeds.Seconds(t)
 	for kind, write := range map[string]func([]root.File) []byte{"text": write.TextRoot, "overwatch": write.Overwatch} {
 		for _, bad := range []string{"garbage line without key", "short.txt|abcd", "a|b|c|d|e|name only|", "|0123456789abcdef0123456789abcdef||||"} {
 			filled := casctest.New()

@@ -136,6 +136,7 @@ func wildNode(rng *rand.Rand) rawNode {
 // TestCountsAtLimits counts graphs that reach the limits of depth, entries and steps, and such beyond.
 func TestCountsAtLimits(t *testing.T) {
 	testneeds.Alone(t)
+	testneeds.Seconds(t)
 	const name, root = 1, 2
 	// A chain of so many levels, with the child of each node before it or behind it.
 	chain := func(levels int, behind bool) []rawNode {

@@ -137,6 +137,7 @@ func writeMany(t *testing.T, opts datacenter.WriteOptions) []byte {
 // TestRegionsOfManySegments writes a region of several segments, so that blocks are
 // compressed before the root is known.
 func TestRegionsOfManySegments(t *testing.T) {
+	testneeds.Seconds(t)
 	for _, layout := range dctest.SomeLayouts() {
 		t.Run(layout.String(), func(t *testing.T) {
 			opts := datacenter.WriteOptions{Layout: layout}
@@ -195,6 +196,7 @@ func TestRepackLevels(t *testing.T) {
 
 // TestRepackManyStrings checks tables of so many strings that they are compressed in another way.
 func TestRepackManyStrings(t *testing.T) {
+	testneeds.Seconds(t)
 	const strings = 40_000
 	b, err := datacenter.NewBuilder([]string{"A", "x"}, datacenter.WriteOptions{})
 	if err != nil {

@@ -149,6 +149,7 @@ func TestAppendsToWhatChanged(t *testing.T) {
 
 // TestManyChanges reports far more changes than the queue holds.
 func TestManyChanges(t *testing.T) {
+	testneeds.Seconds(t)
 	const dirs, files = 30, 300
 	content := map[string]string{}
 	for i := range dirs {
@@ -185,6 +186,7 @@ func TestManyChanges(t *testing.T) {
 // TestPrimingWhileWriting reads trees, which primes them, while files are written through
 // the mount and by the tree. No reader may see anything older than the last write before.
 func TestPrimingWhileWriting(t *testing.T) {
+	testneeds.Seconds(t)
 	const dirs, files = 20, 50
 	content := map[string]string{}
 	for i := range dirs {

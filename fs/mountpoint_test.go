@@ -19,6 +19,7 @@ import (
 
 	"lorefs/fs"
 	"lorefs/fs/fusetest"
+	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 	"lorefs/nodes/nodetest"
 )
@@ -163,6 +164,7 @@ func TestCheckMountpointDetachesDeadMount(t *testing.T) {
 // answer of its own mount. It would never end by itself, and any request to the mount would
 // wait too.
 func TestCheckMountpointAbortsSilentMount(t *testing.T) {
+	testneeds.Seconds(t)
 	t.Parallel() // it waits for a server that says nothing
 
 	const fusectl = 0x65735543 // see statfs(2)

@@ -51,6 +51,7 @@ func wantText(t *testing.T, dir string) {
 
 func TestUnmountLeavesOthersAlone(t *testing.T) {
 	t.Parallel()
+	testneeds.Seconds(t)
 	dir := t.TempDir()
 	first := serve(t, dir, textTree(), Options{})
 	open, err := os.Open(filepath.Join(dir, "x"))
@@ -75,6 +76,7 @@ func TestUnmountLeavesOthersAlone(t *testing.T) {
 
 func TestUnmountOfBoundMount(t *testing.T) {
 	t.Parallel()
+	testneeds.Seconds(t)
 	if os.Geteuid() != 0 {
 		t.Skip("only root may bind")
 	}
@@ -100,6 +102,7 @@ func TestUnmountOfBoundMount(t *testing.T) {
 
 // TestMountWhileProgramsStart checks that no program that is started meanwhile keeps a mount in use.
 func TestMountWhileProgramsStart(t *testing.T) {
+	testneeds.Seconds(t)
 	testneeds.FUSE(t)
 	testneeds.Program(t, "sleep")
 	ctx, stop := context.WithCancel(t.Context())

@@ -58,6 +58,7 @@ func checkText(t *testing.T, text geometry.Text) []byte {
 func TestSizesOfSquares(t *testing.T) {
 	testneeds.Alone(t)
 	t.Parallel()
+	testneeds.Seconds(t)
 	for name, cells := range samples {
 		t.Run(name, func(t *testing.T) {
 			z := parseZone(t, cells)

@@ -122,6 +122,7 @@ func TestFloorsOBJ(t *testing.T) {
 func TestFloorsOBJOfAnyZone(t *testing.T) {
 	testneeds.Alone(t)
 	t.Parallel()
+	testneeds.Seconds(t)
 	zones := maps.Clone(samples)
 	// Heights in any order, equal ones in a cell, and many that are equal modulo a power of two.
 	zones["crowded"] = func(x, y int) []geometry.Volume {
@@ -196,6 +197,7 @@ func flat(there bool, z int) []geometry.Volume {
 func TestSizesAtTheEnds(t *testing.T) {
 	testneeds.Alone(t)
 	t.Parallel()
+	testneeds.Seconds(t)
 	z := parseZone(t, func(x, y int) []geometry.Volume {
 		if x > 16 || y > 16 {
 			return nil

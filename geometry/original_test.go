@@ -9,10 +9,12 @@ import (
 
 	"lorefs/geometry"
 	"lorefs/geometry/geomtest"
+	"lorefs/internal/testneeds"
 )
 
 func TestParseOriginalZone(t *testing.T) {
 	t.Parallel()
+	testneeds.Seconds(t)
 	for name, cells := range samples {
 		idx, geo := geomtest.OriginalZone(cells)
 		z, err := geometry.ParseOriginalZone(idx, geo)

@@ -29,6 +29,7 @@ func findings(file []byte, area, strict bool) []string {
 func TestVerifyBroken(t *testing.T) {
 	testneeds.Alone(t)
 	t.Parallel()
+	testneeds.Seconds(t)
 	for _, area := range []bool{false, true} {
 		broken := geomtest.BrokenZones()
 		if area {
@@ -102,6 +103,7 @@ func TestVerifyArea(t *testing.T) {
 func TestVerifyFixtures(t *testing.T) {
 	testneeds.Alone(t)
 	t.Parallel()
+	testneeds.Seconds(t)
 	dir := filepath.Dir(testneeds.Fixture(t, "world/x1002y1006.zgd"))
 	for _, area := range []bool{false, true} {
 		pattern := "*.zgd"

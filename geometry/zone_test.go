@@ -129,6 +129,7 @@ func TestAscending(t *testing.T) {
 func TestWithSquares(t *testing.T) {
 	testneeds.Alone(t)
 	t.Parallel()
+	testneeds.Seconds(t)
 	z := parseZone(t, geomtest.Hills(1))
 	before := z.AppendRaw(nil)
 	var cells [geometry.SquareCells][]geometry.Volume
@@ -187,6 +188,7 @@ func TestZoneBuilderRefuses(t *testing.T) {
 func TestEncodeZone(t *testing.T) {
 	testneeds.Alone(t)
 	t.Parallel()
+	testneeds.Seconds(t)
 	z := parseZone(t, func(x, y int) []geometry.Volume {
 		if x+y > 300 {
 			return nil

@@ -7,11 +7,13 @@ import (
 
 	"lorefs/casc/casctest/write"
 	"lorefs/casc/encoding"
+	"lorefs/internal/testneeds"
 )
 
 // TestEncodingFlips flips every byte of an encoding file. Pages and their order are
 // checked; a flip may go unnoticed only in a spec, or between the keys.
 func TestEncodingFlips(t *testing.T) {
+	testneeds.Seconds(t)
 	var b write.Builder
 	for i := range 200 {
 		b.Add([]byte{byte(i), 1, 2, 3})

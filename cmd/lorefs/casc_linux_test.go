@@ -261,6 +261,7 @@ func readStorage(t *testing.T, dir string) write.Files {
 // detector checks.
 func TestCASCSixteenReaders(t *testing.T) {
 	t.Parallel()
+	testneeds.Seconds(t)
 	testneeds.FUSE(t)
 	dir := t.TempDir()
 	runTool(t, dir, "lorefs", "sample", "s")

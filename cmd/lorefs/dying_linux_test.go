@@ -11,6 +11,7 @@ import (
 	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/daemon"
 	"lorefs/internal/filelock"
+	"lorefs/internal/testneeds"
 )
 
 // die kills the process of a mount, and returns when it has ended.
@@ -41,6 +42,7 @@ func (x *trouble) holdLock() (release func()) {
 // TestUnmountOfDying checks that edits are reported if a killed process still holds its lock
 // for a moment although its mount is dead.
 func TestUnmountOfDying(t *testing.T) {
+	testneeds.Seconds(t)
 	x := newTrouble(t)
 	x.mount()
 	x.edit("left")
@@ -67,6 +69,7 @@ func TestUnmountOfDying(t *testing.T) {
 // TestUnmountOfDeadTakenOver checks that edits are not reported as lost if another mount has
 // taken them over, and that unmount does not wait for that.
 func TestUnmountOfDeadTakenOver(t *testing.T) {
+	testneeds.Seconds(t)
 	x := newTrouble(t)
 	x.mount()
 	x.edit("left")
@@ -84,6 +87,7 @@ func TestUnmountOfDeadTakenOver(t *testing.T) {
 
 // TestUnmountOfDeadReadOnly checks that a dead read-only mount has left no edits.
 func TestUnmountOfDeadReadOnly(t *testing.T) {
+	testneeds.Seconds(t)
 	x := newTrouble(t)
 	x.mount()
 	x.edit("left")

@@ -128,6 +128,7 @@ func (x *emptied) read(file string) (text string, isThere bool) {
 // TestEmptied empties and makes files, and kills the process of the mount as soon as fsync(2) or
 // close(2) has returned. What they promised is there afterwards.
 func TestEmptied(t *testing.T) {
+	testneeds.Seconds(t)
 	for _, c := range emptyings {
 		for _, end := range []string{"fsync", "close"} {
 			t.Run(c.name+" "+end, func(t *testing.T) { c.test(t, end == "fsync") })
@@ -169,6 +170,7 @@ func (c emptying) test(t *testing.T, syncs bool) {
 // TestMadeAndSynced makes files as editors do that sync a file before they write it, and kills the
 // process of the mount once the text is synced.
 func TestMadeAndSynced(t *testing.T) {
+	testneeds.Seconds(t)
 	testneeds.Program(t, "python3")
 	const program = `
 import os, signal, sys

@@ -241,6 +241,7 @@ func roomOf(data []byte) int {
 
 // TestNoRoom checks a disk without space for a file of the old one's size.
 func TestNoRoom(t *testing.T) {
+	testneeds.Seconds(t)
 	x := newTrouble(t)
 	x.tmpfs(x.dir, roomOf(x.original)+16<<10)
 	x.mount()
@@ -252,6 +253,7 @@ func TestNoRoom(t *testing.T) {
 
 // TestRoomRunsOut checks a disk whose space seems to be enough, but the new file is larger.
 func TestRoomRunsOut(t *testing.T) {
+	testneeds.Seconds(t)
 	x := newTrouble(t)
 	x.tmpfs(x.dir, 2*roomOf(x.original)+16<<10)
 	x.mount()
@@ -264,6 +266,7 @@ func TestRoomRunsOut(t *testing.T) {
 
 // TestRoomComesBack checks that a save succeeds if there is space again during the mount.
 func TestRoomComesBack(t *testing.T) {
+	testneeds.Seconds(t)
 	x := newTrouble(t)
 	x.tmpfs(x.dir, roomOf(x.original)+16<<10)
 	x.mount()
@@ -282,6 +285,7 @@ func TestRoomComesBack(t *testing.T) {
 // TestNoRoomForJournal checks that an edit for which the journal has no space is refused at
 // once, and that everything else works.
 func TestNoRoomForJournal(t *testing.T) {
+	testneeds.Seconds(t)
 	for _, after := range []string{"goes on", "unmount", "kill"} {
 		t.Run(after, func(t *testing.T) {
 			x := newTrouble(t)
@@ -315,6 +319,7 @@ func TestNoRoomForJournal(t *testing.T) {
 // TestNoRoomForSheet checks that a sheet for which the journal has no space is not reported
 // as a refused text, since it has no mistake.
 func TestNoRoomForSheet(t *testing.T) {
+	testneeds.Seconds(t)
 	x := newTrouble(t)
 	x.tmpfs(x.state, 128<<10)
 	x.mount()
@@ -371,6 +376,7 @@ func (x *trouble) kill() {
 // TestFullStateFolder checks that edits are saved also if the state folder has no space
 // left.
 func TestFullStateFolder(t *testing.T) {
+	testneeds.Seconds(t)
 	x := newTrouble(t)
 	x.tmpfs(x.state, 256<<10)
 	x.mount()
@@ -404,6 +410,7 @@ func TestFullStateFolder(t *testing.T) {
 
 // TestReadOnlyFolder checks a source whose folder becomes read-only.
 func TestReadOnlyFolder(t *testing.T) {
+	testneeds.Seconds(t)
 	x := newTrouble(t)
 	x.tmpfs(x.dir, 1<<20)
 	x.mount()
@@ -417,6 +424,7 @@ func TestReadOnlyFolder(t *testing.T) {
 
 // TestReadOnlyStateFolder checks a state folder that is read-only, from the start or later.
 func TestReadOnlyStateFolder(t *testing.T) {
+	testneeds.Seconds(t)
 	x := newTrouble(t)
 	x.tmpfs(x.state, 1<<20)
 	x.put(x.original)
@@ -454,6 +462,7 @@ func TestReadOnlyStateFolder(t *testing.T) {
 
 // TestSourceChanges checks a source that is replaced, changed or truncated.
 func TestSourceChanges(t *testing.T) {
+	testneeds.Seconds(t)
 	for name, change := range map[string]func(x *trouble) error{
 		"replaced": func(x *trouble) error {
 			other := filepath.Join(x.dir, "other")

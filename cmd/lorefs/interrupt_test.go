@@ -9,11 +9,13 @@ import (
 
 	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/sample"
+	"lorefs/internal/testneeds"
 )
 
 // TestInterrupted checks that every command that handles signals says once that it was
 // interrupted, and exits with one code for it.
 func TestInterrupted(t *testing.T) {
+	testneeds.Seconds(t)
 	dir, err := madeSample()
 	if err != nil {
 		t.Fatal(err)

@@ -154,6 +154,7 @@ func (m *moving) read(r *movingRead) error {
 // TestReadsOfMovingMount reads mounts by commands while they are edited and saved: what these say has
 // to be the state at one moment while they run.
 func TestReadsOfMovingMount(t *testing.T) {
+	testneeds.Seconds(t)
 	testneeds.FUSE(t)
 	mount := func(t *testing.T, source string, flags ...string) *moving {
 		t.Helper()

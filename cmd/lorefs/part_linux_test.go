@@ -54,6 +54,7 @@ func partOfReal(t *testing.T) (dir, source, sheet string) {
 // TestPartOfReal changes a value in one kind of a real data center, by way of a folder with the sheets of this kind.
 // All else stays.
 func TestPartOfReal(t *testing.T) {
+	testneeds.Seconds(t)
 	dir, source, _ := partOfReal(t)
 	made, told, code := lorefsOutput(t, dir, "diff", "--patch", source, "part")
 	if code != 1 || !strings.Contains(told, "part has 1 of 68 kinds of sheets") {

@@ -517,6 +517,7 @@ func installHelper(t *testing.T, name string) {
 // checks.
 func TestSixteenReaders(t *testing.T) {
 	t.Parallel()
+	testneeds.Seconds(t)
 	testneeds.FUSE(t)
 	what := []string{"."}
 	if testneeds.Quick() {

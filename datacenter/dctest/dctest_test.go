@@ -164,6 +164,7 @@ func (failer) Fatal(args ...any)                 { panic(fmt.Sprint(args...)) }
 func (failer) Fatalf(format string, args ...any) { panic(fmt.Sprintf(format, args...)) }
 
 func TestBroken(t *testing.T) {
+	testneeds.Seconds(t)
 	layouts := []datacenter.Layout{datacenter.LayoutV6X64, datacenter.LayoutV3, datacenter.LayoutV6X86}
 	if testneeds.Quick() {
 		layouts = layouts[:1]

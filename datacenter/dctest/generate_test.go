@@ -6,9 +6,11 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
+	"lorefs/internal/testneeds"
 )
 
 func TestGenerate(t *testing.T) {
+	testneeds.Seconds(t)
 	o := dctest.GenOptions{Seed: 1, Sheets: 300, Nodes: 120_000}
 	doc := dctest.Generate(o)
 	m := dctest.NewImage(doc, dctest.Options{})

@@ -10,6 +10,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
+	"lorefs/internal/testneeds"
 )
 
 // rebase makes m the base, since it was saved.
@@ -175,6 +176,7 @@ func (s *session) restore(was *modelNode) []edit.Edit {
 // TestMadeAgainAmongMany removes many siblings and makes each again. To look at all the others for each
 // would take minutes.
 func TestMadeAgainAmongMany(t *testing.T) {
+	testneeds.Seconds(t)
 	const many = 30000
 	sheet := &dctest.Node{Name: "Sheet"}
 	for i := range many {

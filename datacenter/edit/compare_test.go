@@ -13,6 +13,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
+	"lorefs/internal/testneeds"
 )
 
 // compareDoc returns a tree in which two sheets are equal, and so are many runs below. It
@@ -74,6 +75,7 @@ func compareDraft(t *testing.T, file []byte, opened bool, layout datacenter.Layo
 }
 
 func TestCompareFindsDifferences(t *testing.T) {
+	testneeds.Seconds(t)
 	attr := func(name string, v any) func(*dctest.Node) {
 		return func(n *dctest.Node) {
 			for i := range n.Attrs {

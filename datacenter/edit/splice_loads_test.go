@@ -33,6 +33,7 @@ func (c *forgetful) Block(ctx context.Context, n uint64, load func(context.Conte
 // TestSpliceLoadsOnce edits values all over a file whose cache keeps nothing. To splice it, about each
 // block is inflated once; to compare what is wanted, none.
 func TestSpliceLoadsOnce(t *testing.T) {
+	testneeds.Seconds(t)
 	data := dctest.Build(dctest.Generate(dctest.GenOptions{Seed: 7, Sheets: 20, Nodes: 20000}), dctest.Options{})
 	opts := datacenter.Options{BlockSize: 16 << 10}
 	open := func(data []byte) (*datacenter.File, *forgetful) {

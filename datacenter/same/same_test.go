@@ -265,6 +265,7 @@ var refused = []string{
 // TestOmitted checks that what differs is the same whether all sheets are packed or only
 // those that are not the same.
 func TestOmitted(t *testing.T) {
+	testneeds.Seconds(t)
 	for _, tt := range edits {
 		t.Run(tt.name, func(t *testing.T) {
 			f, src, fsys := exported(t)

@@ -109,6 +109,7 @@ func (m *memoryIndex) Save(key string, data []byte) error {
 
 // TestDamagedIndex checks that an index is not used if it is damaged, or of another file.
 func TestDamagedIndex(t *testing.T) {
+	testneeds.Seconds(t)
 	data := sources()[len(sources())-1]
 	f := dctest.Open(t, data)
 	index := &memoryIndex{}

@@ -14,11 +14,13 @@ import (
 	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets"
+	"lorefs/internal/testneeds"
 )
 
 // TestReadersOfWhatIsEdited edits a sheet while others read it. Each text has to be whole, and to
 // have all that was edited before it was read.
 func TestReadersOfWhatIsEdited(t *testing.T) {
+	testneeds.Seconds(t)
 	doc := dctest.Generate(dctest.GenOptions{Seed: 3, Sheets: 1, Nodes: 200, Layout: datacenter.LayoutV6X64})
 	f := dctest.Open(t, dctest.Build(doc, dctest.Options{}))
 	d, err := edit.NewDraft(f, nil)

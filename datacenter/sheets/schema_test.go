@@ -178,6 +178,7 @@ func TestSchemaTooLarge(t *testing.T) {
 // TestTooManyPaths checks a small file with more paths than fit into memory: those beyond
 // the limit share types, and the sheets are correct.
 func TestTooManyPaths(t *testing.T) {
+	testneeds.Seconds(t)
 	below := []*dctest.Node{{Name: "L", Attrs: []attr{{Name: "a", Value: 1}}}}
 	for range 17 {
 		below = []*dctest.Node{{Name: "A", Children: below}, {Name: "B", Children: below}}

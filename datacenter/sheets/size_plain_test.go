@@ -8,6 +8,7 @@ import (
 
 	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/sheets"
+	"lorefs/internal/testneeds"
 )
 
 // oddValues are values that need care in a tag, and some that do not.
@@ -67,6 +68,7 @@ func oddNode(rng *rand.Rand, depth, plain int) *dctest.Node {
 
 // TestSizesOfOddSheets checks that sheets have the sizes that were measured before.
 func TestSizesOfOddSheets(t *testing.T) {
+	testneeds.Seconds(t)
 	for seed := range uint64(60) {
 		rng := rand.New(rand.NewPCG(seed, 3))
 		root := dctest.Root()

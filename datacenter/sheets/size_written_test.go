@@ -9,6 +9,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
+	"lorefs/internal/testneeds"
 )
 
 // paper is a Restarter.
@@ -52,6 +53,7 @@ func writtenFiles(t *testing.T) (files []*datacenter.File) {
 // TestWriteUnmeasured checks that sheets which are written before they are measured have the same
 // texts as others, and that this measures them.
 func TestWriteUnmeasured(t *testing.T) {
+	testneeds.Seconds(t)
 	restarts, runs := 0, 0
 	for i, f := range writtenFiles(t) {
 		measured, err := New(f, nil, Options{})

@@ -9,6 +9,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"lorefs/internal/testneeds"
 )
 
 const pageSize = 4096
@@ -90,6 +92,7 @@ func randomCodes(t *testing.T, rng *rand.Rand) *codes {
 // TestHotLoopAtEnds has hotLoop inflate random input by random codes where input and output end at memory that
 // can't be touched, and compares all that it leaves with what decodePortable does.
 func TestHotLoopAtEnds(t *testing.T) {
+	testneeds.Seconds(t)
 	if !hasHotLoop {
 		t.Skip("the processor can't run it")
 	}

@@ -258,6 +258,7 @@ func testFlipped(t *testing.T, what string, broken []byte, ends []int, synced, a
 // TestSyncedIsNeverTorn damages one place, by a cut or by zeros. No synced record is lost
 // silently.
 func TestSyncedIsNeverTorn(t *testing.T) {
+	testneeds.Seconds(t)
 	const n, step = 6, 127
 	for synced := range n + 1 {
 		data, ends := build(n, synced)

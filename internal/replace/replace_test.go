@@ -20,6 +20,7 @@ import (
 	"lorefs/internal/disk"
 	"lorefs/internal/disk/disktest"
 	"lorefs/internal/diskspace"
+	"lorefs/internal/testneeds"
 )
 
 var errInjected = errors.New("injected")
@@ -270,6 +271,7 @@ func (s system) ops(t *testing.T) (ops []disktest.Op) {
 // TestFaults checks that, whichever operation fails, the old file or the new one is there,
 // and nothing else.
 func TestFaults(t *testing.T) {
+	testneeds.Seconds(t)
 	for _, s := range systems() {
 		placed := false
 		for nth, op := range s.ops(t) {

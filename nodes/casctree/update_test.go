@@ -16,6 +16,7 @@ import (
 	"lorefs/casc/casctest"
 	"lorefs/casc/casctest/write"
 	"lorefs/casc/root"
+	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 	"lorefs/nodes/blockcache"
 	"lorefs/nodes/casctree"
@@ -358,6 +359,7 @@ func TestDamagedChunk(t *testing.T) {
 // TestWrongKey has keys, some of which make a plain chunk of other content: no byte of it
 // is returned, by any path.
 func TestWrongKey(t *testing.T) {
+	testneeds.Seconds(t)
 	salsa := &blte.Encryption{Name: bltetest.KeyName, IV: []byte{1, 2, 3, 4}, Cipher: blte.CipherSalsa20}
 	g := casctest.New()
 	s := g.AddChunks("e:{8877665544332211,01020304,n}", blte.WriteOptions{}, blte.Chunk{Content: bltetest.Text(50), Encrypt: salsa, Key: bltetest.Key()})

@@ -11,6 +11,7 @@ import (
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/dctest"
+	"lorefs/internal/testneeds"
 	"lorefs/internal/testneeds/property"
 	"lorefs/nodes"
 )
@@ -398,6 +399,7 @@ func reopened(t fatal, data []byte) map[string]string {
 }
 
 func TestCheck(t *testing.T) {
+	testneeds.Seconds(t)
 	original := dctest.Build(modelDoc(), dctest.Options{})
 	property.Check(t, func(t *rapid.T) {
 		m := newMachine(t, original)

@@ -10,6 +10,7 @@ import (
 	"lorefs/datacenter/dctest"
 	"lorefs/datacenter/edit"
 	"lorefs/datacenter/sheets"
+	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 	"lorefs/nodes/dctree"
 	"lorefs/nodes/nodetest"
@@ -975,6 +976,7 @@ func TestHalfIsFlushed(t *testing.T) {
 // A text that drops many nodes takes a moment, not the square of it, though another tree forgets all
 // of them.
 func TestManyGone(t *testing.T) {
+	testneeds.Seconds(t)
 	const path, many = "Item/Item-00000.xml", 30_000
 	e := editSheets(t, items(), sheettree.EditOptions{})
 	var b strings.Builder

@@ -60,6 +60,7 @@ func TestConformance(t *testing.T) {
 }
 
 func TestFixtureConformance(t *testing.T) {
+	testneeds.Seconds(t)
 	data, err := os.ReadFile(testneeds.Fixture(t, "datacenter/p115_small_x86.dat"))
 	if err != nil {
 		t.Fatal(err)

@@ -54,6 +54,7 @@ func (d *edited) nothingRefused() {
 // TestRefused checks that a refused text is shown and reported, but is in no other file, in
 // no record, and in nothing that is saved.
 func TestRefused(t *testing.T) {
+	testneeds.Seconds(t)
 	d := newEdited(t, folder(2))
 	for path, bad := range map[string]map[string]string{
 		aZone: {

@@ -219,6 +219,7 @@ func TestNextInADirectory(t *testing.T) {
 
 // TestNextSquares lists the squares of zones, and expects the next zones to be decoded meanwhile.
 func TestNextSquares(t *testing.T) {
+	testneeds.Seconds(t)
 	const zones = 8
 	ahead := lookedAhead()
 	for _, tt := range []struct {
@@ -248,6 +249,7 @@ func TestNextSquares(t *testing.T) {
 // TestNextOfAServer asks for the size of one zone, and for that of the next, in a folder whose files
 // have to be fetched. Only the two say that others will be wanted.
 func TestNextOfAServer(t *testing.T) {
+	testneeds.Seconds(t)
 	const zones = 8
 	ahead := lookedAhead()
 	files := &countedFS{MapFS: folder(zones)}
@@ -281,6 +283,7 @@ func (f *failingFS) Open(name string) (iofs.File, error) {
 // TestDiskFailsAhead lists a zone while the disk fails for the next one, which must be there when
 // a program asks for it, since the disk works again then.
 func TestDiskFailsAhead(t *testing.T) {
+	testneeds.Seconds(t)
 	const next = "zones/x1000y1001.json"
 	want := find(t, newTree(t, folder(8), worldtree.Options{}), next).Size
 	files := &failingFS{MapFS: folder(8), bad: "x1000y1001.zgd"}

@@ -34,6 +34,7 @@ func pictureOf(t *testing.T, tree nodes.Tree, path string) image.Image {
 
 // TestWorldPicture checks that world.png has each zone as its preview shows it, in its place.
 func TestWorldPicture(t *testing.T) {
+	testneeds.Seconds(t)
 	tree := newTree(t, folder(2), worldtree.Options{})
 	world := pictureOf(t, tree, "world.png")
 	if world.Bounds() != image.Rect(0, 0, 960, 1920) {
@@ -94,6 +95,7 @@ func TestWorldPictureFollowsEdits(t *testing.T) {
 // TestPicturesAreDrawnOnce reads pictures of the world piece by piece through a cache without room
 // for them. Sizes need no file.
 func TestPicturesAreDrawnOnce(t *testing.T) {
+	testneeds.Seconds(t)
 	for _, name := range []string{"world.png", "world.svg"} {
 		files := &countedFS{MapFS: folder(3)}
 		tree := newTree(t, files, worldtree.Options{Blocks: blockcache.New(0).View()})

@@ -526,6 +526,7 @@ func (f *endedFS) Open(name string) (iofs.File, error) {
 // TestReadsEnded has reads end for others while sizes are asked for, and while those of the next
 // zones are looked for. Both can be read later.
 func TestReadsEnded(t *testing.T) {
+	testneeds.Seconds(t)
 	fsys := &endedFS{MapFS: folder(2)}
 	tree := newTree(t, fsys, worldtree.Options{})
 	id := find(t, tree, "zones").ID

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"lorefs/internal/testneeds"
 	"lorefs/protocol/capture"
 )
 
@@ -103,6 +104,7 @@ func TestNotGrown(t *testing.T) {
 // TestRewritten has a long file rewritten in its midst while it grows: that is noticed, if not the
 // first time, because each time another part of the file is compared.
 func TestRewritten(t *testing.T) {
+	testneeds.Seconds(t)
 	const step = 7 // the size of a block of 4 bytes
 	data := build(t, capture.Info{Format: capture.TeraLog}, nil)
 	head := len(data)

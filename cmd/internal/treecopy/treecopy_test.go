@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"lorefs/cmd/internal/treecopy"
+	"lorefs/internal/testneeds"
 	"lorefs/nodes"
 	"lorefs/nodes/nodetest"
 )
@@ -404,6 +405,7 @@ func (endless) ReadDir(context.Context, nodes.ID, uint64) iter.Seq2[nodes.Entry,
 }
 
 func TestMeasureEndless(t *testing.T) {
+	testneeds.Seconds(t)
 	tree, _ := sample()
 	a, err := treecopy.Measure(t.Context(), endless{tree}, root(), t.TempDir(), 100_000, treecopy.Options{})
 	if !errors.Is(err, treecopy.ErrTooMany) || a.Files > 100_000 {

@@ -261,6 +261,7 @@ func boundary(rng *rand.Rand, s *sample) int64 { return s.blocks[rng.IntN(len(s.
 
 // TestOddEdits makes edits at odd places, each on top of what the last one made.
 func TestOddEdits(t *testing.T) {
+	testneeds.Seconds(t)
 	rounds, size := testneeds.Cases(1, 6, 60), testneeds.Cases(30_000, 100_000, 100_000)
 	for _, w := range writers {
 		t.Run(w.name, func(t *testing.T) {

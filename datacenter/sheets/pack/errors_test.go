@@ -14,6 +14,7 @@ import (
 	"lorefs/datacenter"
 	"lorefs/datacenter/sheets/pack"
 	"lorefs/datacenter/sheets/xsd"
+	"lorefs/internal/testneeds"
 )
 
 func TestPackErrors(t *testing.T) {
@@ -55,6 +56,7 @@ func TestPackErrors(t *testing.T) {
 }
 
 func TestPackTooMany(t *testing.T) {
+	testneeds.Seconds(t)
 	definitions := "<S " + dc + ">"
 	for i := range 1 << 12 {
 		definitions += fmt.Sprintf(`<A dc:keys="k%d k%d"/>`, i/64, 64+i%64)

@@ -132,6 +132,7 @@ func TestPackOfLongestText(t *testing.T) {
 // TestPackOfManyOrders packs a sheet in which each tag has its attributes in another order, of more tags than
 // are remembered. It becomes the same as with one order.
 func TestPackOfManyOrders(t *testing.T) {
+	testneeds.Seconds(t)
 	const tags, attributes = 30_000, 12
 	packed := func(shuffled bool) []byte {
 		random := rand.New(rand.NewPCG(1, 2))

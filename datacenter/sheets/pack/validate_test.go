@@ -127,6 +127,7 @@ func TestValidateWithoutSchema(t *testing.T) {
 // TestValidateWhatIsUnpacked checks that unpacked sheets are valid. An infinity is invalid
 // for some validators, but not here.
 func TestValidateWhatIsUnpacked(t *testing.T) {
+	testneeds.Seconds(t)
 	docs := map[string]dctest.Doc{"generated": dctest.Generate(dctest.GenOptions{Seed: 4, Sheets: 30, Nodes: 2000})}
 	for _, ex := range dctest.Legal() {
 		docs[ex.Name] = ex.Doc

@@ -289,6 +289,7 @@ func TestBareETag(t *testing.T) {
 
 // TestSilentServer asks a server that says nothing whether an object has changed.
 func TestSilentServer(t *testing.T) {
+	testneeds.Seconds(t)
 	t.Parallel() // it only waits
 	s := newWeb(t)
 	s.put("a", object{data: noise(large), etag: `"one"`})
@@ -980,6 +981,7 @@ func TestBadListings(t *testing.T) {
 // it, or with what is no file.
 func TestEndlessListings(t *testing.T) {
 	t.Parallel()
+	testneeds.Seconds(t)
 	for name, content := range map[string]func(page int64) string{
 		"empty":        func(int64) string { return "" },
 		"folders":      func(page int64) string { return fmt.Sprintf("<Contents><Key>%d/</Key><Size>0</Size></Contents>", page) },
@@ -1019,6 +1021,7 @@ func TestEndlessListings(t *testing.T) {
 
 // TestLongNames has paths in which the folders would take far more memory and time than the paths.
 func TestLongNames(t *testing.T) {
+	testneeds.Seconds(t)
 	deep := strings.Repeat("a/", 20_000) + "b.zgd"
 	wide := func(yield func(string) bool) {
 		for i := range 4096 {

@@ -202,6 +202,7 @@ func isLoose(c *write.CDN, name string) bool { return c.Files[name+".index"] == 
 // TestCDNFaults lets one of two hosts do each thing that hosts do wrong: all bytes are right. If
 // both do, an error says what and where.
 func TestCDNFaults(t *testing.T) {
+	testneeds.Seconds(t)
 	for _, fault := range remotetest.Faults {
 		t.Run(fault.String(), func(t *testing.T) {
 			switch fault {

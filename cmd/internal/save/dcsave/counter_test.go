@@ -10,6 +10,7 @@ import (
 	"lorefs/cmd/internal/save"
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
+	"lorefs/internal/testneeds"
 )
 
 // someEdit makes an edit of some node, or takes one back.
@@ -48,6 +49,7 @@ func someEdit(t *testing.T, r *rand.Rand, d *edit.Draft, all []edit.Number) {
 // TestListCountsWhatIsLeft checks that a journal alone says how many edits are left, as the draft
 // does.
 func TestListCountsWhatIsLeft(t *testing.T) {
+	testneeds.Seconds(t)
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		p := newPlace(t, 0)
@@ -78,6 +80,7 @@ func TestListCountsWhatIsLeft(t *testing.T) {
 // TestListCountsOfKilled checks that the edits of a process are counted exactly that died before it
 // counted them.
 func TestListCountsOfKilled(t *testing.T) {
+	testneeds.Seconds(t)
 	for seed := range uint64(60) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		p := newPlace(t, 0)

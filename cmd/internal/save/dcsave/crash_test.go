@@ -109,6 +109,7 @@ func TestCrashAnywhere(t *testing.T) {
 // TestCrashAfterFailures is TestCrashAnywhere for saves that fail, with more edits and saves after
 // them, and for a session that finds what a crash after a save has left.
 func TestCrashAfterFailures(t *testing.T) {
+	testneeds.Seconds(t)
 	for name := range savetest.Faults("") {
 		t.Run(name, func(t *testing.T) {
 			w := newDying(t)
@@ -146,6 +147,7 @@ func TestCrashAfterFailures(t *testing.T) {
 // journal, and are neither lost nor replayed on the wrong file, where their numbers belong to other
 // nodes.
 func TestCrashWhileEdited(t *testing.T) {
+	testneeds.Seconds(t)
 	w := newDying(t)
 	e := w.mustOpen(Options{Disk: w})
 	w.edit(e, "A", "a1", "D", "d1")
@@ -202,6 +204,7 @@ func (x *edits) take() (next []string, ok bool) {
 
 // TestSaveWhileEdited makes edits while many saves run.
 func TestSaveWhileEdited(t *testing.T) {
+	testneeds.Seconds(t)
 	p := newPlace(t, 0)
 	e := p.mustOpen(Options{})
 	stop, done := make(chan bool), make(chan model)

@@ -16,6 +16,7 @@ import (
 // TestSaveFails checks that when any operation of a save fails, a whole file, old or new, and all
 // edits are kept.
 func TestSaveFails(t *testing.T) {
+	testneeds.Seconds(t)
 	t.Run("spliced", func(t *testing.T) { testSavesFail(t, save.How{}) })
 	if testneeds.Quick() {
 		return // TestCrashAfterFailures packs as well

@@ -9,6 +9,7 @@ import (
 	"lorefs/datacenter/sheets/internal/repeat"
 	"lorefs/datacenter/sheets/internal/xmlsheet"
 	"lorefs/datacenter/sheets/internal/xmltext"
+	"lorefs/internal/testneeds"
 )
 
 // reader reads sheets with a memory. What it knows of an element is how many elements are in it.
@@ -125,6 +126,7 @@ func TestRepeats(t *testing.T) {
 // TestForgets reads more than is remembered, some of it in one sheet, and checks that no text is taken for
 // another.
 func TestForgets(t *testing.T) {
+	testneeds.Seconds(t)
 	r := &reader{T: t}
 	sheet := func(size, seed int) (string, int) {
 		var b bytes.Buffer
