@@ -12,6 +12,7 @@
 //	readat     reads whose end is known
 //	salsa20    Salsa20 with short keys
 //	shown      text of others that is safe to show
+//	tabular    tables as CSV, TSV and JSON
 //	wtf8       UTF-16 that may be broken
 //
 // Files:
