@@ -63,6 +63,17 @@ func (a Attribute) AppendText(dst []byte) ([]byte, error) {
 	return dst, nil
 }
 
+// AppendJSON appends the value as JSON. A float always has a point or an exponent, which
+// distinguishes it from an int; NaN and infinities are "NaN", "Infinity" and "-Infinity". An
+// unpaired surrogate in a string is written as \ud800.
+func (a Attribute) AppendJSON(dst []byte) ([]byte, error) {
+	if a.typ != String {
+		return appendJSONNumber(dst, a.typ, a.bits), nil
+	}
+	units, err := a.Units()
+	return wtf8.AppendUnitsJSON(dst, units), err
+}
+
 // Value returns the value, independent of the file.
 func (a Attribute) Value() (Value, error) {
 	if a.typ != String {

@@ -1,9 +1,12 @@
 package datacenter
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"strconv"
+
+	"lorefs/internal/wtf8"
 )
 
 // maxNumber is enough room for the text of any value but a string.
@@ -142,4 +145,21 @@ func AppendNumber(dst []byte, t Type, bits uint32) []byte {
 	default:
 		return appendInt(dst, int32(bits))
 	}
+}
+
+// appendJSONNumber is [AppendNumber] for JSON, see [Attribute.AppendJSON].
+func appendJSONNumber(dst []byte, t Type, bits uint32) []byte {
+	from := len(dst)
+	dst = AppendNumber(dst, t, bits)
+	if t != Float {
+		return dst
+	}
+	text := dst[from:]
+	if last := text[len(text)-1]; last < '0' || last > '9' {
+		return wtf8.AppendJSON(dst[:from], string(text))
+	}
+	if !bytes.ContainsAny(text, ".E") {
+		dst = append(dst, ".0"...)
+	}
+	return dst
 }

@@ -3,7 +3,6 @@ package jsonsheet
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"io"
 	"strconv"
@@ -33,7 +32,7 @@ type jsonWriter struct {
 	ctx  context.Context //nolint:containedctx // only lives during Write
 	w    *bufio.Writer
 	text []byte
-	// value is the __value__ of the current node.
+	// value is the __value__ of the current node, as JSON.
 	value    []byte
 	hasValue bool
 }
@@ -84,7 +83,7 @@ func (j *jsonWriter) head(n datacenter.Node, before string) error {
 		return err
 	}
 	if j.hasValue {
-		b = wtf8.AppendJSON(append(b, `,"text":`...), j.value)
+		b = append(append(b, `,"text":`...), j.value...)
 	}
 	j.text = b
 	_, err = j.w.Write(b)
@@ -98,12 +97,10 @@ func (j *jsonWriter) attributes(b []byte, n datacenter.Node) ([]byte, error) {
 		if err != nil {
 			return b, err
 		}
-		if j.value, err = a.AppendText(j.value[:0]); err != nil {
-			return b, err
-		}
 		if a.Name() == spell.ValueName { // always the last attribute
 			j.hasValue = true
-			break
+			j.value, err = a.AppendJSON(j.value[:0])
+			return closed(b, begun), err
 		}
 		if begun {
 			b = append(b, ',')
@@ -112,29 +109,17 @@ func (j *jsonWriter) attributes(b []byte, n datacenter.Node) ([]byte, error) {
 		}
 		begun = true
 		b = append(wtf8.AppendJSON(b, []byte(a.Name())), ':')
-		b = appendJSONValue(b, a.Type(), j.value)
+		if b, err = a.AppendJSON(b); err != nil {
+			return b, err
+		}
 	}
-	if begun {
-		b = append(b, '}')
-	}
-	return b, nil
+	return closed(b, begun), nil
 }
 
-// appendJSONValue appends a value from its text.
-func appendJSONValue(b []byte, t datacenter.Type, text []byte) []byte {
-	switch t {
-	case datacenter.Int, datacenter.Bool:
-		return append(b, text...)
-	case datacenter.Float:
-		last := text[len(text)-1]
-		if last < '0' || last > '9' {
-			return wtf8.AppendJSON(b, text)
-		}
-		b = append(b, text...)
-		if !bytes.ContainsAny(text, ".E") {
-			b = append(b, ".0"...)
-		}
-		return b
+// closed ends the attributes, if there are any.
+func closed(b []byte, begun bool) []byte {
+	if begun {
+		return append(b, '}')
 	}
-	return wtf8.AppendJSON(b, text)
+	return b
 }
