@@ -130,8 +130,8 @@ var public = []string{
 	"protocol/dissect",
 
 	"blte/bltetest", "casc/cascdiff", "casc/casctest", "casc/casctest/write", "datacenter/dctest", "datacenter/diff",
-	"datacenter/identity", "datacenter/partof", "datacenter/same", "datacenter/splice", "datacenter/treepath", "geometry/geomtest",
-	"geometry/picture", "protocol/prototest",
+	"datacenter/identity", "datacenter/partof", "datacenter/same", "datacenter/splice", "datacenter/table", "datacenter/treepath",
+	"geometry/geomtest", "geometry/picture", "protocol/prototest",
 }
 
 // What only a format itself wants is internal to it.
