@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/spf13/cobra"
 
@@ -16,13 +17,16 @@ import (
 	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/filing"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/kinds/dckind"
 	"lorefs/cmd/internal/options"
 	"lorefs/cmd/internal/parts"
 	"lorefs/cmd/internal/pattern"
 	"lorefs/cmd/internal/reach"
 	"lorefs/cmd/internal/treecopy"
+	"lorefs/datacenter/table"
 	"lorefs/internal/cores"
 	"lorefs/internal/shown"
+	"lorefs/internal/tabular"
 	"lorefs/nodes"
 )
 
@@ -39,6 +43,8 @@ type exporting struct {
 	hides bool
 	// name is how the user spells the source.
 	name string
+	// broken counts texts that tables could not hold as they are.
+	broken atomic.Int64
 }
 
 func newExport(log *slog.Logger) *cobra.Command {
@@ -73,6 +79,13 @@ from a file, with comments behind # or ;. With any of these no empty directory i
 --dry-run writes nothing and prints the paths that it would write.
 
   lorefs export SOURCE DIR files --exclude 'secret/' --include '*.{txt,csv}' --dry-run
+
+--format csv writes a table for each path of a data center instead, such as
+ItemData/Item.csv, with a row for each node. The columns _row, _parent and _sheet are numbers
+of rows: of the node, of its parent, and of its sheet. Nothing between commas is an absent
+value, and "" an empty text. tsv and jsonl have the same tables.
+
+  lorefs export SOURCE DIR --format csv --include 'ItemData/**'
 
 The links in by-key/ of a data center are written only with --links. They lead to
 tree/ beside by-key/, so export all of it, PATH "/", or put both side by side.
@@ -112,8 +125,8 @@ if that is less, is free.`,
 			if err := f.checkFormat(c, s, len(args) > 2); err != nil {
 				return err
 			}
-			if f.format == formatJSON {
-				return f.sheetsAsJSON(ctx, c, s, args[1])
+			if f.format != "" && f.format != formatXML {
+				return f.formatted(ctx, c, s, args[1])
 			}
 			return f.run(ctx, c, s, from, args[1])
 		},
@@ -126,7 +139,7 @@ if that is less, is free.`,
 		},
 		options.Option{
 			Name: "format", Typed: true, Kinds: only, Words: formatWords, Value: &f.format,
-			Help: "`format` of the sheets of a data center: xml (default), or json: a document a sheet, a node a line",
+			Help: "`format` of the sheets of a data center: xml (default); json: a document a sheet, a node a line; csv, tsv or jsonl: a table for each path",
 		},
 		options.Option{Name: "links", Typed: true, Kinds: only, Value: &f.links, Help: "write links, too"},
 	))
@@ -218,13 +231,13 @@ const remoteWorkers = 16
 // read once, from its beginning, so a core needs the chunk that it is reading.
 func exportCache() int64 { return exportedChunk * int64(max(cores.Count(), 2)) }
 
-// The values of --format.
+// The values of --format. All others are formats of tables.
 const (
 	formatXML  = "xml"
 	formatJSON = "json"
 )
 
-var formatWords = []string{formatXML, formatJSON}
+var formatWords = []string{formatXML, formatJSON, tabular.CSV.String(), tabular.TSV.String(), tabular.JSONL.String()}
 
 // checkFormat returns an error for a --format that does not go with what is exported. It tells
 // those of it who want JSON documents by --json, as they were had once.
@@ -238,7 +251,7 @@ func (f *exporting) checkFormat(c *cobra.Command, s *kinds.Source, path bool) er
 	case !slices.Contains(formatWords, f.format):
 		return cli.UsageErrorf("--format %q is unknown: want %s", f.format, cli.OrList(formatWords))
 	case path:
-		return cli.UsageErrorf("--format is for all sheets: it goes with no PATH")
+		return cli.UsageErrorf("--format is for all sheets: it goes with no PATH; --include 'ItemData/**' selects some")
 	}
 	return nil
 }
@@ -313,8 +326,8 @@ func (f *exporting) withoutLinks(s *kinds.Source, from string) error {
 	return nil
 }
 
-// sheetsAsJSON writes each sheet of a data center as a JSON document.
-func (f *exporting) sheetsAsJSON(ctx context.Context, c *cobra.Command, s *kinds.Source, dir string) error {
+// formatted writes the sheets of a data center as JSON documents or as tables.
+func (f *exporting) formatted(ctx context.Context, c *cobra.Command, s *kinds.Source, dir string) error {
 	d, err := reach.DataCenterOf(s)
 	if err != nil {
 		return err
@@ -322,9 +335,14 @@ func (f *exporting) sheetsAsJSON(ctx context.Context, c *cobra.Command, s *kinds
 	if f.files.Selection, err = f.chosen.Of(s, c.InOrStdin(), nil); err != nil {
 		return err
 	}
+	budget.ExportSheets(int64(f.source.CacheSize))
 	if f.dryRun {
+		files, err := f.made(ctx, d)
+		if err != nil {
+			return err
+		}
 		return f.files.Foretell(c, s, dir, func(yield func(treecopy.Planned, error) bool) {
-			for file := range d.JSONFiles() {
+			for file := range files {
 				e := nodes.Entry{Kind: nodes.File, Size: nodes.UnknownSize}
 				if !yield(treecopy.Planned{Path: file.Path, Entry: e}, ctx.Err()) {
 					return
@@ -332,7 +350,21 @@ func (f *exporting) sheetsAsJSON(ctx context.Context, c *cobra.Command, s *kinds
 			}
 		})
 	}
-	return f.files.Run(c, s, dir, func(o treecopy.Options) (treecopy.Report, error) {
-		return treecopy.Write(ctx, d.JSONFiles(), dir, o)
+	err = f.files.Run(c, s, dir, func(o treecopy.Options) (treecopy.Report, error) {
+		files, err := f.made(ctx, d)
+		if err != nil {
+			return treecopy.Report{}, err
+		}
+		return treecopy.Write(ctx, files, dir, o)
 	})
+	cli.TellBroken(c, f.broken.Load())
+	return err
+}
+
+// made returns the files of --format.
+func (f *exporting) made(ctx context.Context, d *dckind.DataCenter) (iter.Seq[treecopy.File], error) {
+	if format, ok := tabular.ParseFormat(f.format); ok && f.format != formatJSON {
+		return d.TableFiles(ctx, format, func(w table.Written) { f.broken.Add(w.Broken) })
+	}
+	return d.JSONFiles(), nil
 }

@@ -40,10 +40,12 @@ func TestFilesInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var f exporting
+	asJSON, asCSV := exporting{format: "json"}, exporting{format: "csv"}
 	c := newRoot()
 	for what, err := range map[string]error{
 		"export":               f.run(ctx, c, s, s.Kind.Exports, t.TempDir()),
-		"export --format json": f.sheetsAsJSON(ctx, c, s, t.TempDir()),
+		"export --format json": asJSON.formatted(ctx, c, s, t.TempDir()),
+		"export --format csv":  asCSV.formatted(ctx, c, s, t.TempDir()),
 		"schema":               writeSchemas(ctx, c, s, t.TempDir(), sheets.Conservative, &f.files),
 	} {
 		if err == nil || err.Error() != "interrupted after 0 files" {

@@ -76,6 +76,7 @@ var Examples = map[string][]string{
 	"lorefs export": {
 		"lorefs export game.dat sheets",
 		"lorefs export --format json game.dat json",
+		"lorefs export --format csv game.dat tables --include 'ItemData/**'",
 		"lorefs export --listfile names.csv /games/wow out 'files/**/*.txt'",
 	},
 	"lorefs verify": {"lorefs verify game.dat", "lorefs verify --strict game.dat", "lorefs verify --json /games/wow"},

@@ -9,6 +9,8 @@ import (
 	"lorefs/cmd/internal/treecopy"
 	"lorefs/datacenter/sheets"
 	"lorefs/datacenter/sheets/xsd"
+	"lorefs/datacenter/table"
+	"lorefs/internal/tabular"
 )
 
 // JSONFiles yields all sheets as JSON documents.
@@ -28,6 +30,26 @@ func (d *DataCenter) JSONFiles() iter.Seq[treecopy.File] {
 			}
 		}
 	}
+}
+
+// TableFiles yields the tables of all paths. told is called for each that is written, in parallel.
+func (d *DataCenter) TableFiles(ctx context.Context, f tabular.Format, told func(table.Written)) (iter.Seq[treecopy.File], error) {
+	tables, err := table.Find(ctx, d.dc)
+	if err != nil {
+		return nil, err
+	}
+	return func(yield func(treecopy.File) bool) {
+		for _, t := range tables {
+			file := treecopy.File{Path: t.Path + "." + f.String(), Write: func(ctx context.Context, w io.Writer) error {
+				written, err := t.Write(ctx, w, f)
+				told(written)
+				return err
+			}}
+			if !yield(file) {
+				return
+			}
+		}
+	}, nil
 }
 
 // SchemaFiles yields the schemas of all sheets.
