@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"lorefs/cmd/internal/cli"
+	"lorefs/cmd/internal/kinds"
 	"lorefs/cmd/internal/kinds/casckind"
 	"lorefs/cmd/internal/options"
 	"lorefs/cmd/internal/parts"
@@ -27,15 +28,13 @@ import (
 
 // differing are the flags of diff.
 type differing struct {
+	form
 	source options.SourceFlags
 	opts   diff.Options
-	asJSON bool
-	// asPatch prints a patch instead.
-	asPatch bool
 	// all takes folders for all there is.
-	all   bool
-	out   *bufio.Writer
-	lines *jsonout.Lines
+	all     bool
+	out     *bufio.Writer
+	records *jsonout.Lines
 }
 
 func newDiff(log *slog.Logger) *cobra.Command {
@@ -58,6 +57,8 @@ SOURCE DIR sheets/ItemData made. diff does not compare what the folder lacks, an
 A and B can also be mounts, with what is edited there. If B is the mount of A, or the
 sheets/ in it, diff prints your edits at once, as lorefs edits does.
 
+--stat counts what differs by where it is.
+
 --patch prints a patch that makes B of A. lorefs apply applies it to A, or to another
 version of A. A patch is text: read it, edit it, and keep it beside your mod.
 
@@ -69,35 +70,39 @@ encoding keys. If these differ, the file was changed, or only encoded anew.`,
 			return cli.ExactArgs("A", "B")(c, append(args, args...)[:max(len(args), 2*min(len(args), 1))])
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if f.asPatch && (f.asJSON || f.opts != diff.Options{}) {
-				return cli.UsageErrorf("--patch goes with neither --json nor --ignore-*")
+			if f.patch && f.opts != (diff.Options{}) {
+				return cli.UsageErrorf("--patch does not go with --ignore-*")
 			}
-			f.out = bufio.NewWriter(c.OutOrStdout())
-			f.lines = jsonout.NewLines(f.out)
-			done, n, err := f.storages(c, args, log)
-			if !done {
-				done, n, err = f.mount(c, args[0], args[1])
-			}
-			if !done {
-				n, err = f.run(c, args[0], args[1], log)
-			}
-			if flushErr := f.out.Flush(); err == nil {
-				err = flushErr
-			}
-			if err == nil && n > 0 {
-				return &cli.Error{Code: cli.ExitFailure}
-			}
-			return asTrouble(err)
+			return f.print(c, func() error { return f.list(c, args, log) })
 		},
 	}
 	f.source.AddDiffable(c.Flags())
-	cli.AddJSON(c, &f.asJSON, cli.ObjectALine)
-	c.Flags().BoolVar(&f.asPatch, "patch", false, "print a patch for lorefs apply")
+	f.add(c, "print a patch for lorefs apply")
 	c.Flags().BoolVar(&f.all, "all", false, "also compare the kinds of sheets that a folder has none of")
 	c.Flags().BoolVar(&f.opts.IgnoreOrder, "ignore-order", false, "ignore another order of siblings")
 	c.Flags().BoolVar(&f.opts.IgnoreKeys, "ignore-keys", false, "ignore key definitions")
 	c.Flags().BoolVar(&f.opts.IgnoreFlags, "ignore-flags", false, "ignore key flags, which novadrop-dc loses")
 	return c
+}
+
+// list prints what differs.
+func (f *differing) list(c *cobra.Command, args []string, log *slog.Logger) error {
+	f.out = bufio.NewWriter(c.OutOrStdout())
+	f.records = jsonout.NewLines(f.out)
+	done, n, err := f.storages(c, args, log)
+	if !done {
+		done, n, err = f.mount(c, args[0], args[1])
+	}
+	if !done {
+		n, err = f.run(c, args[0], args[1], log)
+	}
+	if flushErr := f.out.Flush(); err == nil {
+		err = flushErr
+	}
+	if err == nil && n > 0 {
+		return &cli.Error{Code: cli.ExitFailure}
+	}
+	return asTrouble(err)
 }
 
 // asTrouble returns the error of a comparison that failed, whose code is never that of a
@@ -114,20 +119,20 @@ func (f *differing) mount(c *cobra.Command, a, b string) (done bool, n int64, er
 	if f.opts != (diff.Options{}) {
 		return false, 0, nil
 	}
-	return diffMount(c, a, b, &listing{asJSON: f.asJSON, patch: f.asPatch})
+	return diffMount(c, a, b, &listing{form: f.form})
 }
 
 // run prints the differences and counts them.
 func (f *differing) run(c *cobra.Command, a, b string, log *slog.Logger) (n int64, err error) {
 	ctx := c.Context()
-	sides := &parts.Sides{Flags: &f.source, Log: log, Stderr: c.ErrOrStderr(), Paths: [2]string{a, b}, Whole: f.asPatch, All: f.all}
+	sides := &parts.Sides{Flags: &f.source, Log: log, Stderr: c.ErrOrStderr(), Paths: [2]string{a, b}, Whole: f.patch, All: f.all}
 	defer func() { err = errors.Join(err, sides.Close()) }()
 	if err := sides.Open(ctx); err != nil {
 		return 0, sides.Incomparable(ctx, err)
 	}
 	sides.Tell(c.ErrOrStderr())
 	left, right := sides.Files[0], sides.Files[1]
-	if f.asPatch {
+	if f.patch {
 		p, err := patch.MakePart(ctx, left, right, filepath.Base(a), sides.Diffed())
 		if err != nil {
 			return 0, err
@@ -140,7 +145,7 @@ func (f *differing) run(c *cobra.Command, a, b string, log *slog.Logger) (n int6
 	}
 	if f.asJSON {
 		for _, part := range sides.NotCompared() {
-			if err := f.lines.Write(part); err != nil {
+			if err := f.records.Write(part); err != nil {
 				return 0, err
 			}
 		}
@@ -167,16 +172,16 @@ func (f *differing) compare(ctx context.Context, s *parts.Sides) (n int64, err e
 			return n, err
 		}
 		n++
-		if err := f.print(&d); err != nil {
+		if err := f.printOne(&d); err != nil {
 			return n, err
 		}
 	}
 	return n, nil
 }
 
-func (f *differing) print(d *diff.Difference) error {
-	if f.asJSON {
-		return f.lines.Write(d)
+func (f *differing) printOne(d *diff.Difference) error {
+	if f.lines() == kinds.EditsJSON {
+		return f.records.Write(d)
 	}
 	_, err := f.out.Write(d.Append(f.out.AvailableBuffer()))
 	return err
@@ -218,7 +223,7 @@ func (f *differing) storages(c *cobra.Command, args []string, log *slog.Logger) 
 		return true, 0, wrong
 	case len(others) > 0:
 		return true, 0, cli.UsageErrorf("a CASC storage can be compared with another one only: %s is none", others[0])
-	case f.asPatch || f.opts != diff.Options{}:
+	case f.patch || f.opts != diff.Options{}:
 		return true, 0, cli.UsageErrorf("--patch and --ignore-* go with data centers: %s is a CASC storage", paths[0])
 	}
 	n, err = f.compareBuilds(c, sides[0], sides[1])
@@ -234,9 +239,9 @@ func (f *differing) compareBuilds(c *cobra.Command, old, now casckind.Build) (n 
 		}
 		n++
 		counts[d.Kind]++
-		if !f.asJSON {
+		if f.lines() == kinds.EditsText {
 			d.Print(f.out)
-		} else if err := f.lines.Write(d); err != nil {
+		} else if err := f.records.Write(d); err != nil {
 			return n, err
 		}
 	}

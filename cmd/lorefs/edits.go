@@ -1,44 +1,87 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	iofs "io/fs"
 	"log/slog"
+	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"lorefs/cmd/internal/cli"
+	"lorefs/cmd/internal/colors"
 	"lorefs/cmd/internal/daemon"
+	"lorefs/cmd/internal/following"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/mounted"
 	"lorefs/cmd/internal/options"
 	"lorefs/cmd/internal/reach"
 	"lorefs/cmd/internal/save"
+	"lorefs/cmd/internal/tally"
 	"lorefs/datacenter/patch"
 )
 
+// form is how a list of edits or differences is printed.
+type form struct {
+	asJSON, patch bool
+	// stat asks for counts instead.
+	stat  bool
+	color colors.When
+}
+
+func (f *form) add(c *cobra.Command, patch string) {
+	cli.AddJSON(c, &f.asJSON, cli.ObjectALine)
+	c.Flags().BoolVar(&f.patch, "patch", false, patch)
+	c.Flags().BoolVar(&f.stat, "stat", false, "count what there is by where it is, as git diff --stat does")
+	colors.Add(c, &f.color)
+}
+
+// print calls list, which prints what is listed to the output of c, and counts that if it was asked for.
+func (f *form) print(c *cobra.Command, list func() error) error {
+	if f.patch && (f.asJSON || f.stat) {
+		return cli.UsageErrorf("--patch goes with neither --json nor --stat")
+	}
+	f.color.Use(c)
+	if !f.stat {
+		return list()
+	}
+	out := c.OutOrStdout()
+	defer c.SetOut(out)
+	var counts tally.Tally
+	c.SetOut(&counts)
+	err := list()
+	if failed := cli.ExitCode(err); failed != cli.ExitOK && failed != cli.ExitFailure {
+		return err
+	}
+	return cmp.Or(counts.Print(out, f.asJSON), err)
+}
+
+// lines returns the format of what is listed.
+func (f *form) lines() kinds.EditsFormat {
+	switch {
+	case f.patch:
+		return kinds.EditsPatch
+	case f.stat:
+		return kinds.EditsJSON
+	}
+	return format(f.asJSON)
+}
+
 // listing are the flags of commands that list edits.
 type listing struct {
-	source        options.SourceFlags
-	asJSON, patch bool
-	log           *slog.Logger
+	form
+	source options.SourceFlags
+	log    *slog.Logger
 }
 
 func (l *listing) add(c *cobra.Command) {
 	l.source.AddEditable(c.Flags())
-	cli.AddJSON(c, &l.asJSON, cli.ObjectALine)
-	c.Flags().BoolVar(&l.patch, "patch", false, "print a patch of a data center, as diff --patch does")
-	c.MarkFlagsMutuallyExclusive("json", "patch")
-}
-
-func (l *listing) format() kinds.EditsFormat {
-	if l.patch {
-		return kinds.EditsPatch
-	}
-	return format(l.asJSON)
+	l.form.add(c, "print a patch of a data center, as diff --patch does")
 }
 
 // format returns the format in which edits are printed.
@@ -51,6 +94,7 @@ func format(asJSON bool) kinds.EditsFormat {
 
 func newEdits(log *slog.Logger) *cobra.Command {
 	l := listing{log: log}
+	follow := false
 	c := &cobra.Command{
 		Use:   "edits MOUNTPOINT|SOURCE [PATH…]",
 		Short: "list what is edited and not saved yet",
@@ -66,6 +110,12 @@ In a world, an edit is a square or an area. Its line begins with ~ and has the p
 many cells or nodes differ, and the first one before and after. --json has all of them, up
 to 4 KiB.
 
+--follow goes on after the edits that there are. It prints each as you make it, and ends with
+the mount. A line "undone" names an edit that you took back, "saved" stands for a commit.
+
+--stat counts the edits by where they are: of a data center by attributes and kinds of nodes,
+else by folders.
+
 With a PATH, edits lists only that and what is below. A PATH is a file or directory in a
 mount, or a query, as for revert. If a PATH in a mount is the only argument, you need no
 MOUNTPOINT before it.`,
@@ -73,10 +123,15 @@ MOUNTPOINT before it.`,
 			return cli.ExactArgs("MOUNTPOINT|SOURCE")(c, args[:min(len(args), 1)])
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			return l.run(c, args[0], args[1:])
+			if follow {
+				l.color.Use(c)
+				return l.follow(c, args[0], args[1:])
+			}
+			return l.print(c, func() error { return l.run(c, args[0], args[1:]) })
 		},
 	}
 	l.add(c)
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "go on, and print what you edit, take back and save, until the mount ends")
 	return c
 }
 
@@ -100,6 +155,72 @@ func (l *listing) run(c *cobra.Command, path string, inside []string) error {
 		return err
 	}
 	return l.journal(c.Context(), c.OutOrStdout(), &j, "")
+}
+
+// follow prints the edits of a mount as they come and go.
+func (l *listing) follow(c *cobra.Command, path string, inside []string) error {
+	if l.patch || l.stat {
+		return cli.UsageErrorf("--follow goes with neither --patch nor --stat")
+	}
+	m, err := reach.MountFor(path)
+	switch {
+	case err != nil:
+		return err
+	case m == nil:
+		return cli.UsageErrorf("%s is not mounted: --follow is for a mount", path)
+	}
+	paths, begun := m.Meant(inside), false
+	s := following.Source{
+		JSON: l.asJSON,
+		State: func() (state string, saves following.Saves, ok bool, err error) {
+			status, err := reach.AskStatus(m)
+			if there, stateErr := daemon.StateOf(m.Name); err != nil && begun && stateErr == nil && there == daemon.None {
+				return "", saves, false, nil // it was unmounted
+			}
+			if err != nil {
+				return "", saves, false, err
+			}
+			begun = true
+			state, saves = editState(status.Editing)
+			return state, saves, true, nil
+		},
+		List: func(w io.Writer) error { return l.list(c, m, paths, w) },
+	}
+	return s.Print(c.Context(), c.OutOrStdout())
+}
+
+// list writes the edits of a mount, or those at some paths in it.
+func (l *listing) list(c *cobra.Command, m *reach.Mount, paths []string, w io.Writer) error {
+	out := c.OutOrStdout()
+	defer c.SetOut(out)
+	c.SetOut(w)
+	_, err := l.ask(c, m, paths)
+	return err
+}
+
+// editState returns a text that changes with each edit and save of a mount: each edit makes a journal
+// longer. saves are all that the mount has saved last.
+func editState(e *mounted.EditStatus) (state string, saves following.Saves) {
+	if e == nil {
+		return "", saves
+	}
+	saves.Running = e.Saving != nil
+	journals, reports := []string{e.Journal}, []*save.Report{e.Saved}
+	if e.World != nil {
+		journals, reports = append(journals, e.World.Journal), append(reports, e.World.Saved)
+	}
+	for _, path := range journals {
+		if info, err := os.Stat(path); err == nil {
+			state += fmt.Sprint(info.Size(), info.ModTime().UnixNano(), ";")
+		}
+	}
+	for _, r := range reports {
+		if r != nil {
+			saves.Edits += r.Edits
+			saves.Last += fmt.Sprintf("%+v;", *r)
+		}
+	}
+	return state + saves.Last, saves
 }
 
 // none lists the edits of a source that has no journal. It returns an error for a path where
@@ -137,7 +258,7 @@ func (l *listing) ask(c *cobra.Command, m *reach.Mount, paths []string) (int64, 
 		return 0, cli.UsageErrorf("--patch has all edits of a mount: leave %s away", paths[0])
 	}
 	a, err := m.Talk(c.OutOrStdout(), daemon.Request{
-		Do: daemon.Edits, Source: m.Source, Paths: paths, Format: string(l.format()),
+		Do: daemon.Edits, Source: m.Source, Paths: paths, Format: string(l.lines()),
 	})
 	if err != nil {
 		return 0, err
@@ -164,5 +285,5 @@ func (l *listing) journal(ctx context.Context, w io.Writer, j *save.Journal, bas
 		return err
 	}
 	defer s.Close()
-	return s.WriteUnsaved(ctx, w, j, on, l.format())
+	return s.WriteUnsaved(ctx, w, j, on, l.lines())
 }

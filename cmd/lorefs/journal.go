@@ -173,27 +173,32 @@ no longer the file that was edited, show uses the file of --base. Without --base
 NAME.bak if that is the right file, or else the copy that was kept beside the journal.`,
 		Args: cli.ExactArgs("SOURCE|JOURNAL"),
 		RunE: func(c *cobra.Command, args []string) error {
-			j, err := kinds.JournalOf(args[0])
-			edited := args[0]
-			if err == nil && j.State == save.StateInUse {
-				edited = j.Source
-			}
-			if m, mountErr := reach.MountFor(edited); mountErr == nil && m != nil {
-				_, err := l.ask(c, m, nil)
-				return err
-			}
-			if errors.Is(err, iofs.ErrNotExist) {
-				return fmt.Errorf("%s has no journal", args[0])
-			}
-			if err != nil {
-				return err
-			}
-			return l.journal(c.Context(), c.OutOrStdout(), &j, base)
+			return l.print(c, func() error { return showJournal(c, &l, args[0], base) })
 		},
 	}
 	l.add(c)
 	c.Flags().StringVar(&base, "base", "", "`file` on which the edits were made")
 	return c
+}
+
+// showJournal lists the edits in the journal at a path, or in that of the source there.
+func showJournal(c *cobra.Command, l *listing, path, base string) error {
+	j, err := kinds.JournalOf(path)
+	edited := path
+	if err == nil && j.State == save.StateInUse {
+		edited = j.Source
+	}
+	if m, mountErr := reach.MountFor(edited); mountErr == nil && m != nil {
+		_, err := l.ask(c, m, nil)
+		return err
+	}
+	if errors.Is(err, iofs.ErrNotExist) {
+		return fmt.Errorf("%s has no journal", path)
+	}
+	if err != nil {
+		return err
+	}
+	return l.journal(c.Context(), c.OutOrStdout(), &j, base)
 }
 
 func newJournalDrop() *cobra.Command {

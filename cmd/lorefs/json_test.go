@@ -12,11 +12,13 @@ import (
 
 	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/filing"
+	"lorefs/cmd/internal/following"
 	"lorefs/cmd/internal/kinds"
 	"lorefs/cmd/internal/kinds/casckind"
 	"lorefs/cmd/internal/mounted"
 	"lorefs/cmd/internal/parts"
 	"lorefs/cmd/internal/save"
+	"lorefs/cmd/internal/tally"
 	"lorefs/datacenter/diff"
 	"lorefs/internal/jsonout/jsontest"
 	"lorefs/nodes/worldtree"
@@ -85,7 +87,7 @@ func TestJSONOfCommands(t *testing.T) {
 // TestJSONStructs checks that the schema has the members of what is printed.
 func TestJSONStructs(t *testing.T) {
 	for name, v := range map[string]any{
-		"amended": amended{}, "apply_folder": appliedFolder{}, "apply_part": appliedItem{}, "apply_not_saved": unsavedPatches{}, "difference": diff.Difference{}, "not_compared": parts.NotCompared{}, "export_planned": filing.PlannedFile{}, "export_written": filing.Filed{},
+		"amended": amended{}, "apply_folder": appliedFolder{}, "apply_part": appliedItem{}, "apply_not_saved": unsavedPatches{}, "difference": diff.Difference{}, "place_count": tally.Place{}, "edit_undone": following.Undone{}, "edits_saved": following.Saved{}, "not_compared": parts.NotCompared{}, "export_planned": filing.PlannedFile{}, "export_written": filing.Filed{},
 		"journal_drop": droppedJournal{}, "journal_list": save.Journal{}, "ls": jsonEntry{}, "pack_data_center": packedSheets{}, "pack_folder": packedFolder{},
 		"pack_world": packedWorld{}, "query_count": jsonCount{}, "query_match": jsonMatch{}, "repack": cli.WrittenFile{},
 		"sample": sampleFile{}, "saved": cli.EditsOutcome{}, "remote": kinds.RemoteStatus{}, "remote_host": kinds.HostStatus{}, "status": mounted.Status{}, "fetch": casckind.Fetched{}, "validate": jsonProblem{},

@@ -44,6 +44,13 @@ type Writer struct {
 // NewWriter makes a writer to w. Only a text that ends within a character needs Close.
 func NewWriter(w io.Writer) *Writer { return &Writer{to: w} }
 
+// Through puts a filter between w and where it writes, for what w would escape.
+func (w *Writer) Through(filter func(io.Writer) io.Writer) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.to = filter(w.to)
+}
+
 // Write implements [io.Writer].
 func (w *Writer) Write(p []byte) (int, error) {
 	w.mu.Lock()
