@@ -129,7 +129,7 @@ var public = []string{
 	"datacenter/sheets/pack", "datacenter/sheets/xsd", "datacenter/verify", "geometry", "protocol", "protocol/capture",
 	"protocol/dissect",
 
-	"blte/bltetest", "casc/cascdiff", "casc/casctest", "casc/casctest/write", "datacenter/dctest", "datacenter/diff",
+	"blte/bltetest", "casc/cascdiff", "casc/casctest", "casc/casctest/write", "casc/db2/db2test", "datacenter/dctest", "datacenter/diff",
 	"datacenter/identity", "datacenter/partof", "datacenter/same", "datacenter/splice", "datacenter/table", "datacenter/treepath",
 	"geometry/geomtest", "geometry/picture", "protocol/prototest",
 }

@@ -100,6 +100,9 @@ var magics = map[string]func(*Table) error{
 // magicSize is the size of the name of a format.
 const magicSize = 4
 
+// MaxSize is how large a table may be, in bytes.
+const MaxSize = format.MaxTable
+
 // IsMagic reports whether a file with such a beginning is a table of a format that is known.
 func IsMagic(head []byte) bool {
 	return len(head) >= magicSize && magics[string(head[:magicSize])] != nil
@@ -108,8 +111,8 @@ func IsMagic(head []byte) bool {
 // Parse reads the parts of a table. The data must not be changed. Errors are of type
 // [lorefs/casc.FormatError].
 func Parse(data []byte) (*Table, error) {
-	if len(data) > format.MaxTable {
-		return nil, format.Name("table").Bad(0, "%d bytes, more than the %d that a table may have", len(data), format.MaxTable)
+	if len(data) > MaxSize {
+		return nil, format.Name("table").Bad(0, "%d bytes, more than the %d that a table may have", len(data), MaxSize)
 	}
 	magic := data[:min(len(data), magicSize)]
 	parse := magics[string(magic)]

@@ -30,6 +30,7 @@ func TestCommandsTakeMounts(t *testing.T) { //nolint:paralleltest // it catches 
 	runHere(t, "export", filepath.Join(dir, "s", sample.DataCenterName), filepath.Join(dir, "sheets"))
 	for kind, name := range map[string]string{
 		kinds.DataCenterName: sample.DataCenterName, kinds.WorldName: "world", kinds.CASCName: "game", kinds.PacketsName: "session.TeraLog",
+		kinds.TablesName: "tables",
 	} {
 		source, mnt := filepath.Join(dir, "s", name), filepath.Join(dir, "mnt-"+kind)
 		if err := os.Mkdir(mnt, 0o700); err != nil {

@@ -157,6 +157,7 @@ func TestOptionsReachAllCommands(t *testing.T) { //nolint:paralleltest // it set
 	sources := map[string][]string{
 		"datacenter": {filepath.Join(dir, "s", sample.DataCenterName)}, "world": {filepath.Join(dir, "s", "world")},
 		"casc": {filepath.Join(dir, "s", "game"), "cdn:sample"}, "packets": {filepath.Join(dir, "s", "session.TeraLog")},
+		"tables": {filepath.Join(dir, "s", "tables")},
 	}
 	runs := 0
 	for _, c := range commandsOfSources {

@@ -127,7 +127,14 @@ func TestGuides(t *testing.T) {
 	testneeds.FUSE(t)
 	for _, g := range manual.Guides() {
 		if strings.Contains(g.Markdown, "```sh\n") {
-			t.Run(g.Name, func(t *testing.T) { runBlocks(t, t.TempDir(), g.Markdown) })
+			t.Run(g.Name, func(t *testing.T) {
+				for _, program := range []string{"sqlite3", "jq"} {
+					if strings.Contains(g.Markdown, "\n"+program+" ") {
+						testneeds.Program(t, program)
+					}
+				}
+				runBlocks(t, t.TempDir(), g.Markdown)
+			})
 		}
 	}
 }

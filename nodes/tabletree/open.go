@@ -147,6 +147,9 @@ func (t *Tree) version(i int, h *db2.Header) (*dbd.Version, dbd.By, error) {
 		return nil, "", err
 	}
 	version, by := d.Choose(h, t.opts.Build)
+	if version == nil && h.Layout == 0 && t.opts.Build == (dbd.Build{}) {
+		return nil, "", fmt.Errorf("%w without the build, which the table does not tell", ErrUnnamed)
+	}
 	if version == nil {
 		return nil, "", fmt.Errorf("%w for layout %08X", ErrUnnamed, h.Layout)
 	}

@@ -18,6 +18,7 @@
 //   - worldkind: a folder of TERA's world geometry
 //   - casckind: a CASC storage of a game, of a mirror, or on the hosts of a CDN
 //   - packetkind: a recorded session, or a folder of packet definitions
+//   - tablekind: client tables of World of Warcraft, a folder of them or one
 //   - bundlekind: a file that holds other files, of any format that package bundle can be given
 //
 // Package registry, above them, lists the kinds and finds that of a source.

@@ -16,6 +16,7 @@ const (
 	WorldName      = "world"
 	CASCName       = "casc"
 	PacketsName    = "packets"
+	TablesName     = "tables"
 )
 
 // Kind is a kind of source: how to recognize one, open it and check it.

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 
 	"lorefs/casc"
+	"lorefs/casc/db2/dbd"
 	"lorefs/datacenter"
 	"lorefs/nodes/blockcache"
 	"lorefs/protocol"
@@ -21,6 +22,7 @@ type Options struct {
 	DataCenter DataCenterOptions
 	CASC       CASCOptions
 	Packets    PacketOptions
+	Tables     TableOptions
 	Remote     RemoteOptions
 
 	// Pinned says that the source is read as it was when it was opened, if its files are replaced
@@ -76,6 +78,18 @@ type PacketOptions struct {
 	Inline bool
 	// Follow has a recording grow as its file does. Else it stays as it was when it was opened.
 	Follow bool
+}
+
+// TableOptions are for client tables.
+type TableOptions struct {
+	// Definitions is the folder of definitions; empty for none.
+	Definitions string
+	// Build is the version of the game, for tables that don't tell theirs.
+	Build dbd.Build
+	// Locale is the language of strings that a table has in several.
+	Locale string
+	// Underscores has Name_0 in CSV for the first value of an array, in place of Name[0].
+	Underscores bool
 }
 
 // Opening has the options and what sources share.

@@ -6,6 +6,7 @@ import (
 	"io"
 	iofs "io/fs"
 	"log/slog"
+	"os"
 	"time"
 
 	"lorefs/internal/origin"
@@ -117,6 +118,21 @@ type Folder interface {
 	iofs.StatFS
 	// Check returns an error that matches [source.ErrChanged] if a file has changed.
 	Check() error
+}
+
+// IsFolder reports whether a source is a folder.
+func IsFolder(ctx context.Context, path string, o *Options) (bool, error) {
+	if !origin.IsRemote(path) {
+		info, err := os.Stat(path)
+		return err == nil && info.IsDir(), err
+	}
+	s, err := OpenServer(ctx, path, nil, o)
+	if err != nil {
+		return false, err
+	}
+	defer s.Close()
+	is, err := s.IsObject(ctx)
+	return !is, err
 }
 
 // DistantFolder is a folder on a server.

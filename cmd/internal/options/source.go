@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"lorefs/blte"
+	"lorefs/casc/db2/dbd"
 	"lorefs/casc/keys"
 	"lorefs/casc/root"
 	"lorefs/cmd/internal/cli"
@@ -46,6 +47,7 @@ type SourceFlags struct {
 	remote    RemoteFlags
 	World     string
 	packets   PacketFlags
+	arrays    string
 	CASC      CASCFlags
 	Set
 
@@ -106,7 +108,34 @@ func (f *SourceFlags) onlyDataCenters() bool {
 
 // Table returns all options of a source.
 func (f *SourceFlags) Table() []Option {
-	return slices.Concat(f.editableTable(), f.packets.Table(), f.CASC.table())
+	return slices.Concat(f.editableTable(), f.packets.Table(), f.CASC.table(), f.tablesTable())
+}
+
+// Values of --csv-arrays.
+const (
+	arraysBrackets    = "brackets"
+	arraysUnderscores = "underscores"
+)
+
+// tablesTable returns the options of client tables that nothing else has.
+func (f *SourceFlags) tablesTable() []Option {
+	f.arrays = arraysBrackets
+	return []Option{
+		{Name: "csv-arrays", Kinds: []string{kinds.TablesName}, Words: []string{arraysBrackets, arraysUnderscores}, Value: &f.arrays, Help: "`form` of names of CSV columns for arrays in client tables: brackets (Name[0]) or underscores (Name_0)"},
+	}
+}
+
+// tables returns the options of client tables that the flags set.
+func (f *SourceFlags) tables() (kinds.TableOptions, error) {
+	build, _ := dbd.ParseBuild(f.CASC.Build) // Reach sees that it is one
+	o := kinds.TableOptions{
+		Definitions: f.packets.Definitions, Build: build, Locale: f.CASC.locale, Underscores: f.arrays == arraysUnderscores,
+	}
+	switch f.arrays {
+	case "", arraysBrackets, arraysUnderscores:
+		return o, nil
+	}
+	return o, cli.UsageErrorf("%s %q is unknown: want brackets or underscores", f.spelled("csv-arrays"), f.arrays)
 }
 
 // editableTable returns the options of a source that can be edited.
@@ -154,6 +183,9 @@ func (f *SourceFlags) Parse() (*kinds.Options, error) {
 		return nil, err
 	}
 	o.Packets.Follow = f.Follow
+	if o.Tables, err = f.tables(); err != nil {
+		return nil, err
+	}
 	if f.Follow {
 		// A host that is back is asked again soon, but not for each of the READs by which the
 		// kernel tries to read a file.
@@ -252,7 +284,7 @@ type PacketFlags struct {
 func (f *PacketFlags) Table() []Option {
 	only := []string{kinds.PacketsName}
 	return []Option{
-		{Name: "definitions", Kinds: only, Path: true, Value: &f.Definitions, Help: "`folder` of packet definitions and maps"},
+		{Name: "definitions", Kinds: []string{kinds.PacketsName, kinds.TablesName}, Path: true, Value: &f.Definitions, Help: "`folder` of packet definitions and maps, or of definitions of client tables (WoWDBDefs)"},
 		{Name: "game-patch", Kinds: only, Value: &f.patch, Help: "`version` of the game, such as 98.02 (default: that of the revision in revisions.json, or the newest)"},
 		{Name: "revision", Kinds: only, Value: &f.revision, Help: "client `revision`, which selects the map (default: that of the recorded session)"},
 		{Name: "platform", Kinds: only, Value: &f.Platform, Help: "`platform` whose packet definitions precede those for all, such as console or classic (default: pc)"},
@@ -339,12 +371,12 @@ const (
 
 func (f *CASCFlags) table() []Option {
 	f.Missing = MissingHide
-	only := []string{kinds.CASCName}
+	only, withTables := []string{kinds.CASCName}, []string{kinds.CASCName, kinds.TablesName}
 	return slices.Concat([]Option{
 		{Name: "product", Kinds: only, Value: &f.product, Help: "`product` of a CASC storage with several, such as wow (default: the first active one)"},
-		{Name: "build", Kinds: only, Value: &f.Build, Help: "`build` of a CASC storage with several: its version, its number or the key of its configuration (default: that of .build.info, the only one, or the latest)"},
+		{Name: "build", Kinds: withTables, Value: &f.Build, Help: "`build` of a CASC storage with several: its version, its number or the key of its configuration (default: that of .build.info, the only one, or the latest); version of the game of client tables"},
 		{Name: "cdn", Kinds: only, Value: &f.CDN, Help: "`key` of the CDN configuration of a CASC storage, 32 hex digits (default: that of the build)"},
-		{Name: "locale", Kinds: only, Words: root.LocaleNames(), Value: &f.locale, Help: "`language` of a CASC storage, such as enUS: leave out files for others, but take enUS for what enGB has not, and ptBR for ptPT (default: all)"},
+		{Name: "locale", Kinds: withTables, Words: root.LocaleNames(), Value: &f.locale, Help: "`language` of a CASC storage, such as enUS: leave out files for others, but take enUS for what enGB has not, and ptBR for ptPT; of client tables, texts for others (default: all)"},
 		{Name: "keys", Kinds: only, Path: true, Value: &f.keys, Help: "`file` of encryption keys of a CASC storage, of lines NAME KEY, or NAME.ak for a product that is all encrypted"},
 		{Name: "listfile", Kinds: only, Path: true, Value: &f.listFiles, Help: "`file` of names for a CASC storage, of lines ID;NAME or NAME; may be given again"},
 		{Name: "missing", Kinds: only, Words: []string{MissingHide, MissingShow}, Value: &f.Missing, Help: "`what` to do with files of a CASC storage whose data is not local: hide or show"},

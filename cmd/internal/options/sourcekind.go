@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 
+	"lorefs/casc/db2/dbd"
 	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/kinds"
 	"lorefs/cmd/internal/kinds/dckind"
@@ -63,7 +64,7 @@ func (f *SourceFlags) KindOf(ctx context.Context, path string, log *slog.Logger)
 	if err != nil {
 		return k, err
 	}
-	if info, err := os.Stat(path); !origin.IsRemote(path) && err == nil && info.IsDir() && f.packets.Definitions != "" {
+	if info, err := os.Stat(path); !origin.IsRemote(path) && err == nil && info.IsDir() && f.packets.Definitions != "" && k.Name != kinds.TablesName {
 		if f.Given("definitions") {
 			return nil, cli.UsageErrorf("--definitions goes with a recorded session: %s is a folder", path)
 		}
@@ -108,6 +109,9 @@ func (f *SourceFlags) Reach(ctx context.Context, path string, log *slog.Logger, 
 		case f.Flags.Changed(option.Name):
 			log.Debug("an option counts", "flag", "--"+option.Name)
 		}
+	}
+	if _, ok := dbd.ParseBuild(f.CASC.Build); k.Name == kinds.TablesName && f.CASC.Build != "" && !ok {
+		return k, nil, cli.UsageErrorf("%s %q: want a version of the game such as 3.3.5.12340", f.spelled("build"), f.CASC.Build)
 	}
 	return k, o, nil
 }

@@ -34,7 +34,7 @@ type file struct {
 }
 
 // makers make the files of one kind of source each.
-var makers = []func() ([]file, error){dataCenterFiles, worldFiles, packetFiles, storageFiles}
+var makers = []func() ([]file, error){dataCenterFiles, worldFiles, packetFiles, storageFiles, tableFiles}
 
 func dataCenterFiles() ([]file, error) {
 	data, err := dataCenter(datacenter.LayoutV6X64)

@@ -51,6 +51,7 @@ func TestWrite(t *testing.T) {
 	var want []string
 	for _, name := range []string{
 		"DataCenter_Final_Sample.dat", "world", "session.TeraLog", "definitions", "game", "listfile.csv", "keys.txt",
+		"tables", "table-definitions",
 	} {
 		want = append(want, filepath.Join(dir, name))
 	}

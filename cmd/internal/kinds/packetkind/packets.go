@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -159,7 +158,7 @@ func openPackets(ctx context.Context, path string, o kinds.Opening) (kinds.Archi
 func newPackets(ctx context.Context, path string, all *kinds.Options, strict bool) (*packets, error) {
 	o := &all.Packets
 	reading := protocol.LibraryOptions{Codec: protocol.Options{Inline: o.Inline, Strict: strict}, Platform: o.Platform}
-	if isDir, err := isFolder(ctx, path, all); err != nil || isDir {
+	if isDir, err := kinds.IsFolder(ctx, path, all); err != nil || isDir {
 		if err != nil {
 			return nil, err
 		}
@@ -186,21 +185,6 @@ func newPackets(ctx context.Context, path string, all *kinds.Options, strict boo
 	}
 	p.now.Store(p.recording)
 	return p, nil
-}
-
-// isFolder reports whether a source is a folder.
-func isFolder(ctx context.Context, path string, o *kinds.Options) (bool, error) {
-	if !origin.IsRemote(path) {
-		info, err := os.Stat(path)
-		return err == nil && info.IsDir(), err
-	}
-	s, err := kinds.OpenServer(ctx, path, nil, o)
-	if err != nil {
-		return false, err
-	}
-	defer s.Close()
-	is, err := s.IsObject(ctx)
-	return !is, err
 }
 
 // grown looks whether packets were appended to the recording. If so it returns the recording

@@ -12,6 +12,7 @@ import (
 	"lorefs/cmd/internal/kinds/casckind"
 	"lorefs/cmd/internal/kinds/dckind"
 	"lorefs/cmd/internal/kinds/packetkind"
+	"lorefs/cmd/internal/kinds/tablekind"
 	"lorefs/cmd/internal/kinds/worldkind"
 	"lorefs/geometry"
 	"lorefs/internal/origin"
@@ -70,6 +71,9 @@ func distantKind(ctx context.Context, s *kinds.Server) (*kinds.Kind, error) {
 	if err != nil || format != 0 {
 		return packetkind.Kind(), err
 	}
+	if tablekind.IsTable(f) {
+		return tablekind.Kind(), nil
+	}
 	for _, b := range bundlekind.Formats {
 		if is, err := b.Detect(f, f.Size()); is || err != nil {
 			return bundlekind.Kind(b), err
@@ -112,6 +116,8 @@ func kindOfName(name string) *kinds.Kind {
 		return casckind.Kind()
 	case !isDir && geometry.IsFile(name):
 		return worldkind.Kind()
+	case !isDir && tablekind.IsName(name):
+		return tablekind.Kind()
 	case !isDir:
 		if n, ok := protocol.ParseFileName(name); ok && !n.Script {
 			return packetkind.Kind()

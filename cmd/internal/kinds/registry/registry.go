@@ -10,6 +10,7 @@ import (
 	"lorefs/cmd/internal/kinds/casckind"
 	"lorefs/cmd/internal/kinds/dckind"
 	"lorefs/cmd/internal/kinds/packetkind"
+	"lorefs/cmd/internal/kinds/tablekind"
 	"lorefs/cmd/internal/kinds/worldkind"
 	"lorefs/internal/origin"
 )
@@ -17,7 +18,7 @@ import (
 // All returns the kinds in the order in which Find tries them. Data centers come last: they
 // look like noise until they are decrypted, so any file of no other kind is taken for one.
 func All() []*kinds.Kind {
-	all := []*kinds.Kind{casckind.Kind(), worldkind.Kind(), packetkind.Kind()}
+	all := []*kinds.Kind{casckind.Kind(), worldkind.Kind(), packetkind.Kind(), tablekind.Kind()}
 	for _, f := range bundlekind.Formats {
 		all = append(all, bundlekind.Kind(f))
 	}
