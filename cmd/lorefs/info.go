@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +15,7 @@ import (
 	"lorefs/cmd/internal/options"
 	"lorefs/cmd/internal/reach"
 	"lorefs/internal/jsonout"
+	"lorefs/internal/shown"
 )
 
 func newInfo(log *slog.Logger) *cobra.Command {
@@ -22,6 +25,9 @@ func newInfo(log *slog.Logger) *cobra.Command {
 		Use:   "info SOURCE [PATH]",
 		Short: "show header, counts and versions, or where a file comes from",
 		Long: `info prints what SOURCE is: its header, counts and versions.
+
+Of a folder that is no source but has some in it, info prints which. The folder of an
+installed client of TERA stands for its data center, if there is only one.
 
 PATH is a file of a CASC storage, as a mount would show it. With it, info prints where the
 content comes from: entries in the root, content key, encoding keys, encoding (ESpec),
@@ -39,6 +45,9 @@ if it could not be had from a host.`,
 			}
 			f.AsFile = true
 			s, err := reach.OpenToRead(c, args[0], &f, log)
+			if folder, ok := errors.AsType[*kinds.FolderError](err); ok && len(args) == 1 {
+				return printHeld(c.OutOrStdout(), folder.Sources, asJSON)
+			}
 			if err != nil {
 				return err
 			}
@@ -61,6 +70,23 @@ if it could not be had from a host.`,
 	f.Add(c.Flags())
 	cli.AddJSON(c, &asJSON, cli.OneObject)
 	return c
+}
+
+// heldSources are the sources in a folder, as --json prints them.
+type heldSources struct {
+	Sources []kinds.Held `json:"sources"`
+}
+
+// printHeld prints the sources in a folder, with their kinds.
+func printHeld(w io.Writer, sources []kinds.Held, asJSON bool) error {
+	if asJSON {
+		return jsonout.Object(w, heldSources{sources})
+	}
+	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
+	for _, h := range sources {
+		shown.Fprintf(t, "%s\t%s\n", h.Path, h.Kind)
+	}
+	return t.Flush()
 }
 
 // describe describes a source, or the file of it at the path in args.

@@ -88,7 +88,7 @@ func TestJSONOfCommands(t *testing.T) {
 func TestJSONStructs(t *testing.T) {
 	for name, v := range map[string]any{
 		"amended": amended{}, "apply_folder": appliedFolder{}, "apply_part": appliedItem{}, "apply_not_saved": unsavedPatches{}, "difference": diff.Difference{}, "place_count": tally.Place{}, "edit_undone": following.Undone{}, "edits_saved": following.Saved{}, "not_compared": parts.NotCompared{}, "export_planned": filing.PlannedFile{}, "export_written": filing.Filed{},
-		"journal_drop": droppedJournal{}, "journal_list": save.Journal{}, "ls": jsonEntry{}, "pack_data_center": packedSheets{}, "pack_folder": packedFolder{},
+		"info_folder": heldSources{}, "journal_drop": droppedJournal{}, "journal_list": save.Journal{}, "ls": jsonEntry{}, "pack_data_center": packedSheets{}, "pack_folder": packedFolder{},
 		"pack_world": packedWorld{}, "query_count": jsonCount{}, "query_match": jsonMatch{}, "repack": cli.WrittenFile{},
 		"sample": sampleFile{}, "saved": cli.EditsOutcome{}, "remote": kinds.RemoteStatus{}, "remote_host": kinds.HostStatus{}, "status": mounted.Status{}, "fetch": casckind.Fetched{}, "validate": jsonProblem{},
 		"version": jsonVersion{},

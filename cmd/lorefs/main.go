@@ -17,6 +17,7 @@ import (
 	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/daemon"
 	"lorefs/cmd/internal/help"
+	"lorefs/cmd/internal/kinds/registry"
 	"lorefs/cmd/internal/options"
 	"lorefs/internal/shown"
 )
@@ -69,6 +70,9 @@ about each kind.`,
 		Args:          cobra.ArbitraryArgs,
 		PersistentPreRunE: func(c *cobra.Command, args []string) error {
 			endOnSignal(c, args)
+			if first, _, _ := strings.Cut(strings.TrimPrefix(c.Use, c.Name()+" "), " "); len(args) > 0 && strings.Contains(first, "SOURCE") {
+				args[0] = registry.Meant(args[0]) // RunE gets the same arguments
+			}
 			return logging.Begin()
 		},
 		RunE: help.RunParent,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"strings"
 
 	"lorefs/casc"
 	"lorefs/internal/origin"
@@ -62,6 +63,34 @@ func Unreadable(path string, err error) error {
 
 // ErrUnknown means that a path leads to nothing of any kind.
 var ErrUnknown = errors.New("not a source that lorefs knows")
+
+// FolderError means that a folder is no source, but has some in it. It matches [ErrUnknown].
+type FolderError struct {
+	Path    string
+	Sources []Held
+}
+
+// Held is a source in a folder.
+type Held struct {
+	// Path is relative to the folder.
+	Path string `json:"path"`
+	Kind string `json:"kind"`
+}
+
+func (e *FolderError) Error() string {
+	const most = 5
+	names := make([]string, 0, most)
+	for _, h := range e.Sources[:min(len(e.Sources), most)] {
+		names = append(names, h.Path)
+	}
+	more := ""
+	if n := len(e.Sources) - most; n > 0 {
+		more = fmt.Sprintf(" and %d more", n)
+	}
+	return fmt.Sprintf("%s: %v, but has some in it: %s%s", e.Path, ErrUnknown, strings.Join(names, ", "), more)
+}
+
+func (e *FolderError) Unwrap() error { return ErrUnknown }
 
 // ErrReadOnly means that sources of a kind can't be edited.
 var ErrReadOnly = errors.New("sources of this kind can't be edited")

@@ -63,5 +63,10 @@ func Find(ctx context.Context, path, name string, o *kinds.Options) (*kinds.Kind
 	if entries, err := os.ReadDir(path); err == nil && len(entries) == 0 {
 		return nil, kinds.Errorf("%s: %w: the folder is empty", path, kinds.ErrUnknown)
 	}
+	if name == "" && info.IsDir() {
+		if sources := held(ctx, path, o); len(sources) > 0 {
+			return nil, &kinds.Error{Err: &kinds.FolderError{Path: path, Sources: sources}}
+		}
+	}
 	return nil, kinds.Errorf("%s: %w", path, kinds.ErrUnknown)
 }
