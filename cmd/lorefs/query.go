@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -12,10 +13,13 @@ import (
 
 	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/kinds/dckind"
 	"lorefs/cmd/internal/options"
 	"lorefs/cmd/internal/reach"
 	"lorefs/datacenter/query"
+	"lorefs/datacenter/sheets"
 	"lorefs/internal/jsonout"
+	"lorefs/internal/tabular"
 )
 
 // querying are the flags of query.
@@ -23,6 +27,7 @@ type querying struct {
 	source options.SourceFlags
 	asJSON bool
 	count  bool
+	table  tableFlags
 	out    *bufio.Writer
 	lines  *jsonout.Lines
 	spell  func(string) string
@@ -45,12 +50,24 @@ file. Expressions are a part of XPath:
   //Quest/text()                            a node's text, which is __value__
 
 Numbers compare as numbers: = != < <= > >=. Put names that are not plain in braces:
-/{weird name}. Join queries with |. query exits with 1 if it finds nothing.`,
+/{weird name}. Join queries with |. query exits with 1 if it finds nothing.
+
+--columns makes a table, with a row for each node:
+
+  lorefs query SOURCE //Item --columns 'id,name,Stat/@maxHp' --sort=-id --format csv
+
+A column is an attribute, of the node or of the first below it that has one. path(), name()
+and value() are columns, too, and * is all attributes. If you give --format or --sort alone,
+the columns are path() and all attributes or, for what ends in an attribute, value().
+lorefs help tables describes the formats.`,
 		Args: cli.ExactArgs("SOURCE", "EXPR"),
 		RunE: func(c *cobra.Command, args []string) error {
 			expr, err := query.Compile(args[1])
 			if err != nil {
 				return cli.UsageErrorf("%w", err)
+			}
+			if err := q.table.compile(c, &q); err != nil {
+				return err
 			}
 			ctx := c.Context()
 			q.source.AsFile = true
@@ -61,14 +78,99 @@ Numbers compare as numbers: = != < <= > >=. Put names that are not plain in brac
 			defer s.Close()
 			q.out, q.spell = bufio.NewWriter(c.OutOrStdout()), cli.Spelling(c)
 			q.lines = jsonout.NewLines(q.out)
-			err = q.run(ctx, s, expr)
+			if q.table.is {
+				err = q.printTable(c, s, expr)
+			} else {
+				err = q.run(ctx, s, expr)
+			}
 			return cmp.Or(q.out.Flush(), err)
 		},
 	}
 	q.source.AddDataCenter(c.Flags())
 	cli.AddJSON(c, &q.asJSON, cli.ObjectALine)
 	c.Flags().BoolVarP(&q.count, "count", "c", false, "print only how many there are")
+	q.table.add(c)
 	return c
+}
+
+// tableFlags are the flags of a table of what is found.
+type tableFlags struct {
+	columns, order, format string
+
+	is     bool
+	shown  *query.Columns // nil for those that suit the query
+	sorted *query.Columns
+	as     tabular.Format
+}
+
+func (f *tableFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.columns, "columns", "", "print a table with these `columns`, such as id,name,Stat/@maxHp")
+	c.Flags().StringVar(&f.order, "sort", "", "sort the table by `columns`; a - before one has the largest first")
+	cli.AddTableFormat(c, &f.format)
+}
+
+// compile reads the flags.
+func (f *tableFlags) compile(c *cobra.Command, q *querying) (err error) {
+	flags := c.Flags()
+	f.is = flags.Changed("columns") || flags.Changed("sort") || flags.Changed("format")
+	switch {
+	case !f.is:
+		return nil
+	case q.count:
+		return cli.UsageErrorf("--count prints a number and no table")
+	case q.asJSON:
+		return cli.UsageErrorf("--json describes what is found; --format jsonl prints a table as JSON")
+	}
+	if f.as, err = cli.TableFormat(f.format); err != nil {
+		return err
+	}
+	if f.columns != "" {
+		if f.shown, err = query.CompileColumns(f.columns); err != nil {
+			return cli.UsageErrorf("--columns: %w", err)
+		}
+	}
+	if f.order != "" {
+		if f.sorted, err = query.CompileOrder(f.order); err != nil {
+			return cli.UsageErrorf("--sort: %w", err)
+		}
+	}
+	return nil
+}
+
+// printTable prints a table of what is found.
+func (q *querying) printTable(c *cobra.Command, s *kinds.Source, expr *query.Query) error {
+	d, err := reach.DataCenterOf(s)
+	if err != nil {
+		return err
+	}
+	columns := cmp.Or(q.table.shown, expr.DefaultColumns())
+	for _, list := range []*query.Columns{columns, q.table.sorted} {
+		if list == nil {
+			continue
+		}
+		if err := unknownNames(d, list.Unknown(d.File().Names())); err != nil {
+			return err
+		}
+	}
+	rows, err := expr.Rows(c.Context(), d.File(), columns, q.table.sorted)
+	if err != nil {
+		return err
+	}
+	w := tabular.NewWriter(q.out, q.table.as, rows.Names())
+	var buf []byte
+	for row, err := range rows.All() {
+		if err == nil {
+			buf, err = row.Put(w, buf)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := w.End(); err != nil {
+		return err
+	}
+	cli.TellBroken(c, w.Broken())
+	return q.found(d, expr, w.Rows())
 }
 
 func (q *querying) run(ctx context.Context, s *kinds.Source, expr *query.Query) error {
@@ -98,14 +200,23 @@ func (q *querying) run(ctx context.Context, s *kinds.Source, expr *query.Query) 
 	if err != nil {
 		return err
 	}
+	return q.found(d, expr, int64(n))
+}
+
+// found returns an error if nothing was found.
+func (q *querying) found(d *dckind.DataCenter, expr *query.Query, n int64) error {
 	if err := d.Check(); err != nil || n > 0 {
 		return err
 	}
-	e := &cli.Error{Code: cli.ExitFailure}
-	if unknown := cli.UnknownNames(expr.Unknown(d.File().Names()), d.File().Names()); unknown != "" {
-		e.Err = errors.New(unknown)
+	return cmp.Or(unknownNames(d, expr.Unknown(d.File().Names())), error(&cli.Error{Code: cli.ExitFailure}))
+}
+
+// unknownNames returns an error about names that a data center does not have, if there are any.
+func unknownNames(d *dckind.DataCenter, names []string) error {
+	if unknown := cli.UnknownNames(names, d.File().Names()); unknown != "" {
+		return &cli.Error{Code: cli.ExitFailure, Err: errors.New(unknown)}
 	}
-	return e
+	return nil
 }
 
 // jsonCount is printed by --count with --json.
@@ -121,6 +232,9 @@ type jsonMatch struct {
 	// Type and Value are those of an attribute.
 	Type  string  `json:"type,omitempty"`
 	Value *string `json:"value,omitempty"`
+	// Attributes and Text are those of a node, which may have none.
+	Attributes json.RawMessage `json:"attributes,omitempty"`
+	Text       json.RawMessage `json:"text,omitempty"`
 }
 
 func (q *querying) print(m *query.Match) error {
@@ -135,6 +249,11 @@ func (q *querying) print(m *query.Match) error {
 		j := jsonMatch{Kind: m.Kind.String(), Path: m.Path, XPath: m.XPath()}
 		if m.Kind == query.Attribute {
 			j.Type, j.Value = m.Attribute.Type().String(), new(string(text))
+			return q.lines.Write(j)
+		}
+		var err error
+		if j.Attributes, j.Text, err = sheets.AttributesJSON(m.Node); err != nil {
+			return err
 		}
 		return q.lines.Write(j)
 	}

@@ -236,3 +236,9 @@ func (s *Source) WriteJSON(ctx context.Context, w io.Writer, sheet Sheet) error 
 	}
 	return nil
 }
+
+// AttributesJSON returns the attributes and the text of a node as [Source.WriteJSON] spells them, nil
+// for none.
+func AttributesJSON(n datacenter.Node) (attributes, text []byte, err error) {
+	return jsonsheet.Attributes(n)
+}

@@ -32,10 +32,3 @@ func SayWritten(c *cobra.Command, path string, asJSON bool) error {
 	}
 	return err
 }
-
-// TellBroken says how many texts a table could not hold as they are, if any.
-func TellBroken(c *cobra.Command, texts int64) {
-	if texts > 0 {
-		shown.Fprintf(c.ErrOrStderr(), "lorefs: U+FFFD stands for half a character in %s; the format jsonl has them as they are\n", shown.Plural(texts, "text"))
-	}
-}

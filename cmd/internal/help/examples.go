@@ -68,6 +68,7 @@ var Examples = map[string][]string{
 	"lorefs query": {
 		"lorefs query game.dat '/ItemData/Item[@id=5001]/@rank'",
 		"lorefs query --count game.dat //Item",
+		"lorefs query game.dat /NpcData/Template --columns id,name,Stat/@maxHp --sort=-Stat/@maxHp",
 	},
 	"lorefs fetch": {
 		"lorefs fetch cdn:wow mirror/tpr/wow",

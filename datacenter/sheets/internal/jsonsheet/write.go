@@ -3,6 +3,7 @@ package jsonsheet
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"io"
 	"strconv"
@@ -114,6 +115,17 @@ func (j *jsonWriter) attributes(b []byte, n datacenter.Node) ([]byte, error) {
 		}
 	}
 	return closed(b, begun), nil
+}
+
+// Attributes returns the attributes of a node as Write has them, and its text. Either is nil if there
+// is none.
+func Attributes(n datacenter.Node) (attributes, text []byte, err error) {
+	var j jsonWriter
+	const name = `,"attributes":`
+	if attributes, err = j.attributes(nil, n); err != nil || !j.hasValue {
+		return bytes.TrimPrefix(attributes, []byte(name)), nil, err
+	}
+	return bytes.TrimPrefix(attributes, []byte(name)), j.value, nil
 }
 
 // closed ends the attributes, if there are any.
