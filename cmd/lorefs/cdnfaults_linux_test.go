@@ -131,53 +131,72 @@ func TestCDNForbids(t *testing.T) {
 func TestCDNLost(t *testing.T) {
 	testneeds.Seconds(t)
 	t.Parallel()
+	faults := faultyHosts()
+	for i, fault := range faults[:testneeds.Cases(2, len(faults), len(faults))] {
+		for _, suffix := range []string{"", ".index"} {
+			name := fmt.Sprintf("%v%s", fault, suffix)
+			t.Run(name, func(t *testing.T) {
+				t.Parallel() // each waits before it asks again
+				exported := loseInExport(t, name, suffix, fault)
+				if i == 0 || !testneeds.Quick() {
+					exported.checkOthers(name, fault == remotetest.NotFound)
+				}
+			})
+		}
+	}
+}
+
+// loseInExport exports all while both hosts do something wrong with the first archive, or with its
+// index.
+func loseInExport(t *testing.T, name, suffix string, fault remotetest.Fault) *cdnRun {
+	t.Helper()
 	const n = 300
 	r := newCDNRun(t, n, 3)
 	right, _, free := r.exported("right")
-	faults := faultyHosts()
-	for _, fault := range faults[:testneeds.Cases(2, len(faults), len(faults))] {
-		for _, suffix := range []string{"", ".index"} {
-			name := fmt.Sprintf("%v%s", fault, suffix)
-			lost := r.cdn.Archives[0].String() + suffix
-			asked := r.lose(lost, fault)
-			word, gone := "failed", fault == remotetest.NotFound
-			if gone {
-				word = "missing"
-			}
-			report, code, requests := r.exported(name)
-			count := report.Failed
-			if gone {
-				count = report.Missing
-			}
-			if code != cli.ExitFailure || count == 0 || count >= n || report.Damaged > 0 || report.Files+count != right.Files {
-				t.Errorf("%s: exit code %d, %+v, want %s and the others", name, code, report, word)
-			}
-			// What was sent, and was wrong, is asked for again file by file, which may be right.
-			most := 40
-			// What an index that is nowhere would list may lie loose.
-			if refusesNothing(fault) || gone && suffix != "" {
-				most += 2 * count
-			}
-			if n := int(asked.Load()); n > most || requests > most+free {
-				t.Errorf("%s: it was asked for %d times, and there were %d requests", name, n, requests)
-			}
-			if fault != faults[0] && testneeds.Quick() {
-				continue
-			}
-			at := r.anyLost(name)
-			out, code := r.run(name, "info", "--json", at)
-			if !strings.Contains(string(out), `"reason": "`+word+`"`) || (code == cli.ExitFailure) == gone {
-				t.Errorf("%s: info: exit code %d: %s", name, code, out)
-			}
-			out, code = r.run(name, "verify", "--json")
-			if code != cli.ExitFailure || strings.Contains(string(out), `"kind":"damaged"`) || !strings.Contains(string(out), `"kind":"`+word+`","file":"files/`) {
-				t.Errorf("%s: verify: exit code %d: %.1000s", name, code, out)
-			}
-			out, code = r.run(name, "fetch", "--json", filepath.Join(r.dir, "mirror "+name))
-			if code != cli.ExitFailure || strings.Contains(string(out), `"left": 0`) {
-				t.Errorf("%s: fetch: exit code %d: %s", name, code, out)
-			}
-		}
+	asked := r.lose(r.cdn.Archives[0].String()+suffix, fault)
+	gone := fault == remotetest.NotFound
+	report, code, requests := r.exported(name)
+	count := report.Failed
+	if gone {
+		count = report.Missing
+	}
+	if code != cli.ExitFailure || count == 0 || count >= n || report.Damaged > 0 || report.Files+count != right.Files {
+		t.Errorf("%s: exit code %d, %+v, want %s and the others", name, code, report, lostWord(gone))
+	}
+	// What was sent, and was wrong, is asked for again file by file, which may be right.
+	most := 40
+	// What an index that is nowhere would list may lie loose.
+	if refusesNothing(fault) || gone && suffix != "" {
+		most += 2 * count
+	}
+	if n := int(asked.Load()); n > most || requests > most+free {
+		t.Errorf("%s: it was asked for %d times, and there were %d requests", name, n, requests)
+	}
+	return r
+}
+
+func lostWord(gone bool) string {
+	if gone {
+		return "missing"
+	}
+	return "failed"
+}
+
+// checkOthers checks what the other commands say of the files that were not exported.
+func (r *cdnRun) checkOthers(name string, gone bool) {
+	r.t.Helper()
+	word := lostWord(gone)
+	out, code := r.run(name, "info", "--json", r.anyLost(name))
+	if !strings.Contains(string(out), `"reason": "`+word+`"`) || (code == cli.ExitFailure) == gone {
+		r.t.Errorf("%s: info: exit code %d: %s", name, code, out)
+	}
+	out, code = r.run(name, "verify", "--json")
+	if code != cli.ExitFailure || strings.Contains(string(out), `"kind":"damaged"`) || !strings.Contains(string(out), `"kind":"`+word+`","file":"files/`) {
+		r.t.Errorf("%s: verify: exit code %d: %.1000s", name, code, out)
+	}
+	out, code = r.run(name, "fetch", "--json", filepath.Join(r.dir, "mirror "+name))
+	if code != cli.ExitFailure || strings.Contains(string(out), `"left": 0`) {
+		r.t.Errorf("%s: fetch: exit code %d: %s", name, code, out)
 	}
 }
 

@@ -111,6 +111,7 @@ func TestCDNTogetherWrong(t *testing.T) {
 func TestCDNListing(t *testing.T) {
 	testneeds.Slow(t, "it makes a storage of 500 MB")
 	testneeds.Program(t, "python3")
+	t.Parallel()
 	maker := testneeds.Fixture(t, "../bench/casc_storage.py")
 	const files, archives = 20_011, 20
 	dir := filepath.Join(t.TempDir(), "made")
