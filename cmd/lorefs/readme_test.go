@@ -159,13 +159,19 @@ func runBlocks(t *testing.T, dir, markdown string) {
 	}
 }
 
+// userCache is what it was before noHome set it.
+var userCache = os.Getenv("XDG_CACHE_HOME")
+
 // readerEnvironment returns an environment with folders of its own, as somebody has who begins.
 func readerEnvironment(t *testing.T) []string {
 	t.Helper()
 	home := t.TempDir()
 	environment := append(os.Environ(), "XDG_CACHE_HOME="+home, "XDG_STATE_HOME="+home, "XDG_CONFIG_HOME="+home)
-	// Go's cache is shared.
-	if cache, err := exec.Command("go", "env", "GOCACHE").Output(); err == nil {
+	// Go's cache is shared. Without paths in it a build in another folder takes what is there.
+	environment = append(environment, "GOFLAGS=-trimpath "+os.Getenv("GOFLAGS"))
+	ask := exec.Command("go", "env", "GOCACHE")
+	ask.Env = append(os.Environ(), "XDG_CACHE_HOME="+userCache)
+	if cache, err := ask.Output(); err == nil {
 		environment = append(environment, "GOCACHE="+strings.TrimSpace(string(cache)))
 	}
 	return environment
