@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,7 @@ import (
 	"lorefs/cmd/internal/kinds/packetkind"
 	"lorefs/cmd/internal/kinds/registry"
 	"lorefs/cmd/internal/packetjson"
+	"lorefs/cmd/internal/packetlines"
 	"lorefs/cmd/internal/pattern"
 	"lorefs/cmd/internal/reach"
 	"lorefs/internal/origin"
@@ -46,6 +48,14 @@ SESSION is a recorded session. decode prints the lines that a mount has in packe
 packets with --name, --from and --to. Numbers begin with 0, --from and --to include the
 packets that they name, and --name ignores case. --follow goes on while the session is
 being recorded, and fails if somebody cuts or replaces the file.
+
+--where and --sender choose packets by what is in them, and --fields prints a table:
+
+  lorefs decode SESSION --where 'data.channel=4' --sender client --fields time,data.message
+
+A condition is a field, one of = != < <= > >= ~, and a value; ~ asks for a part of a text. Dots
+lead to what is in a field, and into each element of an array. lorefs help tables describes
+what --format prints.
 
 decode also reads packets in hex, with their headers. HEX is one packet. FILE has one
 packet in each line, or is one packet as bytes, as a mount shows it. Without an argument, or
@@ -154,6 +164,7 @@ func decodeFrom(c *cobra.Command, k *packetjson.Codec, args []string) error {
 
 // sessionFlags are the flags of decode for a recorded session.
 type sessionFlags struct {
+	packetlines.Flags
 	names    []string
 	from, to string
 	follow   bool
@@ -167,12 +178,16 @@ func (f *sessionFlags) add(c *cobra.Command) {
 	flags.StringArrayVar(&f.names, "name", nil, "NAME or NAME.VERSION of packets in hex; of a session only packets of names that match the `pattern`, such as S_CHAT or 'C_*'; may be given again")
 	flags.StringVar(&f.from, "from", "", "of a session: begin with the packet of this `number`, or with this time, such as 2020-09-01T20:00:00Z")
 	flags.StringVar(&f.to, "to", "", "of a session: end with the packet of this `number`, or with this time")
+	f.Add(c)
 	flags.BoolVar(&f.follow, "follow", false, "of a session: go on with the packets that are appended to it, until decode is interrupted")
 }
 
 // selection returns which packets are wanted.
 func (f *sessionFlags) selection() (s dissect.Selection, err error) {
 	s.To = math.MaxInt
+	if s.Sender, err = f.Sender(); err != nil {
+		return s, err
+	}
 	number := 0
 	if number, s.Since, err = parsePlace("--from", f.from); number >= 0 {
 		s.From = number
@@ -219,7 +234,7 @@ func parsePlace(flag, text string) (number int, at time.Time, err error) {
 
 // given returns the flags that only a session takes, as far as they are given.
 func (f *sessionFlags) given(c *cobra.Command) string {
-	for _, name := range []string{"from", "to", "follow"} {
+	for _, name := range append([]string{"from", "to", "follow"}, packetlines.Names...) {
 		if c.Flags().Changed(name) {
 			return name
 		}
@@ -238,6 +253,10 @@ func decodeSession(c *cobra.Command, path string, f *sessionFlags, read *codec.F
 		return cli.UsageErrorf("--follow goes with a session on this machine: nobody tells when %s grows", origin.Shown(path))
 	}
 	want, err := f.selection()
+	if err != nil {
+		return err
+	}
+	out, err := f.Printer(bufio.NewWriter(c.OutOrStdout()))
 	if err != nil {
 		return err
 	}
@@ -270,11 +289,10 @@ func decodeSession(c *cobra.Command, path string, f *sessionFlags, read *codec.F
 	if o.Packets.Definitions == "" && log.Enabled(c.Context(), slog.LevelWarn) {
 		shown.Fprintf(c.ErrOrStderr(), "lorefs: packets have numbers in place of names: --definitions takes names and fields from a folder\n")
 	}
-	out := bufio.NewWriter(c.OutOrStdout())
 	if f.follow {
-		return follow(c.Context(), r, want, out)
+		return cmp.Or(follow(c.Context(), r, want, out), out.End(c))
 	}
-	if err := printLines(c.Context(), r.Now(), want, out); err != nil {
+	if err := cmp.Or(printLines(c.Context(), r.Now(), want, out), out.End(c)); err != nil {
 		return err
 	}
 	return f.remarks(c, path, r.Now())
@@ -299,10 +317,10 @@ func (f *sessionFlags) remarks(c *cobra.Command, path string, r *dissect.Recordi
 	return nil
 }
 
-func printLines(ctx context.Context, r *dissect.Recording, want dissect.Selection, out *bufio.Writer) error {
+func printLines(ctx context.Context, r *dissect.Recording, want dissect.Selection, out *packetlines.Printer) error {
 	for b, err := range r.Lines(ctx, want) {
 		if err == nil {
-			_, err = out.Write(b.Text)
+			err = out.Print(b)
 		}
 		if err != nil {
 			return errors.Join(out.Flush(), err)
@@ -343,7 +361,7 @@ func mayBegin(path string) bool {
 }
 
 // follow prints packets as they are appended, up to the last one that is wanted.
-func follow(ctx context.Context, r packetkind.Recording, want dissect.Selection, out *bufio.Writer) error {
+func follow(ctx context.Context, r packetkind.Recording, want dissect.Selection, out *packetlines.Printer) error {
 	tick := time.NewTicker(followEvery)
 	defer tick.Stop()
 	for {

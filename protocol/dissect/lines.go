@@ -18,6 +18,8 @@ type Selection struct {
 	Since, Until time.Time
 	// Code decides by the code of a packet; nil for all.
 	Code func(c *Code) bool
+	// Sender is who has sent them; [capture.Unknown] is anybody.
+	Sender capture.Direction
 }
 
 // All selects all packets of the recording.
@@ -169,7 +171,7 @@ func (d *decoder) fill(b *Block) {
 		if cap(p.Data) > cap(d.buf) {
 			d.buf = p.Data
 		}
-		if !d.want.at(p.Time) {
+		if !d.want.at(p.Time) || d.want.Sender != capture.Unknown && p.From != d.want.Sender {
 			continue
 		}
 		line := Line{Number: i, Code: d.log.Code(i), From: p.From, Time: p.Time, Bytes: len(p.Data), Text: -len(b.Text)}

@@ -90,6 +90,7 @@ var Examples = map[string][]string{
 	"lorefs decode": {
 		"lorefs decode --definitions tera-data session.TeraLog",
 		"lorefs decode --definitions tera-data --name 'S_*CHAT*' --follow session.TeraLog",
+		"lorefs decode --definitions tera-data session.TeraLog --where data.channel=4 --fields time,data.message",
 		"lorefs decode --def C_CHAT.1.def 1000c14f0a0001000000680069000000",
 	},
 	"lorefs encode": {
