@@ -168,6 +168,7 @@ func TestReadPlainAt(t *testing.T) {
 // TestLargeChunks reads plain chunks that are not held as a whole, and damages them.
 func TestLargeChunks(t *testing.T) {
 	testneeds.Seconds(t)
+	testneeds.Alone(t)
 	large, small := bltetest.Text(9<<20), bltetest.Noise(1000, 2)
 	content := slices.Concat(small, large, small)
 	for name, file := range map[string][]byte{
@@ -288,6 +289,7 @@ func TestBroken(t *testing.T) {
 // TestEveryFlip flips each byte of each sample. The file's key must catch every flip, and
 // the table too if there is one.
 func TestEveryFlip(t *testing.T) {
+	testneeds.Alone(t)
 	for _, s := range bltetest.Samples(t) {
 		key, err := blte.FileKey(s.File)
 		if err != nil {
@@ -319,6 +321,7 @@ func TestEveryFlip(t *testing.T) {
 }
 
 func TestEveryCut(t *testing.T) {
+	testneeds.Alone(t)
 	for _, s := range bltetest.Samples(t) {
 		key, err := blte.FileKey(s.File)
 		if err != nil {

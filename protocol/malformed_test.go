@@ -172,6 +172,7 @@ func TestHostileJSON(t *testing.T) {
 // far more memory than its text.
 func TestManyValues(t *testing.T) {
 	testneeds.Seconds(t)
+	testneeds.Alone(t)
 	tab := table(t, "array a\n- array<byte> b\n- byte[2] c\n", protocol.Options{})
 	list := func(n int) string { return "[" + strings.Repeat("0,", n-1) + "0]" }
 	_, err := tab.ParseJSON([]byte(`{"data":{"a":[{"b":` + list(40_000) + `},{"b":` + list(40_000) + `}]}}`))

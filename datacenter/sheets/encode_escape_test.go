@@ -6,12 +6,14 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"lorefs/internal/testneeds"
 	"lorefs/internal/wtf8"
 )
 
 // TestAppendUnits compares what appendUnits makes of random texts, with anything behind their NUL, with
 // what escapeTail does. Whatever XML can hold must be taken, but for surrogates.
 func TestAppendUnits(t *testing.T) {
+	testneeds.Alone(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	odd := []uint16{'&', '<', '>', '"', '\n', '\t', '\r', 1, 0x1f, ' ', '=', ';', '#', '$', '%', '\'', 0x7f, 0x80, 0xff, 0x100, 0x7ff, 0x800, 0x2622, 0xac00, 0xd800, 0xdc00, 0xe000, 0xfffd, 0xfffe}
 	taken := 0
