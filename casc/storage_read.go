@@ -71,7 +71,16 @@ type access struct {
 }
 
 // users returns the access of users to files.
-func (s *Storage) users() access { return access{s.opts.Blocks, s.opts.FillMissingKeys} }
+func (s *Storage) users(ctx context.Context) access {
+	return access{s.opts.Blocks, s.opts.FillMissingKeys || ctx.Value(filling{}) != nil}
+}
+
+// filling is the key of a context of [Filled].
+type filling struct{}
+
+// Filled returns a context. Files that are opened with it are read as Options.FillMissingKeys has it:
+// with zeros for chunks whose key is not known.
+func Filled(ctx context.Context) context.Context { return context.WithValue(ctx, filling{}, true) }
 
 // open opens an encoded file. If the index has several places, it reads from any that has the
 // file.
@@ -198,7 +207,7 @@ func (s *Storage) Open(ctx context.Context, f *root.File) (*Content, error) {
 	c := &Content{}
 	for i := range f.Spans {
 		sp := &f.Spans[i]
-		d, err := s.open(ctx, encoded{key: sp.EKey[:sp.KeySize], ckey: sp.CKey, size: sp.ContentSize, access: s.users()})
+		d, err := s.open(ctx, encoded{key: sp.EKey[:sp.KeySize], ckey: sp.CKey, size: sp.ContentSize, access: s.users(ctx)})
 		if err != nil {
 			return nil, fmt.Errorf("casc: span %d of %d: %w", i, len(f.Spans), err)
 		}
@@ -222,7 +231,7 @@ func (s *Storage) OpenName(ctx context.Context, name string) (*Content, error) {
 // OpenContent opens a file by its content key, in any encoded form that is local and whole.
 // The error may match ErrNotFound or ErrNotLocal.
 func (s *Storage) OpenContent(ctx context.Context, ckey keys.Key) (*Content, error) {
-	return s.openContent(ctx, ckey, s.users())
+	return s.openContent(ctx, ckey, s.users(ctx))
 }
 
 func (s *Storage) openContent(ctx context.Context, ckey keys.Key, as access) (*Content, error) {
@@ -247,7 +256,7 @@ func (s *Storage) openContent(ctx context.Context, ckey keys.Key, as access) (*C
 func (s *Storage) OpenForms(ctx context.Context, ckey keys.Key, keys [][]byte, size int64) (*Content, error) {
 	var all []encoded
 	for _, key := range keys {
-		all = append(all, encoded{key: key, ckey: ckey, size: size, access: s.users()})
+		all = append(all, encoded{key: key, ckey: ckey, size: size, access: s.users(ctx)})
 	}
 	d, err := s.openForms(ctx, all)
 	if err != nil {
@@ -282,7 +291,7 @@ func (s *Storage) openForms(ctx context.Context, all []encoded) (decoded, error)
 // OpenEncoded opens a file by its encoding key, or at least the first keys.ShortSize bytes of
 // it. If its decoded size is known from nowhere, the whole file is decoded.
 func (s *Storage) OpenEncoded(ctx context.Context, prefix []byte) (*Content, error) {
-	return s.openEncoded(ctx, prefix, s.users())
+	return s.openEncoded(ctx, prefix, s.users(ctx))
 }
 
 func (s *Storage) openEncoded(ctx context.Context, prefix []byte, as access) (*Content, error) {

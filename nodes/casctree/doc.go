@@ -34,6 +34,8 @@
 // any key is found, local or not. The same goes for by-id/. Of the files of one ID it has the one
 // that gets the name.
 //
+// ReadFilled is for those who know what zeros mean in a file, such as a client table.
+//
 // With casc.Options.FillMissingKeys a file with chunks of unknown keys is read, with zeros for
 // those chunks. Its extended attribute [XattrPartial] says where they are.
 //

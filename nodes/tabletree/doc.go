@@ -18,6 +18,8 @@
 // Rows of sections whose key is missing are left out; tables.json counts them. A table that can't be
 // read is listed, and has an error in tables.json.
 //
+// Beside puts the tables beside another tree, such as that of the storage that they are from.
+//
 // tabletree.go is the tree, open.go opens tables, lines.go has the files of rows, and list.go has
-// tables.json.
+// tables.json. beside.go joins two trees.
 package tabletree

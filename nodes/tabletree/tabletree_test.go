@@ -119,6 +119,25 @@ func TestConformance(t *testing.T) {
 	}
 }
 
+// TestBeside checks what a tree promises that has tables beside other files.
+func TestBeside(t *testing.T) {
+	var b nodetest.Builder
+	b.File(nodes.Root, "casc.json", "{}")
+	b.File(b.Dir(nodes.Root, "files"), "a.txt", "some text")
+	other, err := b.Build(modTime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := tabletree.Beside(other, tabletree.New([]tabletree.Table{table("Squares", words(100))}, tabletree.Options{ModTime: modTime}))
+	nodetest.Run(t, tree)
+	if got := read(t, tree, "files", "a.txt"); got != "some text" {
+		t.Error(got)
+	}
+	if got := read(t, tree, "tables", "Squares.csv"); !strings.HasPrefix(got, "Field_0,Field_1\n0,0\n1,1\n") {
+		t.Errorf("%.100s", got)
+	}
+}
+
 // TestPieces reads a file from each offset, in pieces that begin and end anywhere.
 func TestPieces(t *testing.T) {
 	tree := tabletree.New([]tabletree.Table{table("Squares", words(300))}, tabletree.Options{ModTime: modTime})

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	iofs "io/fs"
+	"iter"
 	"path"
+	"slices"
 	"strings"
 
 	"lorefs/casc/db2"
@@ -19,6 +21,8 @@ type Library struct {
 	files map[string]string
 	// named has the names of tables by their hash and by the IDs of their files.
 	byHash, byFile map[uint32]string
+	// manifest is sorted by name.
+	manifest []manifestTable
 }
 
 // Names of what is in a folder of definitions.
@@ -27,6 +31,9 @@ const (
 	definitionFolder = "definitions"
 	manifestName     = "manifest.json"
 )
+
+// ErrNone means that a folder has no definitions.
+var ErrNone = errors.New("no definitions of tables (NAME" + definitionEnd + ") are there")
 
 // OpenLibrary lists the definitions of a folder, and reads the manifest if it is there.
 func OpenLibrary(in iofs.FS) (*Library, error) {
@@ -43,7 +50,7 @@ func OpenLibrary(in iofs.FS) (*Library, error) {
 		}
 	}
 	if len(l.files) == 0 {
-		return nil, errors.New("no definitions of tables (NAME" + definitionEnd + ") are there")
+		return nil, ErrNone
 	}
 	return l, l.readManifest()
 }
@@ -61,6 +68,8 @@ func (l *Library) readManifest() error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", manifestName, err)
 	}
+	slices.SortFunc(list, func(a, b manifestTable) int { return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)) })
+	l.manifest = list
 	for _, t := range list {
 		for _, file := range []uint32{t.DB2, t.DBC} {
 			if file != 0 {
@@ -103,6 +112,20 @@ func (l *Library) Len() int { return len(l.files) }
 
 // NameOfFile returns the table that is in a file with such an ID, or "".
 func (l *Library) NameOfFile(id uint32) string { return l.byFile[id] }
+
+// Files yields the IDs of the files that the manifest knows, with the names of their tables, in the
+// order of the names. A table may have two files: that of newer games comes first.
+func (l *Library) Files() iter.Seq2[uint32, string] {
+	return func(yield func(uint32, string) bool) {
+		for _, t := range l.manifest {
+			for _, file := range []uint32{t.DB2, t.DBC} {
+				if file != 0 && !yield(file, t.Name) {
+					return
+				}
+			}
+		}
+	}
+}
 
 // NameOfHash returns the table whose name has a hash, or "".
 func (l *Library) NameOfHash(hash uint32) string { return l.byHash[hash] }

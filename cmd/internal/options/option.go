@@ -202,5 +202,8 @@ func (o *Option) Sources() string {
 			names = append(names, k.Noun)
 		}
 	}
+	if len(names) > 2 {
+		return cli.OrList(names)
+	}
 	return strings.Join(names, " or ")
 }

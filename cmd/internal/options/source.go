@@ -121,13 +121,13 @@ const (
 func (f *SourceFlags) tablesTable() []Option {
 	f.arrays = arraysBrackets
 	return []Option{
-		{Name: "csv-arrays", Kinds: []string{kinds.TablesName}, Words: []string{arraysBrackets, arraysUnderscores}, Value: &f.arrays, Help: "`form` of names of CSV columns for arrays in client tables: brackets (Name[0]) or underscores (Name_0)"},
+		{Name: "csv-arrays", Kinds: []string{kinds.TablesName, kinds.CASCName}, Words: []string{arraysBrackets, arraysUnderscores}, Value: &f.arrays, Help: "`form` of names of CSV columns for arrays in client tables: brackets (Name[0]) or underscores (Name_0)"},
 	}
 }
 
 // tables returns the options of client tables that the flags set.
 func (f *SourceFlags) tables() (kinds.TableOptions, error) {
-	build, _ := dbd.ParseBuild(f.CASC.Build) // Reach sees that it is one
+	build, _ := dbd.ParseBuild(f.CASC.Build) // Reach sees that it is one if the source has no build of its own
 	o := kinds.TableOptions{
 		Definitions: f.packets.Definitions, Build: build, Locale: f.CASC.locale, Underscores: f.arrays == arraysUnderscores,
 	}
@@ -284,7 +284,7 @@ type PacketFlags struct {
 func (f *PacketFlags) Table() []Option {
 	only := []string{kinds.PacketsName}
 	return []Option{
-		{Name: "definitions", Kinds: []string{kinds.PacketsName, kinds.TablesName}, Path: true, Value: &f.Definitions, Help: "`folder` of packet definitions and maps, or of definitions of client tables (WoWDBDefs)"},
+		{Name: "definitions", Kinds: []string{kinds.PacketsName, kinds.TablesName, kinds.CASCName}, Path: true, Value: &f.Definitions, Help: "`folder` of packet definitions and maps, or of definitions of client tables (WoWDBDefs)"},
 		{Name: "game-patch", Kinds: only, Value: &f.patch, Help: "`version` of the game, such as 98.02 (default: that of the revision in revisions.json, or the newest)"},
 		{Name: "revision", Kinds: only, Value: &f.revision, Help: "client `revision`, which selects the map (default: that of the recorded session)"},
 		{Name: "platform", Kinds: only, Value: &f.Platform, Help: "`platform` whose packet definitions precede those for all, such as console or classic (default: pc)"},

@@ -64,7 +64,7 @@ func (f *SourceFlags) KindOf(ctx context.Context, path string, log *slog.Logger)
 	if err != nil {
 		return k, err
 	}
-	if info, err := os.Stat(path); !origin.IsRemote(path) && err == nil && info.IsDir() && f.packets.Definitions != "" && k.Name != kinds.TablesName {
+	if info, err := os.Stat(path); !origin.IsRemote(path) && err == nil && info.IsDir() && f.packets.Definitions != "" && k.Name == kinds.PacketsName {
 		if f.Given("definitions") {
 			return nil, cli.UsageErrorf("--definitions goes with a recorded session: %s is a folder", path)
 		}

@@ -15,10 +15,12 @@ import (
 	"lorefs/casc/config"
 	"lorefs/casc/root"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/kinds/tablekind"
 	"lorefs/internal/origin"
 	"lorefs/internal/shown"
 	"lorefs/nodes"
 	"lorefs/nodes/casctree"
+	"lorefs/nodes/tabletree"
 )
 
 // cascStorage is an open CASC storage.
@@ -33,6 +35,8 @@ type cascStorage struct {
 	storage *casc.Storage
 	// tree is nil if the storage is only verified.
 	tree *casctree.Tree
+	// tables is nil unless there are definitions of client tables.
+	tables *clientTables
 	// lists is how many lists of names it was opened with.
 	lists int
 	// index is nil if no index is kept, or the storage is only verified.
@@ -173,8 +177,10 @@ func (c *cascStorage) makeTree(ctx context.Context, o kinds.Opening) error {
 	if c.index != nil {
 		opts.Index = c.index
 	}
-	c.tree, err = casctree.New(ctx, c.storage, opts)
-	return err
+	if c.tree, err = casctree.New(ctx, c.storage, opts); err != nil {
+		return err
+	}
+	return c.openTables(ctx, o)
 }
 
 // noCASC returns the error of a storage that can't be opened or read.
@@ -238,6 +244,9 @@ const maxNotices = 10
 // Readable returns why a file of the tree can't be read, as far as that is known without reading
 // it.
 func (c *cascStorage) Readable(ctx context.Context, file nodes.ID) error {
+	if tabletree.IsBeside(file) {
+		return nil // that is known when it is read
+	}
 	return c.tree.Readable(ctx, file)
 }
 
@@ -261,7 +270,12 @@ func (c *cascStorage) QuickFiles() int64 {
 	return quickFile
 }
 
-func (c *cascStorage) Mounts() ([]nodes.Mount, error) { return kinds.WholeRoot(c.tree), nil }
+func (c *cascStorage) Mounts() ([]nodes.Mount, error) {
+	if c.tables != nil {
+		return kinds.WholeRoot(tabletree.Beside(c.tree, c.tables.tree)), nil
+	}
+	return kinds.WholeRoot(c.tree), nil
+}
 
 // Close closes the storage, after the indexes are saved.
 func (c *cascStorage) Close() error {
@@ -272,6 +286,9 @@ func (c *cascStorage) Close() error {
 	err := c.storage.Close()
 	if c.cdn != nil {
 		err = errors.Join(err, c.cdn.close())
+	}
+	if c.tables != nil {
+		err = errors.Join(err, tablekind.CloseDefinitions(c.tables.definitions))
 	}
 	return err
 }

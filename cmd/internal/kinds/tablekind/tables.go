@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"log/slog"
 	"os"
 	"path"
 	"path/filepath"
@@ -112,9 +113,7 @@ func newTables(ctx context.Context, name string, o kinds.Opening) (*tables, erro
 	var err error
 	t.options = Reading(&o.Tables)
 	t.options.Check = t.Check
-	t.options.Unnamed = func(table string, why error) {
-		o.Logger.Warn("a table has numbers in place of names of columns, and so have others like it", "table", table, "err", why)
-	}
+	t.options.Unnamed = Telling(o.Logger)
 	if o.Tables.Definitions != "" {
 		if t.definitions, t.lib, err = OpenDefinitions(ctx, o.Tables.Definitions, o.Options); err != nil {
 			return nil, err
@@ -128,18 +127,31 @@ func newTables(ctx context.Context, name string, o kinds.Opening) (*tables, erro
 	return t, nil
 }
 
+// Telling returns a function that tells of a table without a definition.
+func Telling(log *slog.Logger) func(table string, why error) {
+	return func(table string, why error) {
+		log.Warn("a table has numbers in place of names of columns, and so have others like it", "table", table, "err", why)
+	}
+}
+
 // Reading returns how tables are read.
 func Reading(o *kinds.TableOptions) tabletree.Options {
 	return tabletree.Options{Build: o.Build, Underscores: o.Underscores, Locale: db2.LocalePlace(o.Locale)}
 }
 
-// OpenDefinitions opens a folder of definitions.
+// OpenDefinitions opens a folder of definitions. A folder without any is none, since the option may be a
+// setting that is meant for packets: then lib is nil.
 func OpenDefinitions(ctx context.Context, dir string, o *kinds.Options) (in kinds.Folder, lib *dbd.Library, err error) {
 	if in, err = openFolder(ctx, dir, o); err != nil {
 		return nil, nil, kinds.Unreadable(dir, err)
 	}
-	if lib, err = dbd.OpenLibrary(kinds.GuardedFS{Folder: in}); err != nil {
-		return nil, nil, errors.Join(kinds.At(dir, err), closeFolder(in))
+	lib, err = dbd.OpenLibrary(kinds.GuardedFS{Folder: in})
+	if errors.Is(err, dbd.ErrNone) {
+		o.Logger.Info("the definitions are not used", "folder", origin.Shown(dir), "err", err)
+		return nil, nil, CloseDefinitions(in)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(kinds.At(dir, err), CloseDefinitions(in))
 	}
 	return in, lib, nil
 }
@@ -155,8 +167,8 @@ func openFolder(ctx context.Context, dir string, o *kinds.Options) (kinds.Folder
 	return d, nil
 }
 
-// closeFolder closes a folder on a server. One on this machine needs no closing.
-func closeFolder(in kinds.Folder) error {
+// CloseDefinitions closes a folder, which may be nil. One on this machine needs no closing.
+func CloseDefinitions(in kinds.Folder) error {
 	if d, ok := in.(*kinds.DistantFolder); ok {
 		return d.Close()
 	}
@@ -256,7 +268,7 @@ func (t *tables) Mounts() ([]nodes.Mount, error) { return kinds.WholeRoot(t.tree
 
 // Close implements [kinds.Archive].
 func (t *tables) Close() error {
-	err := errors.Join(closeFolder(t.folder), closeFolder(t.definitions))
+	err := errors.Join(CloseDefinitions(t.folder), CloseDefinitions(t.definitions))
 	if t.file != nil {
 		err = errors.Join(err, t.file.Close())
 	}
