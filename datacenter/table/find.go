@@ -12,7 +12,7 @@ import (
 	"lorefs/internal/tabular"
 )
 
-// maxTables is the largest number of tables of a file. Real ones have 3,600. With shared runs a
+// maxTables is the largest number of tables of a file. A real one has 3,428. With shared runs a
 // small file can have any number of paths.
 const maxTables = 1 << 16
 
