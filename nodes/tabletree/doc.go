@@ -12,6 +12,7 @@
 // A listing decodes nothing and leaves sizes out. Whoever asks for one has all rows written once, and
 // from then on it is also known where each 64th line begins. A few tables stay in memory as they are
 // in their files; a read writes the rows that it wants.
+// Nothing is kept between runs.
 //
 // # What is not shown
 //
