@@ -95,8 +95,8 @@ func (f *SourceFlags) AddDiffable(flags *pflag.FlagSet) {
 	}
 }
 
-// OfContents are the options that say which contents of a CASC storage can be read.
-var OfContents = []string{"missing", "fill-missing-keys"}
+// OfContents are the options that say which contents of a CASC storage can be read, and how.
+var OfContents = []string{"missing", "fill-missing-keys", "definitions", "csv-arrays"}
 
 // AddEditable adds the flags for commands that are about edits.
 func (f *SourceFlags) AddEditable(flags *pflag.FlagSet) { f.AddTo(flags, f.editableTable()) }
