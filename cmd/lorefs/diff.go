@@ -32,7 +32,9 @@ type differing struct {
 	source options.SourceFlags
 	opts   diff.Options
 	// all takes folders for all there is.
-	all     bool
+	all bool
+	// of are the kinds of A and B, as far as they are known; nil for others.
+	of      [2]*kinds.Kind
 	out     *bufio.Writer
 	records *jsonout.Lines
 }
@@ -41,7 +43,7 @@ func newDiff(log *slog.Logger) *cobra.Command {
 	var f differing
 	c := &cobra.Command{
 		Use:   "diff A B",
-		Short: "show what differs between two data centers, or two builds of a CASC storage",
+		Short: "show what differs between two data centers, or two sources of another kind",
 		Long: `diff prints what differs between two data centers, or between a data center and a folder
 of sheets. Each line has a path as below tree/. Lines with - are in A, lines with + in B.
 If a node was added or removed, its line says how many nodes and attributes it has. diff
@@ -61,6 +63,9 @@ sheets/ in it, diff prints your edits at once, as lorefs edits does.
 
 --patch prints a patch that makes B of A. lorefs apply applies it to A, or to another
 version of A. A patch is text: read it, edit it, and keep it beside your mod.
+
+diff also compares two worlds by squares and areas, two resource containers by files, and two
+recorded sessions by how many packets of each name they have.
 
 diff also compares two CASC storages, or with --build OLD,NEW two builds in one storage A.
 If each has a CDN configuration of its own, --cdn OLD,NEW says which. diff prints which files were added, removed or changed. It compares the content keys in the
@@ -92,6 +97,9 @@ func (f *differing) list(c *cobra.Command, args []string, log *slog.Logger) erro
 	done, n, err := f.storages(c, args, log)
 	if !done {
 		done, n, err = f.mount(c, args[0], args[1])
+	}
+	if !done {
+		done, n, err = f.alike(c, args, log)
 	}
 	if !done {
 		n, err = f.run(c, args[0], args[1], log)
@@ -211,6 +219,7 @@ func (f *differing) storages(c *cobra.Command, args []string, log *slog.Logger) 
 		case err != nil:
 			return true, 0, err
 		}
+		f.of[i] = k
 		sides[i] = casckind.Build{Path: source, Options: o}
 	}
 	two := strings.Contains(f.source.CASC.Build+f.source.CASC.CDN, ",")
@@ -228,6 +237,39 @@ func (f *differing) storages(c *cobra.Command, args []string, log *slog.Logger) 
 	}
 	n, err = f.compareBuilds(c, sides[0], sides[1])
 	return true, n, err
+}
+
+// alike is run for two sources of a kind that can be compared as it is. done is false for others.
+func (f *differing) alike(c *cobra.Command, args []string, log *slog.Logger) (done bool, n int64, err error) {
+	k := f.of[0]
+	if k == nil || f.of[1] == nil || k.Name != f.of[1].Name || k.Diff == nil {
+		return false, 0, nil
+	}
+	if f.patch || f.all || f.opts != (diff.Options{}) {
+		return true, 0, cli.UsageErrorf("--patch, --all and --ignore-* go with data centers: %s is a source of the kind %s", args[0], k.Name)
+	}
+	var sides [2]*kinds.Source
+	for i := range sides {
+		if sides[i], err = reach.OpenToRead(c, args[i], &f.source, log); err != nil {
+			return true, 0, err
+		}
+		defer func() { err = errors.Join(err, sides[i].Close()) }()
+	}
+	for d, err := range k.Diff(c.Context(), sides[0].Archive, sides[1].Archive) {
+		if err != nil {
+			return true, n, err
+		}
+		n++
+		if f.lines() == kinds.EditsJSON {
+			err = f.records.Write(d)
+		} else {
+			_, err = f.out.Write(d.Append(f.out.AvailableBuffer()))
+		}
+		if err != nil {
+			return true, n, err
+		}
+	}
+	return true, n, errors.Join(sides[0].Check(), sides[1].Check())
 }
 
 // compareBuilds prints what differs between two builds, and counts it.

@@ -21,6 +21,9 @@ const (
 	AreaChanged   EditKind = "area_changed"
 	// ZoneReplaced is an edit of a zone whose file in the folder can't be decoded.
 	ZoneReplaced EditKind = "zone_replaced"
+	// FileAdded and FileRemoved are told by Diff: only one world has the file of a zone or an area.
+	FileAdded   EditKind = "file_added"
+	FileRemoved EditKind = "file_removed"
 )
 
 // Edit is a difference between what a tree shows and the file that was last saved: a square, or
@@ -65,7 +68,12 @@ const MaxContent = 4 << 10
 // It has what the first of them was and is, or the beginning of that.
 func (d Edit) Append(dst []byte) []byte {
 	what := "cells"
-	if d.Kind == AreaChanged {
+	switch d.Kind {
+	case FileAdded:
+		return fmt.Appendf(dst, "+ %s\n", shown.Text(d.Path))
+	case FileRemoved:
+		return fmt.Appendf(dst, "- %s\n", shown.Text(d.Path))
+	case AreaChanged:
 		what = "nodes"
 	}
 	dst = fmt.Appendf(dst, "~ %s: ", shown.Text(d.Path))

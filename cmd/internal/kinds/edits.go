@@ -86,6 +86,17 @@ func (e *SeveralError) Error() string {
 	return fmt.Sprintf("%s: leads to %d nodes with edits", e.Path, e.Nodes)
 }
 
+// EditsOf yields edits of a kind as any.
+func EditsOf[E Edit](edits iter.Seq2[E, error]) iter.Seq2[Edit, error] {
+	return func(yield func(Edit, error) bool) {
+		for e, err := range edits {
+			if !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
 // writeEdits writes edits as text or JSON.
 func writeEdits(w io.Writer, f EditsFormat, edits iter.Seq2[Edit, error]) error {
 	out := bufio.NewWriterSize(w, editsBuffer)

@@ -51,6 +51,9 @@ type Kind struct {
 	// must have a claim on that. It is nil for kinds that are no folder of any files.
 	Pack func(ctx context.Context, dir, to string, o FolderPacking) (Packed, error)
 
+	// Diff yields what differs between two sources of the kind, as edits of the first would be that made
+	// the second of it. It is nil for kinds of which diff has a way of its own, or none.
+	Diff func(ctx context.Context, a, b Archive) iter.Seq2[Edit, error]
 	// Recognize reports whether a path leads to a source of this kind.
 	Recognize func(path string, info iofs.FileInfo) (bool, error)
 	// OpenArchive opens a source for [Kind.Open], and Findings checks one for [Kind.Verify].

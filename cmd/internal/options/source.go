@@ -81,14 +81,14 @@ func (f *SourceFlags) AddDataCenter(flags *pflag.FlagSet) {
 	f.Kind = kinds.DataCenterName
 }
 
-// AddDiffable adds the flags for diff: of a data center, and of a CASC storage of which no file is
-// read.
+// AddDiffable adds the flags for diff: of a data center, of a session, and of a CASC storage of which
+// no file is read.
 func (f *SourceFlags) AddDiffable(flags *pflag.FlagSet) {
 	f.Kind = KindAuto
 	about := slices.DeleteFunc(f.CASC.table(), func(o Option) bool {
 		return slices.Contains(OfContents, o.Name)
 	})
-	f.AddTo(flags, slices.Concat(f.dataCenterTable(), about))
+	f.AddTo(flags, slices.Concat(f.dataCenterTable(), f.packets.Table(), about))
 	for _, name := range []string{"build", "cdn"} {
 		flag := flags.Lookup(name)
 		flag.Usage = strings.Replace(flag.Usage, " (default:", "; OLD,NEW for two builds (default:", 1)
@@ -96,7 +96,7 @@ func (f *SourceFlags) AddDiffable(flags *pflag.FlagSet) {
 }
 
 // OfContents are the options that say which contents of a CASC storage can be read, and how.
-var OfContents = []string{"missing", "fill-missing-keys", "definitions", "csv-arrays"}
+var OfContents = []string{"missing", "fill-missing-keys", "csv-arrays"}
 
 // AddEditable adds the flags for commands that are about edits.
 func (f *SourceFlags) AddEditable(flags *pflag.FlagSet) { f.AddTo(flags, f.editableTable()) }

@@ -45,7 +45,13 @@ func Kind(f *bundle.Format) *kinds.Kind {
 		Findings: func(ctx context.Context, path string, o kinds.Opening, v kinds.VerifyOptions) iter.Seq2[kinds.Finding, error] {
 			return verifyBundle(ctx, f, path, o, v.Strict)
 		},
+		Diff: diffBundles,
 	}
+}
+
+// diffBundles yields the files that two bundles do not both have as they are.
+func diffBundles(ctx context.Context, a, b kinds.Archive) iter.Seq2[kinds.Edit, error] {
+	return kinds.EditsOf(bundle.Diff(ctx, a.(*bundled).shown(), b.(*bundled).shown()))
 }
 
 func isBundle(f *bundle.Format, path string, info iofs.FileInfo) (bool, error) {

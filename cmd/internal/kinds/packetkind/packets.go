@@ -32,6 +32,7 @@ func Kind() *kinds.Kind {
 		Recognize:   isPackets,
 		OpenArchive: openPackets,
 		Findings:    verifyPackets,
+		Diff:        diffSessions,
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	iofs "io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"time"
@@ -44,8 +45,13 @@ type World struct {
 func Kind() *kinds.Kind {
 	return &kinds.Kind{
 		Name: kinds.WorldName, Noun: "world geometry", Plain: "zones", Editable: true, Strict: true,
-		Recognize: isWorld, OpenArchive: openWorld, Findings: verifyWorld,
+		Recognize: isWorld, OpenArchive: openWorld, Findings: verifyWorld, Diff: diffWorlds,
 	}
+}
+
+// diffWorlds yields the squares and areas in which two worlds differ.
+func diffWorlds(ctx context.Context, a, b kinds.Archive) iter.Seq2[kinds.Edit, error] {
+	return kinds.EditsOf(worldtree.Diff(ctx, a.(*World).Tree, b.(*World).Tree))
 }
 
 // isWorld reports whether a folder has zones or areas.
