@@ -96,7 +96,7 @@ func (s *Sides) Incomparable(ctx context.Context, err error) error {
 		if k, kErr := registry.Find(ctx, path, "", o); kErr == nil && !k.Sheets && !k.Builds {
 			return &cli.Error{
 				Code: cli.ExitCode(err),
-				Err:  fmt.Errorf("%s is a source of the kind %s: diff compares data centers, folders of their sheets, and CASC storages", path, k.Name),
+				Err:  fmt.Errorf("%s is a source of the kind %s: diff compares data centers and folders of their sheets, or two sources of one other kind", path, k.Name),
 			}
 		}
 	}
