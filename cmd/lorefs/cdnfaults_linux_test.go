@@ -73,7 +73,7 @@ func (r *cdnRun) run(cache string, args ...string) ([]byte, int) {
 
 // TestCDNOneFaultyHost has one of two hosts do something wrong, be it the first or the second, or
 // for each object another one: all comes, with an empty cache and with everything in archives, and
-// at most twice as many requests are made.
+// at most twice as many requests are made, beside those that net/http repeats.
 func TestCDNOneFaultyHost(t *testing.T) {
 	testneeds.Seconds(t)
 	t.Parallel()
@@ -97,9 +97,13 @@ func TestCDNOneFaultyHost(t *testing.T) {
 				}
 				return remotetest.None
 			})
+			most := 2 * least
+			if fault == remotetest.Dropped {
+				most += least // net/http asks once more by itself if it was a connection that it had used before
+			}
 			name := fmt.Sprintf("%v %s", fault, mode)
 			report, code, requests := r.exported(name)
-			if code != 0 || report != right || requests > 2*least {
+			if code != 0 || report != right || requests > most {
 				t.Errorf("%s: exit code %d, %+v, %d requests, without a fault %d", name, code, report, requests, least)
 			}
 			r.checkTree(filepath.Join(r.dir, name))
