@@ -28,6 +28,17 @@ func (t *Table) ids(c *cursor.Cursor) {
 	t.MinID, t.MaxID, t.Locale = int32(c.LE32()), int32(c.LE32()), c.LE32()
 }
 
+// layoutHead reads the numbers that the heads of WDB5, WDB6 and WDC1 begin with, and returns the size of
+// the copies.
+func (t *Table) layoutHead(c *cursor.Cursor) (copies uint32) {
+	t.counts(c)
+	t.Table, t.Layout = c.LE32(), c.LE32()
+	t.ids(c)
+	copies = c.LE32()
+	t.flags, t.idIndex = c.LE16(), c.LE16()
+	return copies
+}
+
 // only makes the table's only section, of the records and the strings that come next.
 func (t *Table) only(c *cut) *section {
 	s := section{n: t.Records}
@@ -114,11 +125,7 @@ func (t *Table) mapped(c *cut, at uint32) error {
 
 func (t *Table) parseWDB56() error {
 	c := t.numbers()
-	t.counts(c)
-	t.Table, t.Layout = c.LE32(), c.LE32()
-	t.ids(c)
-	copies := c.LE32()
-	t.flags, t.idIndex = c.LE16(), c.LE16()
+	copies := t.layoutHead(c)
 	total, common := t.Fields, uint32(0)
 	if t.Magic == "WDB6" {
 		total, common = c.LE32(), c.LE32()
@@ -173,11 +180,7 @@ type sizes struct{ ids, packing, common, pallets, foreign uint32 }
 
 func (t *Table) parseWDC1() error {
 	c := t.numbers()
-	t.counts(c)
-	t.Table, t.Layout = c.LE32(), c.LE32()
-	t.ids(c)
-	copies := c.LE32()
-	t.flags, t.idIndex = c.LE16(), c.LE16()
+	copies := t.layoutHead(c)
 	total := c.LE32()
 	c.LE32() // where packed fields begin
 	c.LE32() // whether there are foreign IDs
