@@ -255,19 +255,16 @@ func (f *differing) alike(c *cobra.Command, args []string, log *slog.Logger) (do
 		}
 		defer func() { err = errors.Join(err, sides[i].Close()) }()
 	}
-	for d, err := range k.Diff(c.Context(), sides[0].Archive, sides[1].Archive) {
-		if err != nil {
-			return true, n, err
+	counted := func(yield func(kinds.Edit, error) bool) {
+		for d, err := range k.Diff(c.Context(), sides[0].Archive, sides[1].Archive) {
+			n++
+			if !yield(d, err) {
+				return
+			}
 		}
-		n++
-		if f.lines() == kinds.EditsJSON {
-			err = f.records.Write(d)
-		} else {
-			_, err = f.out.Write(d.Append(f.out.AvailableBuffer()))
-		}
-		if err != nil {
-			return true, n, err
-		}
+	}
+	if err := kinds.WriteEdits(f.out, f.lines(), counted); err != nil {
+		return true, n, err
 	}
 	return true, n, errors.Join(sides[0].Check(), sides[1].Check())
 }

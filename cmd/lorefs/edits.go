@@ -55,7 +55,7 @@ func (f *form) print(c *cobra.Command, list func() error) error {
 	var counts tally.Tally
 	c.SetOut(&counts)
 	err := list()
-	if failed := cli.ExitCode(err); failed != cli.ExitOK && failed != cli.ExitFailure {
+	if err != nil && cli.ErrorText(err) != "" { // else it only says by the exit code that something differs
 		return err
 	}
 	return cmp.Or(counts.Print(out, f.asJSON), err)

@@ -97,8 +97,8 @@ func EditsOf[E Edit](edits iter.Seq2[E, error]) iter.Seq2[Edit, error] {
 	}
 }
 
-// writeEdits writes edits as text or JSON.
-func writeEdits(w io.Writer, f EditsFormat, edits iter.Seq2[Edit, error]) error {
+// WriteEdits writes edits as text or JSON.
+func WriteEdits(w io.Writer, f EditsFormat, edits iter.Seq2[Edit, error]) error {
 	out := bufio.NewWriterSize(w, editsBuffer)
 	lines := jsonout.NewLines(out)
 	for e, err := range edits {
@@ -153,10 +153,10 @@ func (s *Source) SessionsOf(path string) []Session {
 // sessions have patches, the error is a [*NotInPatchError] for each other one that has edits.
 func (s *Source) WriteEdits(ctx context.Context, w io.Writer, f EditsFormat, of string, paths ...string) error {
 	if len(paths) > 0 {
-		return writeEdits(w, f, s.editsAt(ctx, of, paths))
+		return WriteEdits(w, f, s.editsAt(ctx, of, paths))
 	}
 	if f != EditsPatch {
-		return writeEdits(w, f, s.edits(ctx, of))
+		return WriteEdits(w, f, s.edits(ctx, of))
 	}
 	var lacking error
 	for i, e := range s.SessionsOf(of) {

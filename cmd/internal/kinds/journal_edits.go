@@ -58,5 +58,5 @@ func WriteList(ctx context.Context, w io.Writer, l Lister, f EditsFormat) error 
 	if f == EditsPatch {
 		return l.WritePatch(ctx, w)
 	}
-	return writeEdits(w, f, l.Edits(ctx))
+	return WriteEdits(w, f, l.Edits(ctx))
 }

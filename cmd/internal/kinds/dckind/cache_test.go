@@ -48,13 +48,13 @@ func TestSavedFileIsReadThroughTheCache(t *testing.T) {
 	apply(removals...)
 
 	before := s.Blocks.Stats()
-	writeEdits(t, s, io.Discard)
+	WriteEdits(t, s, io.Discard)
 	first := s.Blocks.Stats()
 	if first.Hits+first.Loads == before.Hits+before.Loads {
 		t.Error("the saved file is not read through the cache of the source")
 	}
 	var text bytes.Buffer
-	writeEdits(t, s, &text)
+	WriteEdits(t, s, &text)
 	const blocks = 2 * sheets * size >> 20 // of its texts alone
 	if first.Blocks < blocks {
 		t.Errorf("%d blocks are in the cache, want %d at least: the file is too small to show anything", first.Blocks, blocks)
@@ -68,7 +68,7 @@ func TestSavedFileIsReadThroughTheCache(t *testing.T) {
 	}
 }
 
-func writeEdits(t *testing.T, s *kinds.Source, w io.Writer) {
+func WriteEdits(t *testing.T, s *kinds.Source, w io.Writer) {
 	t.Helper()
 	if err := s.WriteEdits(t.Context(), w, kinds.EditsText, ""); err != nil {
 		t.Fatal(err)
