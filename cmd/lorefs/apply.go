@@ -157,14 +157,14 @@ func readPatches(stdin io.Reader, names []string) (patches []*patch.Patch, err e
 		if name == stdinName {
 			name = "stdin"
 		}
-		p, err := patch.Parse(name, text)
+		all, err := patch.ParseAll(name, text)
 		if e, ok := errors.AsType[*patch.SyntaxError](err); ok {
 			return nil, cli.UsageErrorf("%s:%d: %s", e.File, e.Line, e.What)
 		}
 		if err != nil {
 			return nil, err
 		}
-		patches = append(patches, p)
+		patches = append(patches, all...)
 	}
 	return patches, nil
 }

@@ -40,7 +40,8 @@
 //
 // Lines may end in CR LF, and the text may begin with a byte order mark. A line with # is a
 // comment. A line with ! says why a block was rejected; a reader skips it. What a line of a context says
-// has the order of the grammar, and the lines have that of the steps.
+// has the order of the grammar, and the lines have that of the steps. A file may hold several patches, one
+// behind the other, as cat(1) makes it: [ParseAll] reads them, and they are applied in turn.
 //
 // # A patch that was cut off
 //

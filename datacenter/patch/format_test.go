@@ -211,3 +211,28 @@ func forget(p *patch.Patch) {
 		}
 	}
 }
+
+// TestConcatenated reads patches that stand one behind the other, and finds the marks of git's conflicts.
+func TestConcatenated(t *testing.T) {
+	const one, two = "lorefs-patch 1\nend: # end\n\n@ /S\n-a int 1\n+a int 2\n# end\n", "lorefs-patch 1\n@ /S\n+b int 1\n"
+	all, err := patch.ParseAll("p", []byte(one+"\n\ufeff"+two+"lorefs-patch 1\n"))
+	if err != nil || len(all) != 3 || all[0].Name != "p" || all[1].Name != "p#2" || all[1].Line != 9 || all[1].Blocks[0].Line != 10 || len(all[2].Blocks) != 0 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	for text, want := range map[string]string{
+		one + two + "x":                        "patch: p#2:11: ",
+		one[:len(one)-6] + two:                 "patch: p:6: the patch ends here",
+		one + "<<<<<<< HEAD\n":                 "patch: p:8: \"<<<<<<< HEAD\": this is a conflict marker of git",
+		"lorefs-patch 1\n>>>>>>> a: b\n":       "patch: p:2: \">>>>>>> a: b\": this is a conflict marker of git",
+		"<<<<<<< HEAD\n" + one:                 "patch: p:1: \"<<<<<<< HEAD\": this is a conflict marker of git",
+		"lorefs-patch 1\n@ /S\n=======\n":      "patch: p:3: \"=======\": this is a conflict marker of git",
+		"lorefs-patch 1\n@ /S\n||||||| 12ab\n": "patch: p:3: \"||||||| 12ab\": this is a conflict marker of git",
+	} {
+		if _, err := patch.ParseAll("p", []byte(text)); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+	if _, err := patch.Parse("p", []byte(one+two)); err == nil {
+		t.Error("two patches were taken for one")
+	}
+}

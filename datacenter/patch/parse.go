@@ -2,6 +2,7 @@ package patch
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -42,30 +43,67 @@ func (e *SyntaxError) Unwrap() error { return e.Err }
 
 // Parse reads a patch. The name is for errors, each a [SyntaxError], and for reports.
 func Parse(name string, data []byte) (*Patch, error) {
-	p := &parser{patch: &Patch{Name: name}, rest: bytes.TrimPrefix(data, []byte("\ufeff"))}
-	if len(data) > MaxBytes {
-		return nil, p.errorf("%d bytes: want at most %d", len(data), MaxBytes)
-	}
-	if err := p.header(); err != nil {
+	all, err := ParseAll(name, data)
+	if err != nil {
 		return nil, err
+	}
+	if len(all) > 1 {
+		p := parser{patch: all[1], line: all[1].Line}
+		return nil, p.errorf("%s: want one patch", firstLine)
+	}
+	return all[0], nil
+}
+
+// ParseAll reads the patches of a text, of which there may be several, one behind the other. All but the first
+// have their number behind the name. Lines are those of the text.
+func ParseAll(name string, data []byte) (all []*Patch, err error) {
+	p := &parser{rest: data}
+	for more := true; more; {
+		p.patch, p.isMarked, p.isWhole, p.notes = &Patch{Name: name}, false, false, nil
+		if len(all) > 0 {
+			p.patch.Name = fmt.Sprintf("%s#%d", name, len(all)+1)
+		}
+		if len(data) > MaxBytes {
+			return nil, p.errorf("%d bytes: want at most %d", len(data), MaxBytes)
+		}
+		if more, err = p.one(); err != nil {
+			return nil, err
+		}
+		all = append(all, p.patch)
+	}
+	return all, nil
+}
+
+// one reads a patch. It reports whether another one begins behind it.
+func (p *parser) one() (more bool, err error) {
+	if err := p.header(); err != nil {
+		return false, err
 	}
 	for p.next() {
 		if err := p.take(); err != nil {
-			return nil, err
+			return false, err
 		}
 	}
 	if err := p.long(); err != nil {
-		return nil, err
+		return false, err
 	}
 	if p.isMarked && !p.isWhole {
-		return nil, p.errorf("the patch ends here, without the line %q that its header promises: it was cut off", lastLine)
+		return false, p.errorf("the patch ends here, without the line %q that its header promises: it was cut off", lastLine)
 	}
 	if err := p.end(); err != nil {
-		return nil, err
+		return false, err
 	}
 	p.patch.Notes = p.notes
-	return p.patch, nil
+	return p.atMagic(), nil
 }
+
+// atMagic reports whether the next line is the first one of a patch.
+func (p *parser) atMagic() bool {
+	return bytes.HasPrefix(bytes.TrimPrefix(p.rest, []byte(byteOrderMark)), []byte(magic))
+}
+
+// byteOrderMark may begin what an editor wrote.
+const byteOrderMark = "\ufeff"
 
 // parser reads a patch line by line.
 type parser struct {
@@ -94,8 +132,11 @@ func (p *parser) wrong(line int, err error) error {
 	return &SyntaxError{File: p.patch.Name, Line: line, What: err.Error(), Err: err}
 }
 
-// next goes on to the next line; it is false at the end, and before a line that is too long.
-func (p *parser) next() bool {
+// next goes on to the next line; it is false at the end of the patch, and before a line that is too long.
+func (p *parser) next() bool { return !p.atMagic() && p.nextLine() }
+
+// nextLine is next, whatever the line begins.
+func (p *parser) nextLine() bool {
 	if len(p.rest) == 0 {
 		return false
 	}
@@ -116,7 +157,7 @@ func (p *parser) next() bool {
 
 // long is the error of a line that next would not take.
 func (p *parser) long() error {
-	if len(p.rest) == 0 {
+	if len(p.rest) == 0 || p.atMagic() {
 		return nil
 	}
 	p.line++
@@ -125,9 +166,12 @@ func (p *parser) long() error {
 
 // header takes what is before the blocks.
 func (p *parser) header() error {
-	if !p.next() || !strings.HasPrefix(p.text, magic) {
-		return p.errorf("this is no patch: want %q", firstLine)
+	isPatch := p.atMagic()
+	p.rest = bytes.TrimPrefix(p.rest, []byte(byteOrderMark))
+	if p.nextLine(); !isPatch {
+		return cmp.Or(p.marker(), p.errorf("this is no patch: want %q", firstLine))
 	}
+	p.patch.Line = p.line
 	if p.text != firstLine {
 		return p.errorf("version %s of patches is unknown: want %q", shown.Quote(p.text[len(magic):]), firstLine)
 	}
@@ -147,6 +191,8 @@ func (p *parser) header() error {
 			return nil
 		case strings.IndexByte("@#!", p.text[0]) >= 0:
 			return p.take()
+		case p.marker() != nil:
+			return p.marker()
 		case !found:
 			return p.errorf("%s: want NAME: text, a block that begins with @, or an empty line", shown.Quote(p.text))
 		case len(p.patch.Header) == maxFields:
@@ -155,6 +201,16 @@ func (p *parser) header() error {
 		p.patch.Header = append(p.patch.Header, Field{name, text})
 	}
 	return p.long()
+}
+
+// marker is the error of a line with which git marks a conflict, or nil.
+func (p *parser) marker() error {
+	const marks, length = "<|=>", 7
+	mark := p.text[:min(length, len(p.text))]
+	if mark == "" || strings.IndexByte(marks, mark[0]) < 0 || mark != strings.Repeat(mark[:1], length) {
+		return nil
+	}
+	return p.errorf("%s: this is a conflict marker of git: want the conflict resolved", shown.Quote(p.text))
 }
 
 // cut is the error of a line without an end.
@@ -188,7 +244,7 @@ func (p *parser) take() error {
 		return p.errorf("%s: this is a guard of hashes, which patches had before lorefs 0.1: want a context, which begins with a space, or none", shown.Quote(p.text))
 	case ' ', '-', '+':
 	default:
-		return p.errorf("%s: want @, @+, @-, a space, -, +, # or !", shown.Quote(p.text))
+		return cmp.Or(p.marker(), p.errorf("%s: want @, @+, @-, a space, -, +, # or !", shown.Quote(p.text)))
 	}
 	if p.block == nil {
 		return p.errorf("%s: want a block before it, which begins with @", shown.Quote(p.text))

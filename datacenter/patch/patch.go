@@ -9,7 +9,9 @@ import (
 // Patch is a set of changes of a data center.
 type Patch struct {
 	// Reports call it Name, such as the name of its file. It is not written.
-	Name   string
+	Name string
+	// Line is where it begins in what was parsed, 0 if it was made.
+	Line   int
 	Header []Field
 	Blocks []Block
 	// Notes are the lines behind the last block that begin with # or !.
