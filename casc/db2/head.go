@@ -242,5 +242,5 @@ func (t *Table) parseSections() error {
 	if err := t.readPacking(body, n); err != nil {
 		return err
 	}
-	return t.readSections(heads)
+	return t.readSections(heads, body.at)
 }

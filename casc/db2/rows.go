@@ -38,6 +38,12 @@ func (v *View) Find(id int32) (int, bool) {
 	return slices.BinarySearchFunc(v.rows, row{id: id}, byID)
 }
 
+// Hides reports whether a section that can't be read has a row, as far as the table tells.
+func (v *View) Hides(id int32) bool {
+	_, found := slices.BinarySearch(v.t.secret, id)
+	return found && len(v.t.Hidden()) > 0
+}
+
 // readRows lists the rows of all sections that can be read.
 func (v *View) readRows(columns []Column, fields []field) error {
 	inline := v.t.inlineID(columns, fields)

@@ -2,6 +2,7 @@ package db2
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"lorefs/internal/cursor"
 )
@@ -62,10 +63,10 @@ func (t *Table) readHead(c *cursor.Cursor) head {
 	return h
 }
 
-// readSections reads the sections of WDC2 and later.
-func (t *Table) readSections(heads part) error {
+// readSections reads the sections of WDC2 and later, which begin at from or later.
+func (t *Table) readSections(heads part, from uint64) error {
 	c := cursor.New(heads.bytes)
-	first, strings := uint64(0), int64(0)
+	first, strings, begin := uint64(0), int64(0), uint64(len(t.data))
 	for c.Left() > 0 {
 		at := heads.at + c.Off()
 		h := t.readHead(c)
@@ -73,6 +74,7 @@ func (t *Table) readSections(heads part) error {
 		if err != nil {
 			return err
 		}
+		begin = min(begin, uint64(h.at))
 		s.first, s.stringsAt = uint32(first), strings
 		first += uint64(s.n)
 		strings += int64(len(s.strings.bytes))
@@ -81,7 +83,24 @@ func (t *Table) readSections(heads part) error {
 		}
 		t.sections = append(t.sections, s)
 	}
+	if t.Magic >= "WDC4" && from < begin {
+		t.readSecret(t.data[from:begin])
+	}
 	return nil
+}
+
+// readSecret reads the IDs of encrypted rows: a number of IDs for each encrypted section, and these.
+func (t *Table) readSecret(b []byte) {
+	for len(b) >= idSize {
+		n := binary.LittleEndian.Uint32(b)
+		if b = b[idSize:]; uint64(n)*idSize > uint64(len(b)) {
+			return // nobody relies on them
+		}
+		for ; n > 0; n, b = n-1, b[idSize:] {
+			t.secret = append(t.secret, int32(binary.LittleEndian.Uint32(b)))
+		}
+	}
+	slices.Sort(t.secret)
 }
 
 func (t *Table) readSection(h head) (section, error) {

@@ -42,6 +42,8 @@ type Table struct {
 	fields    []field
 	packed    bool // fields have a packing
 	sections  []section
+	// secret are the IDs of all rows of encrypted sections, sorted, as far as the table names them.
+	secret []int32
 	// secondary has a foreign ID for each ID from MinID on.
 	secondary []byte
 	// fileOrder is set if rows are in the order of the file, and not of their IDs.

@@ -164,13 +164,18 @@ func (r *reader) appendValue(dst []byte, c *cell) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
+	return c.appendJSON(dst, n, text), nil
+}
+
+// appendJSON appends what was read of a cell.
+func (c *cell) appendJSON(dst []byte, n uint64, text []byte) []byte {
 	switch {
-	case c.typ == String || c.typ == LocString:
-		return wtf8.AppendJSON(dst, text), nil
+	case c.isText():
+		return wtf8.AppendJSON(dst, text)
 	case c.typ == raw, c.typ == Float && !isFinite(uint32(n)):
-		return append(c.appendNumber(append(dst, '"'), n, text), '"'), nil
+		return append(c.appendNumber(append(dst, '"'), n, text), '"')
 	}
-	return c.appendNumber(dst, n, text), nil
+	return c.appendNumber(dst, n, text)
 }
 
 // appendNumber appends a number, or the bytes of a record.
