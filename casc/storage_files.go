@@ -188,11 +188,17 @@ func (s *Storage) rank(f *root.File, name string) int {
 	if !strings.EqualFold(f.Name, name) {
 		return 0
 	}
-	rank := 1
+	rank := 1 + s.Fit(f)
 	if f.Name == name {
 		rank += 16
 	}
-	rank += 4 * (2 - f.Flags.Rank())
+	return rank
+}
+
+// Fit returns how well a file goes with the flags and the language for which the game is installed, as
+// a number below 16. Of the files of one name or ID, the game loads the one that fits best, or the first of these.
+func (s *Storage) Fit(f *root.File) int {
+	rank := 4 * (2 - f.Flags.Rank())
 	switch preferred := s.PreferredLocale(); {
 	case f.Locale == 0 || f.Locale&preferred != 0:
 		rank += 2

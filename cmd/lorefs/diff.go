@@ -24,6 +24,7 @@ import (
 	"lorefs/datacenter/patch"
 	"lorefs/internal/jsonout"
 	"lorefs/internal/shown"
+	"lorefs/nodes/tabletree"
 )
 
 // differing are the flags of diff.
@@ -65,12 +66,14 @@ sheets/ in it, diff prints your edits at once, as lorefs edits does.
 version of A. A patch is text: read it, edit it, and keep it beside your mod.
 
 diff also compares two worlds by squares and areas, two resource containers by files, and two
-recorded sessions by how many packets of each name they have.
+recorded sessions by how many packets of each name they have. It compares two folders or files of
+client tables of World of Warcraft by rows, which it knows by their IDs.
 
 diff also compares two CASC storages, or with --build OLD,NEW two builds in one storage A.
 If each has a CDN configuration of its own, --cdn OLD,NEW says which. diff prints which files were added, removed or changed. It compares the content keys in the
 roots and reads no file, so you need not install the files. A root without content keys has
-encoding keys. If these differ, the file was changed, or only encoded anew.`,
+encoding keys. If these differ, the file was changed, or only encoded anew. With --definitions
+of client tables, it also reads the tables that differ, and prints their rows.`,
 		Args: func(c *cobra.Command, args []string) error {
 			return cli.ExactArgs("A", "B")(c, append(args, args...)[:max(len(args), 2*min(len(args), 1))])
 		},
@@ -250,6 +253,7 @@ func (f *differing) alike(c *cobra.Command, args []string, log *slog.Logger) (do
 	}
 	var sides [2]*kinds.Source
 	for i := range sides {
+		f.source.CASC.Side = i + 1
 		if sides[i], err = reach.OpenToRead(c, args[i], &f.source, log); err != nil {
 			return true, 0, err
 		}
@@ -272,27 +276,38 @@ func (f *differing) alike(c *cobra.Command, args []string, log *slog.Logger) (do
 // compareBuilds prints what differs between two builds, and counts it.
 func (f *differing) compareBuilds(c *cobra.Command, old, now casckind.Build) (n int64, err error) {
 	counts := map[string]int64{}
-	for d, err := range casckind.DiffBuilds(c.Context(), old, now) {
-		if err != nil {
-			return n, err
-		}
-		n++
-		counts[d.Kind]++
-		if f.lines() == kinds.EditsText {
-			d.Print(f.out)
-		} else if err := f.records.Write(d); err != nil {
-			return n, err
-		}
-	}
-	if n > 0 {
-		var parts []string
-		for _, k := range []struct{ kind, text string }{
-			{"added", "added"}, {"removed", "removed"}, {"changed", "changed"}, {"changed_or_encoded_anew", "changed, or only encoded anew"},
-		} {
-			if counts[k.kind] > 0 {
-				parts = append(parts, shown.Plural(counts[k.kind], "file")+" "+k.text)
+	counted := func(yield func(kinds.Edit, error) bool) {
+		for d, err := range casckind.DiffBuilds(c.Context(), old, now) {
+			n++
+			switch d := d.(type) {
+			case *casckind.BuildDifference:
+				counts[d.Kind]++
+			case *tabletree.RowDifference:
+				counts[d.Kind]++
+			}
+			if !yield(d, err) {
+				return
 			}
 		}
+	}
+	if err := kinds.WriteEdits(f.out, f.lines(), counted); err != nil {
+		return n, err
+	}
+	var parts []string
+	for _, k := range []struct{ kind, one, text string }{
+		{"added", "file", "added"},
+		{"removed", "file", "removed"},
+		{"changed", "file", "changed"},
+		{"changed_or_encoded_anew", "file", "changed, or only encoded anew"},
+		{"row_added", "row", "added"},
+		{"row_removed", "row", "removed"},
+		{"row_changed", "row", "changed"},
+	} {
+		if counts[k.kind] > 0 {
+			parts = append(parts, shown.Plural(counts[k.kind], k.one)+" "+k.text)
+		}
+	}
+	if len(parts) > 0 {
 		shown.Fprintf(c.ErrOrStderr(), "%s\n", strings.Join(parts, "; "))
 	}
 	return n, nil

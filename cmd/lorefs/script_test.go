@@ -174,6 +174,7 @@ var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args [
 	"cdn":      cmdCDN,
 	"valid":    cmdValid,
 	"builds":   cmdBuilds,
+	"tables":   cmdTableBuilds,
 	"sample":   cmdSample,
 	"scramble": cmdScramble,
 	"damaged":  cmdDamaged,

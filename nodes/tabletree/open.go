@@ -83,12 +83,10 @@ func (t *Tree) Open(ctx context.Context, i int) (*Opened, error) {
 			return nil, err
 		}
 		one, err := t.read(i, data)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", t.tables[i].File, err)
+		if err == nil {
+			t.opened.add(i, one)
 		}
-		t.opened.add(i, one)
-		t.tell(i, one)
-		return one, nil
+		return one, err
 	})
 }
 
@@ -108,6 +106,15 @@ func (t *Tree) tell(i int, one *Opened) {
 
 // read joins the content of a file with the definition, if there is one that fits.
 func (t *Tree) read(i int, data []byte) (*Opened, error) {
+	one, err := t.join(i, data)
+	if err != nil {
+		return nil, t.inFile(i, err)
+	}
+	t.tell(i, one)
+	return one, nil
+}
+
+func (t *Tree) join(i int, data []byte) (*Opened, error) {
 	table, err := db2.Parse(data)
 	if err != nil {
 		return nil, err

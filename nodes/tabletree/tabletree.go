@@ -23,6 +23,9 @@ type Table struct {
 	FileID uint32
 	// ModTime is the time of the file, if it has one.
 	ModTime time.Time
+	// Key is the same for files of one content only. It is empty if the source knows that of no file
+	// before it is read.
+	Key string
 	// Read reads the file. Nobody changes what it returns.
 	Read func(ctx context.Context) ([]byte, error)
 }

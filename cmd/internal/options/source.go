@@ -127,7 +127,7 @@ func (f *SourceFlags) tablesTable() []Option {
 
 // tables returns the options of client tables that the flags set.
 func (f *SourceFlags) tables() (kinds.TableOptions, error) {
-	build, _ := dbd.ParseBuild(f.CASC.Build) // Reach sees that it is one if the source has no build of its own
+	build, _ := f.CASC.gameBuild(&f.Set) // Reach sees that it is one if the source has no build of its own
 	o := kinds.TableOptions{
 		Definitions: f.packets.Definitions, Build: build, Locale: f.CASC.locale, Underscores: f.arrays == arraysUnderscores,
 	}
@@ -436,6 +436,14 @@ func (f *CASCFlags) configurations(s *Set) (build, cdn string, err error) {
 		}
 	}
 	return texts[0], texts[1], nil
+}
+
+// gameBuild returns what --build says if it is a version of the game. ok is true for that, and if it
+// says nothing.
+func (f *CASCFlags) gameBuild(s *Set) (b dbd.Build, ok bool) {
+	text, _, err := f.configurations(s)
+	b, ok = dbd.ParseBuild(text)
+	return b, ok || err == nil && text == ""
 }
 
 // keyRing reads the file of --keys. It returns nil if there is none. Lines without a key are told of,

@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"os"
 
-	"lorefs/casc/db2/dbd"
 	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/kinds"
 	"lorefs/cmd/internal/kinds/dckind"
@@ -110,7 +109,7 @@ func (f *SourceFlags) Reach(ctx context.Context, path string, log *slog.Logger, 
 			log.Debug("an option counts", "flag", "--"+option.Name)
 		}
 	}
-	if _, ok := dbd.ParseBuild(f.CASC.Build); k.Name == kinds.TablesName && f.CASC.Build != "" && !ok {
+	if _, ok := f.CASC.gameBuild(&f.Set); k.Name == kinds.TablesName && !ok {
 		return k, nil, cli.UsageErrorf("%s %q: want a version of the game such as 3.3.5.12340", f.spelled("build"), f.CASC.Build)
 	}
 	return k, o, nil

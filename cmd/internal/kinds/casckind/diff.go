@@ -3,7 +3,7 @@ package casckind
 import (
 	"context"
 	"errors"
-	"io"
+	"fmt"
 	"iter"
 	"strings"
 
@@ -34,26 +34,27 @@ type BuildDifference struct {
 	New []string `json:"new,omitempty"`
 }
 
-// Print writes it as a line for people.
-func (d *BuildDifference) Print(w io.Writer) {
+// Append implements [kinds.Edit].
+func (d *BuildDifference) Append(dst []byte) []byte {
 	kind := d.Kind
 	if kind == string(cascdiff.Unsure) {
 		kind = "changed, or only encoded anew"
 	}
-	shown.Fprintf(w, "%s: %s\n", kind, d.Path)
+	return fmt.Appendf(dst, "%s: %s\n", kind, shown.Text(d.Path))
 }
 
-// DiffBuilds yields the files that differ between two builds, from their roots alone. An error
+// DiffBuilds yields the files that differ between two builds, as [*BuildDifference], from their roots
+// alone, and then, if there are definitions of client tables, the rows of tables that differ. An error
 // comes last, also if a root has faults, so that files may be missing in it.
-func DiffBuilds(ctx context.Context, old, now Build) iter.Seq2[BuildDifference, error] {
-	return func(yield func(BuildDifference, error) bool) {
-		if err := diffBuilds(ctx, old, now, func(d BuildDifference) bool { return yield(d, nil) }); err != nil {
-			yield(BuildDifference{}, err)
+func DiffBuilds(ctx context.Context, old, now Build) iter.Seq2[kinds.Edit, error] {
+	return func(yield func(kinds.Edit, error) bool) {
+		if err := diffBuilds(ctx, old, now, func(d kinds.Edit) bool { return yield(d, nil) }); err != nil {
+			yield(nil, err)
 		}
 	}
 }
 
-func diffBuilds(ctx context.Context, old, now Build, yield func(BuildDifference) bool) (err error) {
+func diffBuilds(ctx context.Context, old, now Build, yield func(kinds.Edit) bool) (err error) {
 	var sides [2]*cascStorage
 	defer func() {
 		for _, c := range sides {
@@ -75,6 +76,11 @@ func diffBuilds(ctx context.Context, old, now Build, yield func(BuildDifference)
 	if err != nil {
 		return err
 	}
+	tables, err := newTableDiff(ctx, now.Options)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, tables.close()) }()
 	from, to := sides[0].storage, sides[1].storage
 	roots := map[bool]string{false: to.Kind(ctx), true: from.Kind(ctx)} // of the root that has a file
 	var opts cascdiff.Options
@@ -88,11 +94,20 @@ func diffBuilds(ctx context.Context, old, now Build, yield func(BuildDifference)
 		if err != nil {
 			return err
 		}
-		file := BuildDifference{
+		tables.add(&d.File)
+		file := &BuildDifference{
 			Kind: string(d.Kind), Path: casctree.PathOf(roots[d.Kind == cascdiff.Removed], &d.File),
 			Old: keyTexts(d.Old), New: keyTexts(d.New),
 		}
 		if !yield(file) {
+			return nil
+		}
+	}
+	for d, err := range tables.diff(ctx, sides) {
+		if err != nil {
+			return err
+		}
+		if !yield(d) {
 			return nil
 		}
 	}

@@ -35,6 +35,7 @@ func Kind() *kinds.Kind {
 		Strict:      true,
 		Recognize:   isTables,
 		OpenArchive: openTables,
+		Diff:        diffTables,
 		Findings:    verifyTables,
 	}
 }
@@ -42,15 +43,15 @@ func Kind() *kinds.Kind {
 // ends are how the names of tables end.
 var ends = []string{".dbc", ".db2"}
 
-// tableName returns the name of a table by that of its file, and false for other files.
-func tableName(file string) (string, bool) {
+// TableName returns the name of a table by that of its file, and false for other files.
+func TableName(file string) (string, bool) {
 	end := path.Ext(file)
 	return strings.TrimSuffix(file, end), len(end) < len(file) && slices.Contains(ends, strings.ToLower(end))
 }
 
 // IsName reports whether a file may be a table by its name.
 func IsName(file string) bool {
-	_, ok := tableName(file)
+	_, ok := TableName(file)
 	return ok
 }
 
@@ -230,7 +231,7 @@ func readFile(f kinds.Original) ([]byte, error) {
 // If two files have tables of one name, the names of the files tell them apart.
 func (t *tables) add(file string, modTime time.Time, read func(context.Context) ([]byte, error)) {
 	one := tabletree.Table{File: file, ModTime: modTime, Read: read}
-	one.Name, _ = tableName(file)
+	one.Name, _ = TableName(file)
 	if t.lib != nil {
 		if id, err := strconv.ParseUint(one.Name, 10, 32); err == nil && t.lib.NameOfFile(uint32(id)) != "" {
 			one.FileID, one.Name = uint32(id), t.lib.NameOfFile(uint32(id))
