@@ -24,11 +24,10 @@ type encoder struct {
 	tag   tagWriter
 
 	// texts caches the texts of children by their depth, and tags those of attributes.
-	texts, tags    textCache
-	forms          tagForms
-	strings        []formString
-	tagSizes       tagSizes
-	attributeSizes attributeSizes
+	texts, tags textCache
+	forms       tagForms
+	strings     []formString
+	tagSizes    tagSizes
 	// runs has the sizes of the long runs of the sheet that is being written, unless it is nil.
 	runs map[runKey]runSize
 	// gone is how many bytes of the sheet have left the buffer, and lines how many lines it has so

@@ -33,7 +33,7 @@ func (m *measurer) plainTag(n *item, el *element, parent bool) (size int, ok boo
 		if !known || el.attrs[place].typ != a.Type() || escaped || name == e.voc.Value {
 			return 0, false, nil
 		}
-		length, plain, err := e.attributeSizes.plainLen(a)
+		length, plain, err := plainLen(a)
 		if err != nil || !plain {
 			return 0, false, err
 		}

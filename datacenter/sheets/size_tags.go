@@ -36,7 +36,6 @@ func (e *encoder) measures() {
 	e.tag.extras = true
 	if e.tagSizes == nil {
 		e.tagSizes = make(tagSizes, tagSlots)
-		e.attributeSizes = make(attributeSizes, 1<<sizeBits)
 	}
 	clear(e.tagSizes) // these may be of another family
 }
