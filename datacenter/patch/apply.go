@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
@@ -39,8 +40,25 @@ type Result struct {
 	// planned. They are none if nothing is left to do.
 	Edits []edit.Edit
 	Items []Item
-	// Applied, Already and Conflicts count the Items.
-	Applied, Already, Conflicts int
+	// Applied, Already, Conflicts and Yielded count the Items.
+	Applied, Already, Conflicts, Yielded int
+	// added has the edits of each block that adds a node.
+	added []addedBy
+	// places are where the path of each block leads, and above the parents of nodes on the way.
+	places []foundAt
+	above  map[edit.Number]edit.Number
+}
+
+// addedBy has the edits of a block that adds a node.
+type addedBy struct {
+	block int
+	edits []edit.Edit
+}
+
+// foundAt is the first of the nodes that a path leads to, of which there are as many as found says.
+type foundAt struct {
+	node  edit.Number
+	found int
 }
 
 // NewResult returns the result for a patch of which the items are known. It has no Edits.
@@ -54,6 +72,8 @@ func NewResult(p *Patch, items []Item) *Result {
 			r.Already++
 		case Conflict:
 			r.Conflicts++
+		case Yielded:
+			r.Yielded++
 		}
 	}
 	return r
@@ -70,10 +90,14 @@ const (
 	Already
 	// Conflict: it is neither as the patch expects nor as it wants it, so it is left alone.
 	Conflict
+	// Yielded: another patch wants something else, and is preferred. See [Settle].
+	Yielded
 )
 
 // String is as in "applied".
-func (o Outcome) String() string { return [...]string{"applied", "already there", "conflict"}[o] }
+func (o Outcome) String() string {
+	return [...]string{"applied", "already there", "conflict", "yielded"}[o]
+}
 
 // Item is one part of a patch: a line of a Change, or a node that is added or removed.
 type Item struct {
@@ -87,11 +111,13 @@ type Item struct {
 	// Node is the node that is changed or removed, or to which one is added; 0 if none was
 	// found.
 	Node edit.Number
+	// Have is what another patch gave the value of a Conflict before, as a line of a patch says it.
+	Have string `json:",omitempty"`
 }
 
 // IsOf reports whether the patch has the part that the item is about.
 func (it *Item) IsOf(p *Patch) bool {
-	if it.Block < 0 || it.Block >= len(p.Blocks) || it.Outcome > Conflict {
+	if it.Block < 0 || it.Block >= len(p.Blocks) || it.Outcome > Yielded {
 		return false
 	}
 	b := &p.Blocks[it.Block]
@@ -126,6 +152,12 @@ func (a *Applier) Plan(ctx context.Context, p *Patch) (*Result, error) {
 	}
 	r := NewResult(p, slices.Concat(pl.items...))
 	r.Edits = slices.Concat(pl.changes, pl.removals, pl.additions)
+	r.added, r.above, r.places = pl.added, pl.above, make([]foundAt, len(p.Blocks))
+	for i := range pl.targets {
+		if nodes := pl.targets[i].nodes; len(nodes) > 0 {
+			r.places[i] = foundAt{nodes[0].number, len(nodes)}
+		}
+	}
 	return r, nil
 }
 
@@ -150,6 +182,8 @@ type planner struct {
 	orders map[orderKey]*order
 
 	changes, removals, additions []edit.Edit
+	// added has the additions by blocks.
+	added []addedBy
 }
 
 func (p *planner) plan() error {
@@ -413,6 +447,9 @@ func (p *planner) changeLine(n node, l *Line, it *Item, renamed bool) error {
 		it.Reason = fmt.Sprintf("%s is %s; want %s or %s", l.Label(), have.describe(l.What), l.Old.describe(l.What), l.New.describe(l.What))
 		if before != "" {
 			it.Reason += ": the patch " + before + " set it"
+			if l.has(&have) {
+				it.Have = strings.TrimSuffix(string(have.append(nil, l)), "\n")
+			}
 		}
 	}
 	if it.Outcome != Conflict {

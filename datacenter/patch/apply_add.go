@@ -482,9 +482,11 @@ func (p *planner) fill(o *order, parent node) error {
 		for ; i < end; i++ {
 			low += step
 			a := o.slots[i].add
+			before := len(p.additions)
 			if err := p.make(a.b.Node, edit.Edit{Parent: parent.number, Ordinal: o.ordinal, Rank: low}); err != nil {
 				return err
 			}
+			p.added = append(p.added, addedBy{a.block, p.additions[before:]})
 			o.ordinal++
 		}
 	}

@@ -5,7 +5,7 @@
 // [Make] makes the patch of two files. [Parse] reads one, and an [Applier] finds the edits that
 // it stands for. Read in this order: patch.go (a patch in memory), parse.go and write.go (its text),
 // resolve.go and locate.go (what a path leads to), context.go (whether that is the right node), apply.go
-// and apply_add.go (what is done to it), make.go with make_guard.go and make_context.go (how blocks are
+// and apply_add.go (what is done to it), settle.go and shared.go (what several patches want of one value), make.go with make_guard.go and make_context.go (how blocks are
 // made), make_files.go and make_draft.go (what differs).
 //
 //	lorefs-patch 1
@@ -114,6 +114,12 @@
 // counts as added if there is an equal one, unless its context says that all siblings are as before.
 // So applying a patch again changes nothing. Blocks that contradict each other conflict: the first
 // is applied.
+//
+// [Settle] compares what several patches want before they are applied. Each is judged by the file, with what
+// those before it add. If they conflict when they are applied in turn, and want different values of one
+// attribute, a preference decides, and the parts of the others yield. So it does if one removes a node that
+// another changes, or if they add different nodes of one key. A sheet or a node that is removed and
+// added yields as a whole.
 //
 // A node is added behind or before the sibling that STEP names, otherwise where its keys belong,
 // otherwise at the end. If its parent is one of several sheets that nothing distinguishes, it goes

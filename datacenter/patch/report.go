@@ -9,8 +9,8 @@ import (
 )
 
 // Rejects gives what could not be applied of some patches, as a patch with the reasons in
-// lines that begin with !: correct what it expects, and apply it. It is nil if nothing is
-// left.
+// lines that begin with !: correct what it expects, and apply it. What another of the patches has
+// changed before, it expects as that left it, so that this only needs to be applied. It is nil if nothing is left.
 func Rejects(results ...*Result) *Patch {
 	var rejects *Patch
 	for _, r := range results {
@@ -47,7 +47,14 @@ func (r *Result) reject(rejects *Patch) {
 		}
 		b := &rejects.Blocks[len(rejects.Blocks)-1]
 		if from.Kind == Change {
-			b.Lines = append(b.Lines, from.Lines[it.Line])
+			l := from.Lines[it.Line]
+			if it.Have != "" {
+				if _, v, err := parseLine(it.Have); err == nil {
+					v.Flags &^= parsedFlags
+					l.Old = v
+				}
+			}
+			b.Lines = append(b.Lines, l)
 		}
 		b.Notes = append(b.Notes, "! "+r.Describe(it))
 	}
@@ -59,7 +66,7 @@ func (r *Result) renamed() map[string]query.PlainStep {
 	last := -1
 	for _, it := range r.Items {
 		from := &r.Patch.Blocks[it.Block]
-		if it.Outcome == Conflict || from.Kind != Change {
+		if it.Outcome >= Conflict || from.Kind != Change {
 			continue
 		}
 		if it.Block != last {
