@@ -18,7 +18,9 @@ import (
 	"lorefs/cmd/internal/daemon"
 	"lorefs/cmd/internal/kinds"
 	"lorefs/cmd/internal/kinds/dckind"
+	"lorefs/cmd/internal/mods"
 	"lorefs/cmd/internal/mounted"
+	"lorefs/cmd/internal/newfile"
 	"lorefs/cmd/internal/options"
 	"lorefs/cmd/internal/output"
 	"lorefs/cmd/internal/reach"
@@ -41,6 +43,9 @@ type applying struct {
 	stat      bool
 	remove    bool
 	asJSON    bool
+	// preferred are those of --prefer, and patches what all of it is about.
+	preferred []string
+	patches   dckind.Patching
 	log       *slog.Logger
 	// stdout is where to print, and lines the list that --json prints there.
 	stdout *bufio.Writer
@@ -67,7 +72,9 @@ because it would save them too. If SOURCE is mounted for editing, name the mount
 The changes are edits like any others there: both views show them, and commit saves them.
 
 Several patches are applied one after the other; -R takes the last one first. Each one
-sees what those before it have left.
+sees what those before it have left. If two want different values, apply names both and
+changes nothing. With --prefer it takes the value of the first, of the last or of a certain
+PATCH, and with --rejects that of the first. A file may hold several patches.
 
 A FOLDER is what export has written of a source of any kind that can be edited, the whole or a
 part. Only its files are compared, and what you changed in them becomes edits of
@@ -89,6 +96,7 @@ a mistake, nothing is changed.`,
 	flags.BoolVar(&f.dryRun, "dry-run", false, "change nothing, and print what would become of each part")
 	flags.BoolVarP(&f.reverse, "reverse", "R", false, "take back what the patches do")
 	flags.BoolVar(&f.stat, "stat", false, "print counts for each sheet")
+	flags.StringArrayVar(&f.preferred, "prefer", nil, mods.PreferUsage)
 	flags.BoolVar(&f.remove, "delete", false, "remove sheets and files that FOLDER had, and has no more")
 	cli.AddJSON(c, &f.asJSON, cli.ObjectALine+" for each part of the patches; for a FOLDER "+cli.OneObject)
 	flags.BoolVar(&f.write.NoBackup, "no-backup", false, "do not keep a replaced file as NAME.bak")
@@ -104,7 +112,7 @@ func (f *applying) run(c *cobra.Command, path string, names []string) error {
 	if f.dryRun && (f.out != "" || f.rejects != "") {
 		return cli.UsageErrorf("--dry-run writes nothing: --out and --rejects do not go with it")
 	}
-	if len(names) == 1 && names[0] != stdinName {
+	if len(names) == 1 && names[0] != mods.Stdin {
 		if info, err := os.Stat(names[0]); err == nil && info.IsDir() {
 			return f.folder(c, path, names[0])
 		}
@@ -115,12 +123,16 @@ func (f *applying) run(c *cobra.Command, path string, names []string) error {
 	f.stdout = bufio.NewWriter(c.OutOrStdout())
 	f.lines = jsonout.NewLines(f.stdout)
 	// Nothing is begun before all that can be wrong with the arguments is found.
-	patches, err := readPatches(c.InOrStdin(), names)
+	patches, err := mods.ReadAll(c.InOrStdin(), names)
 	if err != nil {
 		return err
 	}
 	if f.reverse {
 		patches = dckind.Reversed(patches)
+	}
+	f.patches = dckind.Patching{Patches: patches, Open: f.dryRun || f.rejects != "", DryRun: f.dryRun}
+	if f.patches.Prefer.Order, err = mods.Prefer(f.preferred, patches); err != nil {
+		return err
 	}
 	if err := f.checkRejects(c, path); err != nil {
 		return err
@@ -131,59 +143,14 @@ func (f *applying) run(c *cobra.Command, path string, names []string) error {
 	}
 	if err == nil && !info.IsDir() {
 		if f.out != "" || f.dryRun {
-			return f.onCopy(c, path, patches)
+			return f.onCopy(c, path)
 		}
-		return f.onFile(c, path, patches)
+		return f.onFile(c, path)
 	}
 	if f.out != "" || f.write.NoBackup || f.how.Repack || f.how.VerifyAll {
 		return cli.UsageErrorf("--out, --no-backup, --repack and --verify-all go with a file: %s is a folder", path)
 	}
-	return f.onMount(c, path, patches)
-}
-
-// stdinName is the PATCH that is standard input.
-const stdinName = "-"
-
-// readPatches reads patches, of which one may be standard input.
-func readPatches(stdin io.Reader, names []string) (patches []*patch.Patch, err error) {
-	if i := slices.Index(names, stdinName); i >= 0 && slices.Contains(names[i+1:], stdinName) {
-		return nil, cli.UsageErrorf("standard input can be one PATCH only")
-	}
-	for _, name := range names {
-		text, err := readPatch(stdin, name)
-		if err != nil {
-			return nil, err
-		}
-		if name == stdinName {
-			name = "stdin"
-		}
-		all, err := patch.ParseAll(name, text)
-		if e, ok := errors.AsType[*patch.SyntaxError](err); ok {
-			return nil, cli.UsageErrorf("%s:%d: %s", e.File, e.Line, e.What)
-		}
-		if err != nil {
-			return nil, err
-		}
-		patches = append(patches, all...)
-	}
-	return patches, nil
-}
-
-func readPatch(stdin io.Reader, name string) ([]byte, error) {
-	from := stdin
-	if name != stdinName {
-		file, err := os.Open(name)
-		if err != nil {
-			return nil, kinds.Unreadable(name, err)
-		}
-		defer file.Close()
-		from = file
-	}
-	text, err := io.ReadAll(io.LimitReader(from, patch.MaxBytes+1)) // Parse refuses a longer one
-	if err != nil {
-		return nil, kinds.Unreadable(name, err)
-	}
-	return text, nil
+	return f.onMount(c, path)
 }
 
 // checkRejects returns an error if rejects could not be written.
@@ -191,7 +158,7 @@ func (f *applying) checkRejects(c *cobra.Command, path string) error {
 	if f.rejects == "" {
 		return nil
 	}
-	if sameFile(f.rejects, path) || f.out != "" && filepath.Clean(f.rejects) == filepath.Clean(f.out) {
+	if newfile.Same(f.rejects, path) || f.out != "" && filepath.Clean(f.rejects) == filepath.Clean(f.out) {
 		return cli.UsageErrorf("--rejects %s: want a file of its own", f.rejects)
 	}
 	if _, err := os.Lstat(f.rejects); err == nil && !f.overwrite {
@@ -208,10 +175,10 @@ func (f *applying) checkRejects(c *cobra.Command, path string) error {
 }
 
 // onCopy applies patches to a copy of a file, which --out writes.
-func (f *applying) onCopy(c *cobra.Command, path string, patches []*patch.Patch) error {
+func (f *applying) onCopy(c *cobra.Command, path string) error {
 	ctx := c.Context()
 	if f.out != "" {
-		claimed, err := claimOut(c, path, f.out)
+		claimed, err := newfile.ClaimOut(c, path, f.out)
 		if err != nil {
 			return err
 		}
@@ -229,39 +196,45 @@ func (f *applying) onCopy(c *cobra.Command, path string, patches []*patch.Patch)
 	if err != nil {
 		return err
 	}
-	draft, results, err := d.Patched(ctx, patches)
+	draft, done, err := d.Patched(ctx, &f.patches)
 	if err == nil {
 		err = d.Check()
+	}
+	if err == nil {
+		err = f.undecided(c, done)
 	}
 	if err != nil {
 		return err
 	}
 	if f.out != "" {
-		if err := writeOut(ctx, s, draft, f.out, &f.write); err != nil {
+		if err := newfile.WriteOut(ctx, s, draft, f.out, &f.write); err != nil {
 			return err
 		}
 	}
-	rejectsErr := f.writeRejects(ctx, results)
-	err = f.print(c, results)
+	rejectsErr := f.writeRejects(ctx, done.Results)
+	err = f.print(c, done)
 	if err == nil && f.out != "" && !f.asJSON {
 		err = cli.SayWritten(c, f.out, false)
 	}
-	return errors.Join(err, rejectsErr, f.outcome(results))
+	return errors.Join(err, rejectsErr, f.outcome(done))
 }
 
 // onFile applies patches to a file, which is replaced as by a save.
-func (f *applying) onFile(c *cobra.Command, path string, patches []*patch.Patch) error {
+func (f *applying) onFile(c *cobra.Command, path string) error {
 	ctx := c.Context()
-	var results []*patch.Result
+	var done *dckind.Patched
 	e := fileEdit{source: &f.source, noBackup: f.write.NoBackup, how: f.how, log: f.log}
 	reports, err := e.run(ctx, path, func(s *kinds.Source) (err error) {
-		if results, err = dckind.ApplyPatches(ctx, s, patches, false); err != nil {
+		if done, err = dckind.ApplyPatches(ctx, s, &f.patches); err != nil {
 			return err
 		}
-		if err := f.writeRejects(ctx, results); err != nil {
+		if err := f.undecided(c, done); err != nil {
 			return err
 		}
-		return f.print(c, results)
+		if err := f.writeRejects(ctx, done.Results); err != nil {
+			return err
+		}
+		return f.print(c, done)
 	})
 	if failed, ok := errors.AsType[*mounted.SaveError](err); ok {
 		return f.unsaved(failed)
@@ -272,7 +245,38 @@ func (f *applying) onFile(c *cobra.Command, path string, patches []*patch.Patch)
 	if !f.asJSON {
 		err = cli.NewTelling(c.OutOrStdout(), false).PrintSaved(&mounted.Answer{Saved: reports})
 	}
-	return errors.Join(err, f.outcome(results))
+	return errors.Join(err, f.outcome(done))
+}
+
+// undecided prints what patches want to be different, if nobody decides that.
+func (f *applying) undecided(c *cobra.Command, done *dckind.Patched) error {
+	if done.Contested == 0 || f.patches.Open {
+		return nil
+	}
+	if err := f.printShared(c, done); err != nil {
+		return err
+	}
+	hint := "--prefer first, --prefer last or --prefer PATCH decides; --rejects FILE applies the rest"
+	return errors.Join(mods.Undecided(done.Settlement, hint), f.stdout.Flush())
+}
+
+// printShared prints what patches share: conflicts go to stderr.
+func (f *applying) printShared(c *cobra.Command, done *dckind.Patched) error {
+	names := mods.Names(f.patches.Patches)
+	for i := range done.Shared {
+		s := &done.Shared[i]
+		switch {
+		case f.asJSON:
+			if err := f.lines.Write(mods.ItemOf(s, f.patches.Patches)); err != nil {
+				return err
+			}
+		case s.Sharing == patch.Contested:
+			shown.Fprintf(c.ErrOrStderr(), "lorefs: %s\n", mods.Line(s, names))
+		case s.Sharing == patch.Preferred && !f.stat:
+			shown.Fprintf(f.stdout, "%s\n", mods.Line(s, names))
+		}
+	}
+	return nil
 }
 
 // fileEdit is how a command edits a data center that is not mounted.
@@ -322,12 +326,12 @@ func (e *fileEdit) run(ctx context.Context, path string, change func(s *kinds.So
 }
 
 // onMount applies patches to what is mounted.
-func (f *applying) onMount(c *cobra.Command, dir string, patches []*patch.Patch) error {
+func (f *applying) onMount(c *cobra.Command, dir string) error {
 	m, err := reach.MountAt(dir)
 	if err != nil {
 		return err
 	}
-	results, a, err := mounted.Apply(c.Context(), m.Name, &mounted.Patching{Patches: patches, DryRun: f.dryRun})
+	done, a, err := mounted.Apply(c.Context(), m.Name, &f.patches)
 	switch {
 	case c.Context().Err() != nil:
 		return &cli.Error{Code: cli.ExitInterrupted, Err: cli.ErrInterrupted, Hint: "lorefs edits " + shown.Shell(dir) + " shows what was applied: of each patch all or nothing"}
@@ -336,11 +340,16 @@ func (f *applying) onMount(c *cobra.Command, dir string, patches []*patch.Patch)
 	case err == nil:
 		err = cli.FailureOf(&a)
 	}
-	err = errors.Join(err, f.print(c, results), f.writeRejects(c.Context(), results))
-	if err == nil && !f.dryRun && !f.asJSON && anyApplied(results) {
+	if err == nil {
+		if err := f.undecided(c, done); err != nil {
+			return err
+		}
+	}
+	err = errors.Join(err, f.print(c, done), f.writeRejects(c.Context(), done.Results))
+	if err == nil && !f.dryRun && !f.asJSON && anyApplied(done.Results) {
 		_, err = shown.Fprintf(c.OutOrStdout(), "lorefs commit %s saves them\n", shown.Shell(dir))
 	}
-	return errors.Join(err, f.outcome(results))
+	return errors.Join(err, f.outcome(done))
 }
 
 // explainEdited adds hints to the error of a source that is being edited, or has edits.
@@ -365,22 +374,28 @@ func explainEdited(path string, err error) error {
 
 // writeRejects writes what conflicts, if that is wanted.
 func (f *applying) writeRejects(ctx context.Context, results []*patch.Result) error {
-	rejects := patch.Rejects(results...)
+	var rejects []byte
+	for _, r := range results {
+		if p := patch.Rejects(r); p != nil {
+			rejects = p.Append(rejects)
+		}
+	}
 	if f.rejects == "" || rejects == nil {
 		return nil
 	}
 	return output.Write(ctx, f.rejects, output.Options{NoBackup: true}, func(w io.Writer) error {
-		_, err := w.Write(rejects.Append(nil))
+		_, err := w.Write(rejects)
 		return err
 	}, nil)
 }
 
 // print prints what came of the patches. Conflicts go to stderr.
-func (f *applying) print(c *cobra.Command, results []*patch.Result) error {
-	out := f.stdout
+func (f *applying) print(c *cobra.Command, done *dckind.Patched) error {
+	out, results := f.stdout, done.Results
 	for _, r := range results {
 		for _, it := range r.Items {
 			switch {
+			case it.Outcome == patch.Yielded && !f.asJSON: // what it yields to is printed
 			case f.asJSON:
 				if err := f.lines.Write(itemOf(r, &it)); err != nil {
 					return err
@@ -392,6 +407,9 @@ func (f *applying) print(c *cobra.Command, results []*patch.Result) error {
 			}
 		}
 	}
+	if err := f.printShared(c, done); err != nil {
+		return err
+	}
 	if f.stat {
 		if err := printStat(out, results); err != nil {
 			return err
@@ -399,7 +417,7 @@ func (f *applying) print(c *cobra.Command, results []*patch.Result) error {
 	}
 	for _, r := range results {
 		if !f.asJSON {
-			shown.Fprintf(out, "%s: %s\n", r.Patch.Name, counts(r.Applied, r.Already, r.Conflicts, f.dryRun))
+			shown.Fprintf(out, "%s: %s\n", r.Patch.Name, mods.Counts(r, f.dryRun))
 		}
 	}
 	return out.Flush()
@@ -420,14 +438,6 @@ func (f *applying) unsaved(err *mounted.SaveError) error {
 
 func anyApplied(results []*patch.Result) bool {
 	return slices.ContainsFunc(results, func(r *patch.Result) bool { return r.Applied > 0 })
-}
-
-func counts(applied, already, conflicts int, dryRun bool) string {
-	would := ""
-	if dryRun {
-		would = "would be "
-	}
-	return fmt.Sprintf("%s %sapplied, %d already there, %s", shown.Plural(applied, "change"), would, already, shown.Plural(conflicts, "conflict"))
 }
 
 // appliedItem is a part of a patch as --json prints it.
@@ -456,7 +466,7 @@ func itemOf(r *patch.Result, it *patch.Item) appliedItem {
 
 // printStat prints how many parts of the patches are about each sheet, and what came of them.
 func printStat(w io.Writer, results []*patch.Result) error {
-	type sheet struct{ outcomes [3]int }
+	type sheet struct{ outcomes [patch.Yielded + 1]int }
 	sheets := map[string]*sheet{}
 	var names []string
 	for _, r := range results {
@@ -479,9 +489,9 @@ func printStat(w io.Writer, results []*patch.Result) error {
 }
 
 // outcome returns an error if something conflicts.
-func (f *applying) outcome(results []*patch.Result) error {
+func (f *applying) outcome(done *dckind.Patched) error {
 	n := 0
-	for _, r := range results {
+	for _, r := range done.Results {
 		n += r.Conflicts
 	}
 	if n == 0 {
@@ -491,6 +501,8 @@ func (f *applying) outcome(results []*patch.Result) error {
 	switch {
 	case f.rejects != "":
 		hint = fmt.Sprintf("%s has them: correct the lines with -, and apply it", f.rejects)
+	case f.dryRun && done.Contested > 0:
+		hint = "without --dry-run nothing is applied, unless --prefer decides, or --rejects FILE writes them as a patch"
 	case f.dryRun:
 		hint = "without --dry-run, all else is applied, and --rejects FILE writes them as a patch"
 	}

@@ -12,6 +12,7 @@ import (
 	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/kinds"
 	"lorefs/cmd/internal/mounted"
+	"lorefs/cmd/internal/newfile"
 	"lorefs/cmd/internal/parts"
 	"lorefs/cmd/internal/reach"
 	"lorefs/cmd/internal/save"
@@ -87,7 +88,7 @@ func (f *applying) put(ctx context.Context, s *kinds.Source, dir string) (*treep
 // folderOnto writes a new data center: the source with what a folder has.
 func (f *applying) folderOnto(c *cobra.Command, path, dir string) error {
 	ctx := c.Context()
-	claimed, err := claimOut(c, path, f.out)
+	claimed, err := newfile.ClaimOut(c, path, f.out)
 	if err != nil {
 		return err
 	}
@@ -109,7 +110,7 @@ func (f *applying) folderOnto(c *cobra.Command, path, dir string) error {
 	if err = cmp.Or(err, d.Check()); err != nil {
 		return err
 	}
-	if err := writeOut(ctx, s, draft, f.out, &f.write); err != nil {
+	if err := newfile.WriteOut(ctx, s, draft, f.out, &f.write); err != nil {
 		return err
 	}
 	if err := f.tellFolder(c, r, nil); err != nil || f.asJSON {

@@ -17,6 +17,7 @@ import (
 	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/kinds"
 	"lorefs/cmd/internal/kinds/casckind"
+	"lorefs/cmd/internal/newfile"
 	"lorefs/cmd/internal/options"
 	"lorefs/cmd/internal/parts"
 	"lorefs/cmd/internal/reach"
@@ -340,7 +341,7 @@ func diffMount(c *cobra.Command, a, b string, l *listing) (done bool, n int64, e
 	if err != nil {
 		return true, 0, err
 	}
-	if !sameFile(a, s.Source) {
+	if !newfile.Same(a, s.Source) {
 		return false, 0, nil
 	}
 	if s.Problem != "" {

@@ -2,19 +2,15 @@ package main
 
 import (
 	"context"
-	"io"
 	"log/slog"
-	"os"
 
 	"github.com/spf13/cobra"
 
 	"lorefs/cmd/internal/cli"
-	"lorefs/cmd/internal/kinds"
-	"lorefs/cmd/internal/kinds/dckind"
+	"lorefs/cmd/internal/newfile"
 	"lorefs/cmd/internal/options"
 	"lorefs/cmd/internal/output"
 	"lorefs/cmd/internal/reach"
-	"lorefs/cmd/internal/save/dcsave"
 	"lorefs/datacenter"
 	"lorefs/datacenter/edit"
 )
@@ -68,7 +64,7 @@ func (f *repacking) run(ctx context.Context, c *cobra.Command, from, to string, 
 	if err != nil {
 		return err
 	}
-	if sameFile(from, to) {
+	if newfile.Same(from, to) {
 		f.write.Check = d.CheckFile
 	}
 	opts, err := f.options(d.File())
@@ -80,63 +76,10 @@ func (f *repacking) run(ctx context.Context, c *cobra.Command, from, to string, 
 		return err
 	}
 	defer s.SpareForSaving()()
-	if err := writeDraft(ctx, draft, to, f.write.Options, opts); err != nil {
+	if err := newfile.Write(ctx, draft, to, f.write.Options, opts); err != nil {
 		return err
 	}
 	return cli.SayWritten(c, to, f.asJSON)
-}
-
-// writeDraft writes a draft as a new file, reads that back and compares it.
-func writeDraft(ctx context.Context, draft *edit.Draft, to string, o output.Options, opts datacenter.WriteOptions) error {
-	snapshot := draft.Snapshot()
-	defer snapshot.Close()
-	p := cli.NewSaving()
-	defer p.Finish()
-	shows := dcsave.ProgressOf(p.Show)
-	opts.Progress = shows.Writing
-	var written *edit.Written
-	return output.Write(ctx, to, o, func(w io.Writer) (err error) {
-		written, err = snapshot.Write(ctx, opts, w)
-		return err
-	}, func(file *os.File) error {
-		g, err := dckind.ReadBack(ctx, file, *opts.Key, true, shows.Reading)
-		if err != nil {
-			return err
-		}
-		written.Progress = shows.Comparing
-		return written.Compare(ctx, g)
-	})
-}
-
-// claimOut claims the file of --out, which must not be the source. The caller closes what is returned: nothing is
-// written to it.
-func claimOut(c *cobra.Command, source, out string) (io.Closer, error) {
-	if sameFile(source, out) {
-		return nil, cli.UsageErrorf("--out %s is the source: leave --out away to replace it", out)
-	}
-	return output.Claim(out, cli.TellKept(c))
-}
-
-// writeOut writes a draft of a data center to the file of --out, with its layout and key.
-func writeOut(ctx context.Context, s *kinds.Source, draft *edit.Draft, out string, w *options.Writing) error {
-	d, err := reach.DataCenterOf(s)
-	if err != nil {
-		return err
-	}
-	opts, err := w.WriteOptions(datacenter.LayoutAuto.String(), d.File().Layout())
-	if err != nil {
-		return err
-	}
-	opts.Key = new(d.File().Key())
-	defer s.SpareForSaving()()
-	return writeDraft(ctx, draft, out, w.Options, opts)
-}
-
-// sameFile reports whether two paths are one file.
-func sameFile(a, b string) bool {
-	infoA, errA := os.Stat(a)
-	infoB, errB := os.Stat(b)
-	return errA == nil && errB == nil && os.SameFile(infoA, infoB)
 }
 
 func (f *repacking) options(dc *datacenter.File) (datacenter.WriteOptions, error) {

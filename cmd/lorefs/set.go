@@ -19,7 +19,9 @@ import (
 	"lorefs/cmd/internal/daemon"
 	"lorefs/cmd/internal/kinds"
 	"lorefs/cmd/internal/kinds/dckind"
+	"lorefs/cmd/internal/mods"
 	"lorefs/cmd/internal/mounted"
+	"lorefs/cmd/internal/newfile"
 	"lorefs/cmd/internal/options"
 	"lorefs/cmd/internal/reach"
 	"lorefs/cmd/internal/save"
@@ -158,8 +160,8 @@ const rootExpr = "/"
 // adding has an element added to all that an expression finds.
 func (f *amending) adding(stdin io.Reader, expr, xml string) error {
 	name := "XML"
-	if xml == stdinName {
-		text, err := readPatch(stdin, stdinName)
+	if xml == mods.Stdin {
+		text, err := mods.Read(stdin, mods.Stdin)
 		if err != nil {
 			return err
 		}
@@ -290,8 +292,8 @@ func (f *amending) inFile(c *cobra.Command, path string) error {
 			return err
 		}
 		n = counts
-		results, err := dckind.ApplyPatches(ctx, s, []*patch.Patch{p}, false)
-		return cmp.Or(err, refused(results))
+		done, err := dckind.ApplyPatches(ctx, s, &dckind.Patching{Patches: []*patch.Patch{p}})
+		return cmp.Or(err, refused(done))
 	})
 	if err != nil {
 		return err
@@ -318,8 +320,11 @@ func (f *amending) plan(ctx context.Context, file *datacenter.File) (*patch.Patc
 }
 
 // refused returns an error if a part of a patch can't be applied.
-func refused(results []*patch.Result) error {
-	for _, r := range results {
+func refused(done *dckind.Patched) error {
+	if done == nil {
+		return nil
+	}
+	for _, r := range done.Results {
 		for _, it := range r.Items {
 			if it.Outcome == patch.Conflict {
 				return &cli.Error{Code: cli.ExitFailure, Err: fmt.Errorf("%s: %s; nothing was changed", r.Patch.Blocks[it.Block].Path.Text, it.Reason)}
@@ -352,7 +357,7 @@ type amended struct {
 func (f *amending) inDraft(c *cobra.Command, path string) error {
 	ctx := c.Context()
 	if f.out != "" {
-		claimed, err := claimOut(c, path, f.out)
+		claimed, err := newfile.ClaimOut(c, path, f.out)
 		if err != nil {
 			return err
 		}
@@ -372,8 +377,8 @@ func (f *amending) inDraft(c *cobra.Command, path string) error {
 	if err != nil {
 		return err
 	}
-	draft, results, err := d.Patched(ctx, []*patch.Patch{p})
-	if err = cmp.Or(err, refused(results), d.Check()); err != nil {
+	draft, done, err := d.Patched(ctx, &dckind.Patching{Patches: []*patch.Patch{p}})
+	if err = cmp.Or(err, refused(done), d.Check()); err != nil {
 		return err
 	}
 	switch {
@@ -391,7 +396,7 @@ func (f *amending) inDraft(c *cobra.Command, path string) error {
 
 // toFile writes a draft as a new file.
 func (f *amending) toFile(c *cobra.Command, s *kinds.Source, draft *edit.Draft, n amend.Counts) error {
-	if err := writeOut(c.Context(), s, draft, f.out, &f.write); err != nil {
+	if err := newfile.WriteOut(c.Context(), s, draft, f.out, &f.write); err != nil {
 		return err
 	}
 	if err := f.tell(c, n, nil); err != nil || f.asJSON {
@@ -412,14 +417,14 @@ func (f *amending) inMount(c *cobra.Command, dir string, draft *edit.Draft, n am
 	if err != nil {
 		return err
 	}
-	results, a, err := mounted.Apply(c.Context(), m.Name, &mounted.Patching{Patches: []*patch.Patch{p}})
+	done, a, err := mounted.Apply(c.Context(), m.Name, &dckind.Patching{Patches: []*patch.Patch{p}})
 	switch {
 	case errors.Is(err, daemon.ErrNone):
 		return reach.Absent(m)
 	case err == nil:
 		err = cli.FailureOf(&a)
 	}
-	if err = cmp.Or(err, refused(results)); err != nil {
+	if err = cmp.Or(err, refused(done)); err != nil {
 		return err
 	}
 	if err := f.tell(c, n, nil); err != nil || f.asJSON || n.Changed == 0 {

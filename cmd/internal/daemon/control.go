@@ -28,10 +28,13 @@ type Request struct {
 	Format string `json:"format,omitempty"`
 	// Paths and All are of Revert: what to take back, and that a path may mean several nodes.
 	// Paths of Edits are where to list them.
-	// Paths of Apply are the names of the patches whose texts follow. DryRun changes nothing.
+	// Paths of Apply are the names of the patches whose texts follow. DryRun changes nothing. Prefer and
+	// Open say what becomes of values that patches do not agree about.
 	Paths  []string `json:"paths,omitempty"`
 	All    bool     `json:"all,omitempty"`
 	DryRun bool     `json:"dry_run,omitempty"`
+	Prefer []int    `json:"prefer,omitempty"`
+	Open   bool     `json:"open,omitempty"`
 }
 
 // The requests.

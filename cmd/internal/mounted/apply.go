@@ -15,14 +15,6 @@ import (
 	"lorefs/datacenter/patch"
 )
 
-// Patching is a request to apply patches to what is mounted.
-type Patching struct {
-	// Patches are in the order in which they are applied.
-	Patches []*patch.Patch
-	// DryRun changes nothing.
-	DryRun bool
-}
-
 // patchText is a piece of the text of a patch. Such frames follow the request.
 type patchText struct {
 	// More says that the text goes on in the next frame.
@@ -39,19 +31,20 @@ var errPatches = fmt.Errorf("the patches have more than %d bytes: apply them to 
 
 // Apply applies patches to what is mounted with a [daemon.Name]. If the answer has an error,
 // the results are those of the patches that were applied.
-func Apply(ctx context.Context, name string, p *Patching) (results []*patch.Result, a Answer, err error) {
-	r := daemon.Request{Do: daemon.Apply, DryRun: p.DryRun}
+func Apply(ctx context.Context, name string, p *dckind.Patching) (done *dckind.Patched, a Answer, err error) {
+	r := daemon.Request{Do: daemon.Apply, DryRun: p.DryRun, Open: p.Open, Prefer: p.Prefer.Order}
+	done = &dckind.Patched{Settlement: &patch.Settlement{}}
 	texts, size := [][]byte{}, 0
 	for _, one := range p.Patches {
 		text := one.Append(nil)
 		r.Paths, texts = append(r.Paths, one.Name), append(texts, text)
 		if size += len(text); size > maxPatches {
-			return nil, a, errPatches
+			return done, a, errPatches
 		}
 	}
 	line, err := daemon.Talk(name, r)
 	if err != nil {
-		return nil, a, err
+		return done, a, err
 	}
 	stop := context.AfterFunc(ctx, func() { line.Close() }) // then the mount gives up as well
 	defer stop()
@@ -59,12 +52,12 @@ func Apply(ctx context.Context, name string, p *Patching) (results []*patch.Resu
 	a, err = exchange(line, texts, &out)
 	closeErr := line.Close()
 	if ctx.Err() != nil {
-		return nil, a, ctx.Err()
+		return done, a, ctx.Err()
 	}
 	if err = errors.Join(err, closeErr); err == nil {
-		results, err = p.results(&out)
+		done, err = readPatched(p.Patches, &out)
 	}
-	return results, a, err
+	return done, a, err
 }
 
 // exchange sends the texts of patches, and reads the answer and its output.
@@ -85,24 +78,30 @@ func exchange(line *daemon.Line, texts [][]byte, out *bytes.Buffer) (Answer, err
 	})
 }
 
-// results reads the results that the mount sent: a list of items for each patch.
-func (p *Patching) results(out *bytes.Buffer) (results []*patch.Result, err error) {
+// readPatched reads what the mount sent: what the patches share, and a list of items for each of them.
+func readPatched(patches []*patch.Patch, out *bytes.Buffer) (*dckind.Patched, error) {
+	done := &dckind.Patched{Settlement: &patch.Settlement{}}
 	lists := json.NewDecoder(out)
+	if lists.More() {
+		if err := lists.Decode(done.Settlement); err != nil {
+			return done, err
+		}
+	}
 	for lists.More() {
 		var items []patch.Item
 		if err := lists.Decode(&items); err != nil {
-			return nil, err
+			return done, err
 		}
-		of := p.Patches[min(len(results), len(p.Patches)-1)]
+		of := patches[min(len(done.Results), len(patches)-1)]
 		for i := range items {
 			if !items[i].IsOf(of) {
-				return nil, fmt.Errorf("the mount answers about block %d of %s, which there is not", items[i].Block, of.Name)
+				return done, fmt.Errorf("the mount answers about block %d of %s, which there is not", items[i].Block, of.Name)
 			}
 			items[i].At = of.LineOf(&items[i]) // the mount had the patch as it was sent
 		}
-		results = append(results, patch.NewResult(of, items))
+		done.Results = append(done.Results, patch.NewResult(of, items))
 	}
-	return results, nil
+	return done, nil
 }
 
 // apply answers a request to apply patches.
@@ -111,14 +110,19 @@ func (m *Mount) apply(ctx context.Context, r *daemon.Request, c *daemon.Client) 
 	if err != nil {
 		return m.failing(Answer{}, err)
 	}
-	results, err := dckind.ApplyPatches(ctx, m.source, patches, r.DryRun)
+	done, err := dckind.ApplyPatches(ctx, m.source, &dckind.Patching{
+		Patches: patches, Prefer: patch.Preference{Order: r.Prefer}, Open: r.Open, DryRun: r.DryRun,
+	})
 	if errors.Is(err, kinds.ErrReadOnly) {
 		return Answer{Error: fmt.Sprintf("%s is mounted read-only", m.opts.Dir)}
 	}
 	out := bufio.NewWriterSize(output{c}, dataAtOnce)
 	lists := json.NewEncoder(out)
-	for _, result := range results {
-		err = errors.Join(err, lists.Encode(result.Items))
+	if done != nil {
+		err = errors.Join(err, lists.Encode(done.Settlement))
+		for _, result := range done.Results {
+			err = errors.Join(err, lists.Encode(result.Items))
+		}
 	}
 	return m.failing(Answer{}, errors.Join(err, out.Flush()))
 }

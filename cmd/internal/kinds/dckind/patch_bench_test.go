@@ -61,9 +61,9 @@ func applyPatch(b *testing.B, s *kinds.Source, text []byte, how save.How) time.D
 	if err != nil {
 		b.Fatal(err)
 	}
-	results, err := dckind.ApplyPatches(b.Context(), s, []*patch.Patch{p}, false)
-	if err != nil || results[0].Conflicts > 0 {
-		b.Fatal(results[0].Conflicts, err)
+	done, err := dckind.ApplyPatches(b.Context(), s, &dckind.Patching{Patches: []*patch.Patch{p}})
+	if err != nil || done.Results[0].Conflicts > 0 {
+		b.Fatal(done.Results[0].Conflicts, err)
 	}
 	planned := time.Since(begin)
 	if _, failed := s.Save(b.Context(), how, func(save.Progress) {}); failed != nil {
