@@ -2,6 +2,8 @@ package casc
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -252,6 +254,15 @@ func (s *Storage) readKeys(ctx context.Context) error {
 	}
 	maps.Copy(s.keys, s.opts.Keys)
 	return nil
+}
+
+// KeySum returns a hash of the encryption keys that are known.
+func (s *Storage) KeySum() string {
+	h := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(s.keys)) {
+		fmt.Fprintf(h, "%v %x\n", name, s.keys[name])
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 func (s *Storage) readKeyRing(ctx context.Context) error {

@@ -248,3 +248,29 @@ func TestTablesOfStorage(t *testing.T) { //nolint:paralleltest // it catches wha
 		t.Errorf("without definitions the root has %s", got)
 	}
 }
+
+// TestTableSizes lists tables a second time, when there is nothing left to read.
+func TestTableSizes(t *testing.T) { //nolint:paralleltest // it catches what is printed
+	dir := t.TempDir()
+	data, _ := lampTable(true).Bytes()
+	file := filepath.Join(dir, "Lamp.db2")
+	writeText(t, file, string(data))
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := runHere(t, "-q", "ls", "-l", dir, "tables")
+	if !strings.Contains(want, "Lamp.csv") || strings.Contains(want, "lorefs:") {
+		t.Fatal(want)
+	}
+	writeText(t, file, strings.Repeat("x", len(data)))
+	if err := os.Chtimes(file, info.ModTime(), info.ModTime()); err != nil {
+		t.Fatal(err)
+	}
+	if got := runHere(t, "-q", "ls", "-l", "--kind", "tables", dir, "tables"); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got := runHere(t, "-q", "ls", "-l", "--no-cache", "--kind", "tables", dir, "tables"); !strings.Contains(got, "no known format") {
+		t.Errorf("without what is kept: %s", got)
+	}
+}

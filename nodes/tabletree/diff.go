@@ -178,7 +178,7 @@ func (c *comparison) run() error {
 		if order <= 0 {
 			places[0], t, old = old[0], &c.trees[0].tables[old[0]], old[1:]
 		}
-		if order == 0 && t.Key != "" && t.Key == c.trees[1].tables[places[1]].Key {
+		if order == 0 && t.sameAs(&c.trees[1].tables[places[1]]) {
 			continue
 		}
 		about := TableDifference{Path: Folder + "/" + t.Name, Table: t.Name}
@@ -198,6 +198,11 @@ func (c *comparison) run() error {
 		}
 	}
 	return nil
+}
+
+// sameAs reports whether two files have one content, as far as their keys tell.
+func (t *Table) sameAs(other *Table) bool {
+	return t.Key != nil && other.Key != nil && t.Key() != "" && t.Key() == other.Key()
 }
 
 // order returns whether the next table is one of the old source, of the new one, or of both.

@@ -11,8 +11,9 @@
 //
 // A listing decodes nothing and leaves sizes out. Whoever asks for one has all rows written once, and
 // from then on it is also known where each 64th line begins. A few tables stay in memory as they are
-// in their files; a read writes the rows that it wants.
-// Nothing is kept between runs.
+// in their files; a read writes the rows that it wants. Sizes are kept between runs, by what a file is
+// made from: the content of the table, its definition, the build, the language, and the keys that are
+// known.
 //
 // # What is not shown
 //
@@ -21,6 +22,8 @@
 //
 // Beside puts the tables beside another tree, such as that of the storage that they are from.
 //
+// Diff compares the tables of two trees by rows.
+//
 // tabletree.go is the tree, open.go opens tables, lines.go has the files of rows, and list.go has
-// tables.json. beside.go joins two trees.
+// tables.json. kept.go keeps sizes, beside.go joins two trees, and diff.go compares them.
 package tabletree

@@ -67,6 +67,7 @@ func (t *Tree) measure(ctx context.Context, id nodes.ID) (*measured, error) {
 			}
 		}
 		m.size += int64(len(b))
+		t.keep(id, m.size)
 		t.lines.mu.Lock()
 		defer t.lines.mu.Unlock()
 		if t.lines.files == nil {

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"log/slog"
 	"strconv"
 	"time"
 
 	"lorefs/casc/db2"
 	"lorefs/casc/db2/dbd"
+	"lorefs/internal/cache"
 	"lorefs/nodes"
 )
 
@@ -23,9 +25,9 @@ type Table struct {
 	FileID uint32
 	// ModTime is the time of the file, if it has one.
 	ModTime time.Time
-	// Key is the same for files of one content only. It is empty if the source knows that of no file
-	// before it is read.
-	Key string
+	// Key returns a text that only files of one content have. It is nil, or returns nothing, if the
+	// source can't tell before a file is read.
+	Key func() string
 	// Read reads the file. Nobody changes what it returns.
 	Read func(ctx context.Context) ([]byte, error)
 }
@@ -52,6 +54,13 @@ type Options struct {
 	Unnamed func(table string, why error)
 	// Memory is for tables that stay in memory, in bytes. Default: 64 MiB.
 	Memory int64
+
+	// Index, if it is not nil, keeps the sizes of files for the next run, by Source, which names the
+	// source. Secrets is another text if other keys are known, so that other rows can be read.
+	Index           cache.Store
+	Source, Secrets string
+	// Logger is told if what is kept is damaged. Default: nobody.
+	Logger *slog.Logger
 }
 
 const defaultMemory = 64 << 20
@@ -64,6 +73,7 @@ type Tree struct {
 
 	opened opened
 	lines  lines
+	kept   kept
 	list   list
 }
 
@@ -123,6 +133,9 @@ func New(tables []Table, opts Options) *Tree {
 	if opts.Memory == 0 {
 		opts.Memory = defaultMemory
 	}
+	if opts.Logger == nil {
+		opts.Logger = slog.New(slog.DiscardHandler)
+	}
 	t := &Tree{tables: tables, places: map[string]int{}, opts: opts}
 	t.opened.init(opts.Memory)
 	for i := range tables {
@@ -167,11 +180,16 @@ func (t *Tree) Attr(ctx context.Context, id nodes.ID) (nodes.Attr, error) {
 	return attr, err
 }
 
-// size returns the size of a file, for which all of it is made.
+// size returns the size of a file, for which all of it is made unless the size was kept.
 func (t *Tree) size(ctx context.Context, id nodes.ID) (int64, error) {
 	if id == listID {
 		text, err := t.listText(ctx)
 		return int64(len(text)), err
+	}
+	if t.lines.known(id) == nil {
+		if size, ok := t.keptSize(id); ok {
+			return size, nil
+		}
 	}
 	m, err := t.measure(ctx, id)
 	if err != nil {

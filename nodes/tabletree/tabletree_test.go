@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	iofs "io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -156,6 +157,95 @@ func TestPieces(t *testing.T) {
 	var b bytes.Buffer
 	if n, ok, err := tree.Stream(t.Context(), id.ID, &b); b.String() != whole || n != int64(len(whole)) || !ok || err != nil {
 		t.Errorf("a stream of %d bytes, %v, %v", n, ok, err)
+	}
+}
+
+// store keeps data in memory.
+type store map[string][]byte
+
+func (s store) Load(key string) ([]byte, error) {
+	if data, ok := s[key]; ok {
+		return data, nil
+	}
+	return nil, iofs.ErrNotExist
+}
+
+func (s store) Save(key string, data []byte) error {
+	s[key] = data
+	return nil
+}
+
+// TestKept has sizes of a run before: nothing is read for them, unless something is another that a file
+// is made from.
+func TestKept(t *testing.T) {
+	index, reads := store{}, 0
+	key, text := "a", "COLUMNS\nint ID\nint Square\n\nBUILD 3.3.5.12340\n$id$ID<32>\nSquare<32>\n"
+	size := func(change func(*tabletree.Options)) (size int64) {
+		t.Helper()
+		lib, err := dbd.OpenLibrary(fstest.MapFS{"Squares.dbd": {Data: []byte(text)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		one := table("Squares", words(1000))
+		one.Key = func() string { return key }
+		read := one.Read
+		one.Read = func(ctx context.Context) ([]byte, error) {
+			reads++
+			return read(ctx)
+		}
+		o := tabletree.Options{Library: lib, Build: dbd.Build{3, 3, 5, 12340}, Index: index, Source: "here"}
+		change(&o)
+		tree := tabletree.New([]tabletree.Table{one}, o)
+		for e, err := range tree.ReadDir(t.Context(), 2, 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			attr, err := tree.Attr(t.Context(), e.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			size += attr.Size
+		}
+		tree.Keep()
+		return size
+	}
+	same := func(*tabletree.Options) {}
+	want := size(same)
+	for _, one := range []struct {
+		name   string
+		change func(*tabletree.Options)
+		reads  int
+	}{
+		{"the same", same, 0},
+		{"other keys", func(o *tabletree.Options) { o.Secrets = "another" }, 1},
+		{"another build", func(o *tabletree.Options) { o.Build[3]++ }, 1},
+		{"another source", func(o *tabletree.Options) { o.Source = "there" }, 1},
+		{"another language", func(o *tabletree.Options) { o.Locale = 3 }, 1},
+		{"other names", func(o *tabletree.Options) { o.Underscores = true }, 1},
+	} {
+		reads = 0
+		size(one.change)
+		if reads != one.reads {
+			t.Errorf("%s: %d reads, want %d", one.name, reads, one.reads)
+		}
+	}
+	for _, change := range []func(){func() { key = "b" }, func() { text += "\n" }} {
+		change()
+		reads = 0
+		if size(same); reads != 1 {
+			t.Errorf("%d reads after a change, want 1", reads)
+		}
+	}
+	key, text = "a", text[:len(text)-1]
+	reads = 0
+	if got := size(same); got != want || reads > 0 {
+		t.Errorf("%d bytes after %d reads, want %d", got, reads, want)
+	}
+	for _, data := range index {
+		data[len(data)/2] ^= 1
+	}
+	if got := size(same); got != want || reads != 1 {
+		t.Errorf("of a damaged index: %d bytes after %d reads, want %d", got, reads, want)
 	}
 }
 

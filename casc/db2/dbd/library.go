@@ -1,6 +1,7 @@
 package dbd
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -153,6 +154,16 @@ func (l *Library) Definition(table string) (*Definition, error) {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return d, nil
+}
+
+// Sum returns a hash of the definition of a table. It is empty if there is none of that name.
+func (l *Library) Sum(table string) (string, error) {
+	file, ok := l.files[strings.ToLower(table)]
+	if !ok {
+		return "", nil
+	}
+	data, err := l.read(file)
+	return fmt.Sprintf("%x", sha256.Sum256(data)), err
 }
 
 // By says what a version was chosen by.

@@ -279,6 +279,9 @@ func (c *cascStorage) Mounts() ([]nodes.Mount, error) {
 
 // Close closes the storage, after the indexes are saved.
 func (c *cascStorage) Close() error {
+	if c.tables != nil {
+		c.tables.tree.Keep()
+	}
 	c.index.Wait()
 	if c.tree != nil {
 		c.tree.StopAhead()

@@ -38,10 +38,16 @@ func (c *cascStorage) openTables(ctx context.Context, o kinds.Opening) error {
 		}
 		list = append(list, tabletree.Table{
 			Name: name, File: name, FileID: id,
+			Key:  func() string { return c.tree.KeyOf(id) },
 			Read: func(ctx context.Context) ([]byte, error) { return c.tree.ReadFilled(ctx, id, db2.MaxSize) },
 		})
 	}
-	c.tables = &clientTables{tabletree.New(list, c.tableOptions(o.Options, in, lib)), in}
+	opts := c.tableOptions(o.Options, in, lib)
+	opts.Source, opts.Secrets = c.path, c.storage.KeySum()
+	if c.index != nil {
+		opts.Index = c.index
+	}
+	c.tables = &clientTables{tabletree.New(list, opts), in}
 	return nil
 }
 
@@ -50,7 +56,7 @@ func (c *cascStorage) tableOptions(o *kinds.Options, in kinds.Folder, lib *dbd.L
 	opts := tablekind.Reading(&o.Tables)
 	// What the storage says of its build holds; --build may be its key.
 	opts.Build, _ = dbd.ParseBuild(c.storage.Build.Version)
-	opts.ModTime, opts.Library, opts.Unnamed = c.since, lib, tablekind.Telling(o.Logger)
+	opts.ModTime, opts.Library, opts.Unnamed, opts.Logger = c.since, lib, tablekind.Telling(o.Logger), o.Logger
 	opts.Check = func() error { return kinds.Changed(in.Check()) }
 	return opts
 }
@@ -162,7 +168,7 @@ func (d *tableDiff) tables(ctx context.Context, c *cascStorage) ([]tabletree.Tab
 			return content.ReadAll(casc.Filled(ctx), db2.MaxSize)
 		}}
 		if !f.CKey.IsZero() {
-			one.Key = f.CKey.String()
+			one.Key = f.CKey.String
 		}
 		list = append(list, one)
 	}

@@ -95,7 +95,10 @@ type tables struct {
 	file                kinds.Original
 	folder, definitions kinds.Folder
 
-	list    []tabletree.Table
+	list []tabletree.Table
+	// path names the source, with all that it is a part of. index is nil if no sizes are kept.
+	path    string
+	index   *kinds.IndexStore
 	lib     *dbd.Library
 	options tabletree.Options
 	tree    *tabletree.Tree
@@ -123,6 +126,9 @@ func newTables(ctx context.Context, name string, o kinds.Opening) (*tables, erro
 	}
 	if err = t.open(ctx, name, o.Options); err != nil {
 		return nil, errors.Join(err, t.Close())
+	}
+	if t.index != nil {
+		t.options.Index, t.options.Source, t.options.Logger = t.index, t.path, o.Logger
 	}
 	t.tree = tabletree.New(t.list, t.options)
 	return t, nil
@@ -187,12 +193,21 @@ func (t *tables) open(ctx context.Context, name string, o *kinds.Options) error 
 			return err
 		}
 		t.options.ModTime, t.options.SourceSize = t.file.ModTime(), t.file.Size()
+		t.path, t.index = t.file.Path(), o.StoreFor(t.file)
 		base := path.Base(filepath.ToSlash(t.file.Path()))
-		t.add(base, t.file.ModTime(), func(context.Context) ([]byte, error) { return readFile(t.file) })
+		t.add(base, t.file.ModTime(), t.file.Size(), func(context.Context) ([]byte, error) { return readFile(t.file) })
 		return nil
 	}
 	if t.folder, err = openFolder(ctx, name, o); err != nil {
 		return err
+	}
+	if d, ok := t.folder.(*kinds.DistantFolder); !ok || d.Settled() { // see StoreFor
+		t.index = o.Store()
+	}
+	if t.path = name; !origin.IsRemote(name) {
+		if t.path, err = filepath.Abs(name); err != nil {
+			return err
+		}
 	}
 	if info, err := t.folder.Stat("."); err == nil {
 		t.options.ModTime = info.ModTime()
@@ -210,7 +225,7 @@ func (t *tables) open(ctx context.Context, name string, o *kinds.Options) error 
 			return err
 		}
 		t.options.SourceSize += info.Size()
-		t.add(e.Name(), info.ModTime(), func(context.Context) ([]byte, error) {
+		t.add(e.Name(), info.ModTime(), info.Size(), func(context.Context) ([]byte, error) {
 			return iofs.ReadFile(kinds.GuardedFS{Folder: t.folder}, e.Name())
 		})
 	}
@@ -229,8 +244,9 @@ func readFile(f kinds.Original) ([]byte, error) {
 
 // add adds a table. A file whose name is a number has the name that the manifest gives that number.
 // If two files have tables of one name, the names of the files tell them apart.
-func (t *tables) add(file string, modTime time.Time, read func(context.Context) ([]byte, error)) {
+func (t *tables) add(file string, modTime time.Time, size int64, read func(context.Context) ([]byte, error)) {
 	one := tabletree.Table{File: file, ModTime: modTime, Read: read}
+	one.Key = func() string { return fmt.Sprintf("%s %s %d %d", t.path, file, size, modTime.UnixNano()) }
 	one.Name, _ = TableName(file)
 	if t.lib != nil {
 		if id, err := strconv.ParseUint(one.Name, 10, 32); err == nil && t.lib.NameOfFile(uint32(id)) != "" {
@@ -269,6 +285,10 @@ func (t *tables) Mounts() ([]nodes.Mount, error) { return kinds.WholeRoot(t.tree
 
 // Close implements [kinds.Archive].
 func (t *tables) Close() error {
+	if t.tree != nil {
+		t.tree.Keep()
+	}
+	t.index.Wait()
 	err := errors.Join(CloseDefinitions(t.folder), CloseDefinitions(t.definitions))
 	if t.file != nil {
 		err = errors.Join(err, t.file.Close())
