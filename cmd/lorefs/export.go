@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"log/slog"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -13,10 +16,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"lorefs/casc/cascdiff"
 	"lorefs/cmd/internal/budget"
 	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/filing"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/kinds/casckind"
 	"lorefs/cmd/internal/kinds/dckind"
 	"lorefs/cmd/internal/options"
 	"lorefs/cmd/internal/parts"
@@ -37,12 +42,15 @@ type exporting struct {
 	chosen filing.Selecting
 	ignore string
 	format string
+	since  string
 	links  bool
 	dryRun bool
 	// hides says that what is not installed is no failure.
 	hides bool
 	// name is how the user spells the source.
 	name string
+	// changed are the files that differ from another build, or nil.
+	changed changedFiles
 	// broken counts texts that tables could not hold as they are.
 	broken atomic.Int64
 }
@@ -56,9 +64,18 @@ func newExport(log *slog.Logger) *cobra.Command {
 DIR. Without PATH it copies the sheets of a data center, and all of any other source.
 If export can't read a file, it says so and goes on. The exit code is 1 then, unless
 --ignore names the reason: no-key or missing. It leaves existing files alone; --overwrite
-replaces them. At the end it says how many files it has written and, by reason, how many
+replaces them, and --update those that differ. At the end it says how many files it has written and, by reason, how many
 not. It only counts the files of a CASC storage that are not installed. With --missing show
 it names each, and so it does with files that no host of a CDN has.
+
+--update brings DIR up to date: it writes what is not there or differs. It compares contents,
+and of files of a CASC storage their keys, so that it need not fetch what is the same. It
+notes what it writes in DIR/.lorefs-files.jsonl. With --delete it removes from DIR what SOURCE
+does not have any more, but only files that are still as such an export wrote them. It names
+those that are not, and leaves all others alone.
+
+--since writes only what differs from another build of a CASC storage, or from a folder, such
+as one that was exported, or another storage.
 
 The sheets of a data center are written by their paths below sheets/: PATH sheets/ItemData
 makes the folder ItemData in DIR. The hidden file .lorefs.json beside it says which sheets
@@ -102,7 +119,7 @@ if that is less, is free.`,
 		},
 		RunE: func(c *cobra.Command, args []string) error {
 			ctx := c.Context()
-			if err := f.parseIgnored(); err != nil {
+			if err := cmp.Or(f.parseIgnored(), f.checkSince(), f.files.CheckUpdate()); err != nil {
 				return err
 			}
 			f.name = args[0]
@@ -122,6 +139,11 @@ if that is less, is free.`,
 				from = args[2]
 			}
 			reach.TellNames(c.ErrOrStderr(), log, s, from)
+			if f.since != "" {
+				if err := f.readSince(c, s, log); err != nil {
+					return err
+				}
+			}
 			if err := f.checkFormat(c, s, len(args) > 2); err != nil {
 				return err
 			}
@@ -141,11 +163,16 @@ if that is less, is free.`,
 			Name: "format", Typed: true, Kinds: only, Words: formatWords, Value: &f.format,
 			Help: "`format` of the sheets of a data center: xml (default); json: a document a sheet, a node a line; csv, tsv or jsonl: a table for each path",
 		},
+		options.Option{
+			Name: "since", Typed: true, Kinds: []string{kinds.CASCName}, Value: &f.since,
+			Help: "write only what differs from another `build` of a CASC storage, which this names as --build does, or from a folder",
+		},
 		options.Option{Name: "links", Typed: true, Kinds: only, Value: &f.links, Help: "write links, too"},
 	))
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "write nothing, and print the paths of the files that would be written")
 	f.chosen.Add(c.Flags())
 	f.files.Add(c)
+	f.files.AddUpdate(c)
 	return c
 }
 
@@ -192,6 +219,9 @@ func (f *exporting) copy(ctx context.Context, c *cobra.Command, s *kinds.Source,
 			return err
 		}
 	}
+	if f.changed != nil {
+		f.files.Filter = f.changed.below(e, f.files.Filter)
+	}
 	if f.files.From = e.Path; e.Kind != nodes.Dir {
 		f.files.From = path.Dir(e.Path)
 	}
@@ -204,7 +234,7 @@ func (f *exporting) copy(ctx context.Context, c *cobra.Command, s *kinds.Source,
 		s.Blocks.SetBudget(min(int64(f.source.CacheSize), exportCache()))
 	}
 	if f.dryRun {
-		err = f.files.Foretell(c, s, to, f.planned(ctx, s, e))
+		err = f.files.Foretell(c, s, to, f.all(ctx, s, e))
 	} else {
 		err = f.write(ctx, c, s, e, to)
 		if partErr := filing.TellPartial(c, s, f.files.Ignored[treecopy.NoKey]); err == nil {
@@ -287,11 +317,11 @@ func (f *exporting) find(ctx context.Context, s *kinds.Source, name string) (kin
 	return e, &filing.Globbing{Pattern: p}, nil
 }
 
-// planned yields the files and links of a directory, or a file, that are looked at.
-func (f *exporting) planned(ctx context.Context, s *kinds.Source, from kinds.Found) iter.Seq2[treecopy.Planned, error] {
+// all yields the files and links of a directory, or a file, that are looked at.
+func (f *exporting) all(ctx context.Context, s *kinds.Source, from kinds.Found) iter.Seq2[treecopy.Planned, error] {
 	return func(yield func(treecopy.Planned, error) bool) {
 		if from.Kind != nodes.Dir {
-			yield(treecopy.Planned{Path: from.Name, Entry: from.Entry}, nil)
+			yield(planned(ctx, s, from.Name, from.Entry), nil)
 			return
 		}
 		from.Path = ""
@@ -305,11 +335,28 @@ func (f *exporting) planned(ctx context.Context, s *kinds.Source, from kinds.Fou
 			if err == nil && s.QuickSizes() > 0 && (f.files.File == nil || f.files.File(e.Path)) {
 				e.Entry, err = nodes.WithSize(ctx, s.Tree, e.Entry)
 			}
-			if !yield(treecopy.Planned{Path: e.Path, Entry: e.Entry}, err) {
+			if !yield(planned(ctx, s, e.Path, e.Entry), err) {
 				return
 			}
 		}
 	}
+}
+
+// planned returns a file or a link as it would be written.
+func planned(ctx context.Context, s *kinds.Source, name string, e nodes.Entry) treecopy.Planned {
+	return treecopy.Planned{Path: name, Entry: e, Content: func(w io.Writer) error {
+		if e.Kind == nodes.Link {
+			target, err := nodes.Readlink(ctx, s.Tree, e.ID)
+			return cmp.Or(err, writeAll(w, target))
+		}
+		_, err := io.Copy(w, kinds.ContentOf(ctx, s.Tree, e))
+		return err
+	}}
+}
+
+func writeAll(w io.Writer, text string) error {
+	_, err := io.WriteString(w, text)
+	return err
 }
 
 // withoutLinks leaves out links. It returns an error if there is nothing else at a path.
@@ -344,7 +391,8 @@ func (f *exporting) formatted(ctx context.Context, c *cobra.Command, s *kinds.So
 		return f.files.Foretell(c, s, dir, func(yield func(treecopy.Planned, error) bool) {
 			for file := range files {
 				e := nodes.Entry{Kind: nodes.File, Size: nodes.UnknownSize}
-				if !yield(treecopy.Planned{Path: file.Path, Entry: e}, ctx.Err()) {
+				p := treecopy.Planned{Path: file.Path, Entry: e, Content: func(w io.Writer) error { return file.Write(ctx, w) }}
+				if !yield(p, ctx.Err()) {
 					return
 				}
 			}
@@ -367,4 +415,97 @@ func (f *exporting) made(ctx context.Context, d *dckind.DataCenter) (iter.Seq[tr
 		return d.TableFiles(ctx, format, func(w table.Written) { f.broken.Add(w.Broken) })
 	}
 	return d.JSONFiles(), nil
+}
+
+// changedFiles are paths of files of a CASC storage that differ from another build, and of the
+// directories that they are in. All are in lower case: a directory has the case that its first file gives it.
+type changedFiles map[string]bool
+
+// add adds a file.
+func (f changedFiles) add(name string) {
+	for name = strings.ToLower(name); name != "." && !f[name]; name = path.Dir(name) {
+		f[name] = true
+	}
+}
+
+// below returns a filter for what is exported, which takes what another one takes of these files. Several
+// files of one name have a suffix each, which the list does not say.
+func (f changedFiles) below(from kinds.Found, inner treecopy.Filter) treecopy.Filter {
+	at := func(name string) string {
+		if from.Kind != nodes.Dir {
+			return strings.ToLower(from.Path)
+		}
+		return strings.ToLower(path.Join(from.Path, name))
+	}
+	return treecopy.Filter{
+		Dir: func(name string) bool { return f[at(name)] && (inner.Dir == nil || inner.Dir(name)) },
+		File: func(name string) bool {
+			full := at(name)
+			known := f[full]
+			if i := strings.LastIndexByte(full, ':'); i > 0 && !known {
+				known = f[full[:i]]
+			}
+			return known && (inner.File == nil || inner.File(name))
+		},
+	}
+}
+
+// checkSince returns an error for a --since that does not go with other flags.
+func (f *exporting) checkSince() error {
+	if f.since == "" {
+		return nil
+	}
+	f.source.CASC.Side = 2 // --cdn may name that of the other build, too
+	if f.files.Updates() {
+		return cli.UsageErrorf("--since goes without --update: what is the same is not in DIR")
+	}
+	return nil
+}
+
+// readSince finds out what --since names: a folder of files or another storage, or a build.
+func (f *exporting) readSince(c *cobra.Command, s *kinds.Source, log *slog.Logger) error {
+	if !s.Kind.Builds {
+		return cli.UsageErrorf("--since is for CASC storages")
+	}
+	ctx, set := c.Context(), &f.source
+	place, _, err := reach.SourceOf(&set.Set, f.name, io.Discard)
+	if err != nil {
+		return err
+	}
+	reachable := func(at string, side int) (*kinds.Kind, casckind.Build, error) {
+		set.CASC.Side = side
+		k, o, err := set.Reach(ctx, at, log, cli.Silence{}.Set)
+		return k, casckind.Build{Path: at, Options: o}, err
+	}
+	var old casckind.Build
+	if info, statErr := os.Stat(f.since); statErr == nil && info.IsDir() {
+		k, other, err := reachable(f.since, 1)
+		if k == nil || !k.Builds {
+			f.files.Since = f.since
+			return nil //nolint:nilerr // it is a folder of files
+		}
+		if err != nil {
+			return err
+		}
+		old = other
+	} else {
+		if _, old, err = reachable(place, 1); err != nil {
+			return err
+		}
+		options.SetBuild(&old.Options.CASC, f.since)
+	}
+	_, now, err := reachable(place, 2)
+	if err != nil {
+		return err
+	}
+	f.changed = changedFiles{}
+	for d, err := range casckind.DiffBuilds(ctx, old, now) {
+		if err != nil {
+			return err
+		}
+		if d, is := d.(*casckind.BuildDifference); is && d.Kind != string(cascdiff.Removed) {
+			f.changed.add(d.Path)
+		}
+	}
+	return nil
 }

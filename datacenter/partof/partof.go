@@ -21,6 +21,10 @@ import (
 // File is the name of the file with the mark, beside the folders of the sheets.
 const File = ".lorefs.json"
 
+// Record is the name of another file that an export may leave in a folder: a list of all files that it wrote. It is
+// no sheet either.
+const Record = ".lorefs-files.jsonl"
+
 // maxFile bounds a mark, in bytes. One that names each other sheet of a real data center has 100 KB.
 const maxFile = 1 << 20
 

@@ -1,6 +1,7 @@
 package casctree
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -274,4 +275,53 @@ func (t *Tree) StoredKeys(ctx context.Context, id nodes.ID) (keys [][]byte, err 
 		keys = append(keys, s.EKey[:s.KeySize])
 	}
 	return keys, nil
+}
+
+// SameAs tells whether the content of a file is one whose MD5 sum returns, by the encoding file alone: nothing of
+// the file is read. size is that of the content. It returns false if the encoding file does not tell.
+func (t *Tree) SameAs(ctx context.Context, id nodes.ID, size int64, sum func(off, size int64) (keys.Key, error)) (bool, error) {
+	if k, i := splitID(id); k != kindFile && k != kindContent || k == kindFile && i >= t.table.nFiles {
+		return false, nil
+	}
+	forms, want, err := t.formsOfID(ctx, id)
+	if err != nil || size != want || len(forms) == 0 {
+		return false, err
+	}
+	at := int64(0)
+	for i := range forms[0].Spans {
+		s := &forms[0].Spans[i]
+		if s.Off != 0 || s.ContentSize != 0 && s.Size != s.ContentSize {
+			return false, nil // it is a part of what has a content key
+		}
+		same, err := t.sameSpan(ctx, forms, i, func() (keys.Key, error) { return sum(at, s.Size) })
+		if !same || err != nil {
+			return false, err
+		}
+		at += s.Size
+	}
+	return at == size, nil
+}
+
+// sameSpan tells whether a span of any form of a file has the content with a key.
+func (t *Tree) sameSpan(ctx context.Context, forms []root.File, i int, sum func() (keys.Key, error)) (bool, error) {
+	key, err := sum()
+	if err != nil {
+		return false, err
+	}
+	row, _, err := t.st.Encoding().FindRow(ctx, key)
+	if errors.Is(err, casc.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	for _, f := range forms {
+		s := &f.Spans[i]
+		for n := range row.Forms() {
+			if ekey := row.EKey(n); bytes.Equal(ekey[:s.KeySize], s.EKey[:s.KeySize]) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
 }

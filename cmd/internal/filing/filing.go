@@ -28,7 +28,8 @@ import (
 // Flags are the flags of commands that write many files to a folder.
 type Flags struct {
 	overwrite bool
-	AsJSON    bool
+	updating
+	AsJSON bool
 	Selection
 	// Ignored are reasons for leaving out files that are no failure.
 	Ignored Ignoring
@@ -58,11 +59,11 @@ func (f *Flags) Add(c *cobra.Command) {
 // little space. It does neither for sources that must render files to know their sizes.
 func (f *Flags) Foresee(ctx context.Context, c *cobra.Command, s *kinds.Source, from nodes.Entry, to string) error {
 	most := s.QuickSizes()
-	if most == 0 {
+	if most == 0 || f.update || f.Since != "" { // what is the same already takes no room
 		return nil
 	}
 	space, spaceErr := diskspace.For(to)
-	o := f.options()
+	o := f.options(s)
 	if ample := s.AmpleRoom(); spaceErr == nil && ample > 0 {
 		o.SizesLater = space.Room() >= ample
 	}
@@ -92,21 +93,35 @@ func (f *Flags) Foresee(ctx context.Context, c *cobra.Command, s *kinds.Source, 
 	return nil
 }
 
-func (f *Flags) options() treecopy.Options {
-	return treecopy.Options{Overwrite: f.overwrite, Filter: f.Filter, Readable: f.Readable, Rows: f.Rows, Workers: f.Workers}
+func (f *Flags) options(s *kinds.Source) treecopy.Options {
+	o := treecopy.Options{Overwrite: f.overwrite, Filter: f.Filter, Readable: f.Readable, Rows: f.Rows, Workers: f.Workers}
+	f.set(&o, s)
+	return o
 }
 
 // Foretell prints what would be written.
 func (f *Flags) Foretell(c *cobra.Command, s *kinds.Source, to string, files iter.Seq2[treecopy.Planned, error]) error {
 	out, spell := bufio.NewWriter(c.OutOrStdout()), cli.Spelling(c)
 	lines := jsonout.NewLines(out)
-	r, err := treecopy.Foretell(c.Context(), f.options(), to, files, func(p treecopy.Planned) error {
+	if err := f.begin(to, f.From); err != nil {
+		return err
+	}
+	r, err := treecopy.Foretell(c.Context(), f.options(s), to, files, func(p treecopy.Planned) error {
 		if f.AsJSON {
-			return lines.Write(PlannedFile{p.Path})
+			return lines.Write(PlannedFile{Path: p.Path})
 		}
 		_, err := out.WriteString(spell(p.Path) + "\n")
 		return err
 	})
+	if err == nil {
+		err = f.end(c, s, to, &r, true)
+	}
+	for _, name := range f.done.removed {
+		if !f.AsJSON {
+			break // their number is told
+		}
+		err = cmp.Or(err, lines.Write(PlannedFile{Path: name, Remove: true}))
+	}
 	if err = cmp.Or(err, out.Flush(), s.Check()); err != nil {
 		return err
 	}
@@ -119,7 +134,10 @@ func (f *Flags) Foretell(c *cobra.Command, s *kinds.Source, to string, files ite
 func (f *Flags) Run(c *cobra.Command, s *kinds.Source, to string, write func(treecopy.Options) (treecopy.Report, error)) error {
 	p := cli.NewCounter("files")
 	present := 0
-	o := f.options()
+	if err := f.begin(to, f.From); err != nil {
+		return err
+	}
+	o := f.options(s)
 	o.Replacing = output.MayReplace
 	o.Progress = func(files, _ int64) { p.Set(files, f.files) }
 	o.Failed = func(name string, why treecopy.Reason, err error) error {
@@ -147,6 +165,12 @@ func (f *Flags) Run(c *cobra.Command, s *kinds.Source, to string, write func(tre
 	if err == nil {
 		err = s.Check()
 	}
+	if err == nil {
+		err = f.end(c, s, to, &r, false)
+	}
+	if f.record != nil {
+		err = cmp.Or(err, f.record.write(to))
+	}
 	if errors.Is(err, context.Canceled) {
 		err = &cli.Error{Code: cli.ExitInterrupted, Err: fmt.Errorf("interrupted after %s", shown.Plural(r.Files, "file"))}
 	}
@@ -159,6 +183,7 @@ func (f *Flags) Run(c *cobra.Command, s *kinds.Source, to string, write func(tre
 	if f.AsJSON {
 		err = jsonout.Object(c.OutOrStdout(), Filed{
 			to, r.Files, r.Bytes, len(s.Partial(c.Context())), r.Present, r.Missing, r.NoKey, r.Damaged, r.Failed,
+			r.Same, len(f.done.removed), len(f.done.kept),
 		})
 	} else {
 		f.tell(c, s, &r, "")
@@ -170,6 +195,8 @@ func (f *Flags) Run(c *cobra.Command, s *kinds.Source, to string, write func(tre
 type PlannedFile struct {
 	// Path is the path in the folder.
 	Path string `json:"path"`
+	// Remove says that it would be removed.
+	Remove bool `json:"remove,omitempty"`
 }
 
 // Filed tells what was written to a folder, as --json prints it.
@@ -185,6 +212,11 @@ type Filed struct {
 	NoKey   int64 `json:"no_key"`
 	Damaged int64 `json:"damaged"`
 	Failed  int64 `json:"failed"`
+	// Same are the files that need not be written. Removed and Kept are those that the source does not have any
+	// more: Kept are not what was written there.
+	Same    int64 `json:"same"`
+	Removed int   `json:"removed"`
+	Kept    int   `json:"kept"`
 }
 
 // tell prints how many files were written and, by reason, how many not.
@@ -194,6 +226,7 @@ func (f *Flags) tell(c *cobra.Command, s *kinds.Source, r *treecopy.Report, writ
 		line += ", " + shown.Plural(r.Bytes, "byte")
 	}
 	line += written
+	line += f.told(r, written)
 	missing := "not installed"
 	if s.Remote() != nil {
 		missing = "on no host"

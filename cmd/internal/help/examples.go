@@ -77,6 +77,8 @@ var Examples = map[string][]string{
 	"lorefs export": {
 		"lorefs export game.dat sheets",
 		"lorefs export --format json game.dat json",
+		"lorefs export --update --delete cdn:wow texts files/interface",
+		"lorefs export --since 1.15.7.60000 /games/wow new files",
 		"lorefs export --format csv game.dat tables --include 'ItemData/**'",
 		"lorefs export --listfile names.csv /games/wow out 'files/**/*.txt'",
 	},

@@ -27,6 +27,20 @@ type partly interface {
 	Partial(ctx context.Context) []string
 }
 
+// keyed is an archive whose files have keys of their contents.
+type keyed interface {
+	SameAs(ctx context.Context, file nodes.ID, size int64, sum func(off, size int64) ([16]byte, error)) (bool, error)
+}
+
+// SameAs tells whether a file of the tree has a content by the MD5 of that, without reading the file. It returns
+// false if that can't be told.
+func (s *Source) SameAs(ctx context.Context, file nodes.ID, size int64, sum func(off, size int64) ([16]byte, error)) (bool, error) {
+	if k, ok := s.Archive.(keyed); ok {
+		return k.SameAs(ctx, file, size, sum)
+	}
+	return false, nil
+}
+
 // Prepare reads what reads of files would have to wait for, such as the indexes of a source on
 // a CDN. It returns when that is done or ctx has ended.
 func (s *Source) Prepare(ctx context.Context) error {

@@ -396,15 +396,11 @@ func (f *CASCFlags) parse(s *Set) (o kinds.CASCOptions, err error) {
 	if o.CDN, err = f.CDNFlags.parse(s); err != nil {
 		return o, err
 	}
-	if o.CDN.Build, o.CDN.CDN, err = f.configurations(s); err != nil {
+	build := ""
+	if build, o.CDN.CDN, err = f.configurations(s); err != nil {
 		return o, err
 	}
-	if o.Storage.BuildKey, err = keys.Parse(o.CDN.Build); err != nil {
-		o.Storage.BuildName = o.CDN.Build
-	}
-	if strings.EqualFold(o.CDN.Build, "latest") {
-		o.CDN.Build = "" // the default
-	}
+	SetBuild(&o, build)
 	if o.CDN.CDN != "" {
 		if o.Storage.CDNKey, err = keys.Parse(o.CDN.CDN); err != nil {
 			return o, cli.UsageErrorf("%s %q: want a key of 32 hex digits", s.spelled("cdn"), o.CDN.CDN)
@@ -415,6 +411,18 @@ func (f *CASCFlags) parse(s *Set) (o kinds.CASCOptions, err error) {
 		return o, nil
 	}
 	return o, cli.UsageErrorf("%s %q is unknown: want hide or show", s.spelled("missing"), f.Missing)
+}
+
+// SetBuild has options open a build, as --build names it.
+func SetBuild(o *kinds.CASCOptions, build string) {
+	var err error
+	o.CDN.Build, o.Storage.BuildName = build, ""
+	if o.Storage.BuildKey, err = keys.Parse(build); err != nil {
+		o.Storage.BuildName = build
+	}
+	if strings.EqualFold(build, "latest") {
+		o.CDN.Build = "" // the default
+	}
 }
 
 // configurations returns what --build and --cdn say or, of two builds, what they say of the one

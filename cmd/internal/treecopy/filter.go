@@ -3,6 +3,7 @@ package treecopy
 import (
 	"context"
 	"errors"
+	"io"
 	"iter"
 	"os"
 
@@ -26,36 +27,33 @@ func (f *Filter) takes(file string) bool { return f.File == nil || f.File(file) 
 // that it would write. It looks for no damage but what Options.Readable knows of. If a size is
 // unknown, so is [Report.Bytes]: it is [nodes.UnknownSize] then.
 func Foretell(ctx context.Context, o Options, to string, files iter.Seq2[Planned, error], would func(p Planned) error) (r Report, err error) {
-	root, err := os.OpenRoot(to)
-	switch {
-	case err == nil:
-		defer root.Close()
-	case !os.IsNotExist(err):
-		return r, err
+	f := foretelling{o: o, r: &r}
+	for _, open := range []struct {
+		dir  string
+		root **os.Root
+	}{{to, &f.root}, {o.Since, &f.old}} {
+		if open.dir == "" {
+			continue
+		}
+		root, err := os.OpenRoot(open.dir)
+		switch {
+		case err == nil:
+			defer root.Close()
+			*open.root = root
+		case !os.IsNotExist(err):
+			return r, err
+		}
+	}
+	if o.Update {
+		f.old = f.root
 	}
 	unknown := false
 	for p, err := range files {
 		if errors.Is(err, context.Canceled) {
 			return r, err
 		}
-		if err != nil { // Copy would go on, too
-			r.add(ReasonOf(err))
+		if !f.writes(ctx, &p, err) {
 			continue
-		}
-		if !o.Filter.takes(p.Path) {
-			continue
-		}
-		if root != nil && !o.Overwrite {
-			if _, err := root.Lstat(p.Path); err == nil {
-				r.add(Present)
-				continue
-			}
-		}
-		if p.Entry.Kind == nodes.File && o.Readable != nil {
-			if err := o.Readable(ctx, p.Entry.ID); err != nil {
-				r.add(ReasonOf(err))
-				continue
-			}
 		}
 		unknown = unknown || p.Entry.Size == nodes.UnknownSize
 		r.Files++
@@ -70,8 +68,48 @@ func Foretell(ctx context.Context, o Options, to string, files iter.Seq2[Planned
 	return r, nil
 }
 
+// foretelling counts what would not be written. Each of its folders is nil if it does not exist.
+type foretelling struct {
+	o         Options
+	root, old *os.Root
+	r         *Report
+}
+
+// writes reports whether a file would be written. err is that of finding it.
+func (f *foretelling) writes(ctx context.Context, p *Planned, err error) bool {
+	if err != nil { // Copy would go on, too
+		f.r.add(ReasonOf(err))
+		return false
+	}
+	if !f.o.Filter.takes(p.Path) {
+		return false
+	}
+	if f.o.Seen != nil {
+		f.o.Seen(p.Path)
+	}
+	if f.old != nil && f.o.unchanged(ctx, f.old, p) {
+		f.r.Same++
+		return false
+	}
+	if f.root != nil && !f.o.Overwrite && !f.o.Update {
+		if _, err := f.root.Lstat(p.Path); err == nil {
+			f.r.add(Present)
+			return false
+		}
+	}
+	if p.Entry.Kind == nodes.File && f.o.Readable != nil {
+		if err := f.o.Readable(ctx, p.Entry.ID); err != nil {
+			f.r.add(ReasonOf(err))
+			return false
+		}
+	}
+	return true
+}
+
 // Planned is a file that would be copied.
 type Planned struct {
 	Path  string
 	Entry nodes.Entry
+	// Content writes the content of a file, or the target of a link. It is needed for Options.Update and Since.
+	Content func(w io.Writer) error
 }

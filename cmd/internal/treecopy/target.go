@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"lorefs/internal/diskspace"
@@ -21,6 +22,17 @@ import (
 type Options struct {
 	// Overwrite replaces existing files.
 	Overwrite bool
+	// Update replaces an existing file if what is copied differs from it, and else leaves it alone.
+	Update bool
+	// Since is a folder. What is the same there is not copied. Default: none.
+	Since string
+	// Same tells whether a file of the tree is what stands in a folder without reading it in the tree, for
+	// Update and Since. If it returns false, both are read. Default: both are read.
+	Same func(ctx context.Context, file nodes.ID, stands *Standing) (bool, error)
+	// Stands is called for each file and link that is in the folder as it should be at the end, and
+	// Seen for each that there is to copy. Both are called in parallel, and may be nil.
+	Stands func(path string, sum Sum)
+	Seen   func(path string)
 	// Filter selects what is copied.
 	Filter Filter
 	// Readable returns why a file can't be read, as far as that is known without reading it.
@@ -49,6 +61,10 @@ type Options struct {
 // Report counts what was written.
 type Report struct {
 	Files, Dirs, Bytes int64
+	// Same are the files that need not be written.
+	Same int64
+	// Unlisted says that there may be other files, in a directory that can't be read.
+	Unlisted bool
 	// The other files, by the reason why they are not written.
 	Present, Missing, NoKey, Damaged, Failed int64
 }
@@ -82,8 +98,13 @@ type target struct {
 	ctx    context.Context //nolint:containedctx // it lives as long as Copy or Write
 	cancel context.CancelCauseFunc
 	root   *os.Root
-	o      Options
-	guard  *diskspace.Guard
+	// old has the files that may be what is copied: root itself, Options.Since, or nil for none.
+	old   *os.Root
+	o     Options
+	guard *diskspace.Guard
+
+	// unlisted says that a directory could not be listed.
+	unlisted atomic.Bool
 
 	// mu guards report, and serializes callbacks.
 	mu     sync.Mutex
@@ -101,6 +122,14 @@ func newTarget(ctx context.Context, to string, o Options) (*target, error) {
 		return nil, err
 	}
 	t := &target{root: root, o: o, guard: diskspace.NewGuard(to)}
+	switch {
+	case o.Update:
+		t.old, t.o.Overwrite = root, true
+	case o.Since != "":
+		if t.old, err = os.OpenRoot(o.Since); err != nil {
+			return nil, errors.Join(err, root.Close())
+		}
+	}
 	t.ctx, t.cancel = context.WithCancelCause(ctx)
 	return t, nil
 }
@@ -108,10 +137,16 @@ func newTarget(ctx context.Context, to string, o Options) (*target, error) {
 func (t *target) close() {
 	t.cancel(nil)
 	t.root.Close() // nothing is written by it
+	if t.old != nil && t.old != t.root {
+		t.old.Close()
+	}
 }
 
 // end returns the result when all writers are done.
-func (t *target) end() (Report, error) { return t.report, context.Cause(t.ctx) }
+func (t *target) end() (Report, error) {
+	t.report.Unlisted = t.unlisted.Load()
+	return t.report, context.Cause(t.ctx)
+}
 
 // folder makes a folder if needed.
 func (t *target) folder(name string) error {
@@ -130,6 +165,14 @@ func (t *target) folder(name string) error {
 	return err
 }
 
+// folderOf makes the folder that a file is in, if needed.
+func (t *target) folderOf(name string) error {
+	if dir := path.Dir(name); dir != "." {
+		return t.folder(dir)
+	}
+	return nil
+}
+
 func (t *target) makeDir(name string) error {
 	if err := t.folder(name); err != nil {
 		return err
@@ -140,10 +183,36 @@ func (t *target) makeDir(name string) error {
 	return nil
 }
 
-// file writes a whole file, or none, and reports it.
+// file writes a whole file, or none, and reports it. A file that need not be written is only counted.
 func (t *target) file(by *worker, name string, modTime time.Time, write func(io.Writer) (int64, error)) {
-	n, err := t.write(by, name, modTime, write)
+	n, same, err := t.write(by, name, modTime, write)
+	if same {
+		t.same()
+		return
+	}
 	t.done(name, n, err)
+}
+
+// same counts a file that need not be written.
+func (t *target) same() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.report.Same++
+	t.progress()
+}
+
+// progress tells how many files are done. The caller holds mu.
+func (t *target) progress() {
+	if t.o.Progress != nil {
+		t.o.Progress(t.report.Files+t.report.Same, t.report.Bytes)
+	}
+}
+
+// stands tells that a file is in the folder as it should be.
+func (t *target) stands(name string, sum Sum) {
+	if t.o.Stands != nil {
+		t.o.Stands(name, sum)
+	}
 }
 
 // done counts and reports a file.
@@ -153,9 +222,7 @@ func (t *target) done(name string, n int64, err error) {
 	if err == nil {
 		t.report.Files++
 		t.report.Bytes += n
-		if t.o.Progress != nil {
-			t.o.Progress(t.report.Files, t.report.Bytes)
-		}
+		t.progress()
 		return
 	}
 	if t.ctx.Err() != nil {
@@ -211,20 +278,46 @@ func (t *target) settle(at, name string, err error) error {
 	return err
 }
 
-// write writes a file if there is none.
-func (t *target) write(by *worker, name string, modTime time.Time, write func(io.Writer) (int64, error)) (n int64, err error) {
-	at, err := t.place(name)
-	if err != nil {
-		return 0, err
+// write writes a file if there is none, or if it may replace that. same means that it need not be written.
+func (t *target) write(by *worker, name string, modTime time.Time, write func(io.Writer) (int64, error)) (n int64, same bool, err error) {
+	at := ""
+	to := &comparing{make: func() (f *guarded, err error) {
+		if t.o.Since != "" {
+			err = t.folderOf(name) // which only now is known to be needed
+		}
+		if err == nil {
+			at, err = t.place(name)
+		}
+		if err != nil {
+			return nil, err
+		}
+		made, err := by.create(t.root, at)
+		if err != nil {
+			return nil, present(err)
+		}
+		return &guarded{f: made, guard: t.guard}, nil
+	}}
+	defer to.close()
+	if t.o.Stands != nil {
+		to.sum = newSum()
 	}
-	f, err := by.create(t.root, at)
-	if err != nil {
-		return 0, present(err)
+	if err := to.begin(t.old, name); err != nil {
+		return 0, false, err
 	}
-	to := &guarded{f: f, guard: t.guard}
-	if n, err = write(to); err != nil && to.err == nil {
+	n, err = write(to)
+	switch {
+	case err == nil:
+		same, err = to.end()
+	case to.err == nil:
 		err = contentError{err}
 	}
+	if to.new == nil {
+		if same && t.old == t.root {
+			t.stands(name, sumOf(to.sum))
+		}
+		return n, same, err
+	}
+	f := to.new.f
 	dated := modTime.IsZero() || err == nil && setTime(f, modTime)
 	if closeErr := f.Close(); err == nil {
 		err = closeErr
@@ -232,19 +325,29 @@ func (t *target) write(by *worker, name string, modTime time.Time, write func(io
 	if err == nil && !dated {
 		err = t.root.Chtimes(at, time.Time{}, modTime)
 	}
-	return n, t.settle(at, name, err)
+	if err = t.settle(at, name, err); err == nil {
+		t.stands(name, sumOf(to.sum))
+	}
+	return n, false, err
 }
 
 // link makes a link if there is none.
 func (t *target) link(name, target string) error {
+	if there, err := t.root.Readlink(name); t.o.Update && err == nil && there == target {
+		t.stands(name, linkSum(target))
+		return errSame
+	}
 	at, err := t.place(name)
 	if err == nil {
 		err = present(t.root.Symlink(target, at))
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = t.settle(at, name, nil)
 	}
-	return t.settle(at, name, nil)
+	if err == nil {
+		t.stands(name, linkSum(target))
+	}
+	return err
 }
 
 // guarded stops writing when the disk is nearly full, and keeps the error.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path"
 
 	"lorefs/nodes"
 )
@@ -21,8 +20,11 @@ func Copy(ctx context.Context, tree nodes.Tree, from nodes.Entry, to string, o O
 	defer t.close()
 	c := &copying{target: t, tree: tree}
 	w := &walk{ctx: t.ctx, cancel: t.cancel, tree: tree, dir: t.makeDir, file: c.one}
-	w.unlisted = func(dir string, err error) { t.done(dir, 0, contentError{err}) }
-	if o.Filter.File != nil {
+	w.unlisted = func(dir string, err error) {
+		t.unlisted.Store(true)
+		t.done(dir, 0, contentError{err})
+	}
+	if o.Filter.File != nil || o.Since != "" {
 		w.dir = func(string) error { return nil }
 	}
 	if o.Rows == nil {
@@ -44,12 +46,26 @@ type copying struct {
 
 // one copies a file or a link.
 func (c *copying) one(j job, by *worker) {
+	if c.o.Seen != nil {
+		c.o.Seen(j.path)
+	}
+	if sum, same := c.o.sameByKey(c.ctx, c.old, &j); same {
+		if c.old == c.root {
+			c.stands(j.path, sum)
+		}
+		c.same()
+		return
+	}
 	if err := c.ready(&j); err != nil {
 		c.done(j.path, 0, err)
 		return
 	}
 	if j.entry.Kind == nodes.Link {
-		c.done(j.path, 0, c.copyLink(j))
+		if err := c.copyLink(j); errors.Is(err, errSame) {
+			c.same()
+		} else {
+			c.done(j.path, 0, err)
+		}
 		return
 	}
 	c.file(by, j.path, j.entry.ModTime, func(w io.Writer) (int64, error) { return c.content(w, j.entry, by) })
@@ -63,8 +79,8 @@ func (c *copying) ready(j *job) error {
 			return contentError{err}
 		}
 	}
-	if dir := path.Dir(j.path); c.o.Filter.File != nil && dir != "." {
-		return c.folder(dir)
+	if c.o.Filter.File != nil && c.o.Since == "" {
+		return c.folderOf(j.path)
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"iter"
-	"path"
 	"sync"
 	"time"
 )
@@ -54,11 +53,12 @@ func (t *target) add(f File, by *worker) {
 	if t.ctx.Err() != nil {
 		return
 	}
-	if dir := path.Dir(f.Path); dir != "." {
-		if err := t.folder(dir); err != nil {
-			t.done(f.Path, 0, err)
-			return
-		}
+	if t.o.Seen != nil {
+		t.o.Seen(f.Path)
+	}
+	if err := t.folderOf(f.Path); err != nil {
+		t.done(f.Path, 0, err)
+		return
 	}
 	t.file(by, f.Path, time.Time{}, func(w io.Writer) (int64, error) {
 		counted := counter{w: w}

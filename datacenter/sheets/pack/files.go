@@ -234,7 +234,7 @@ func isHidden(name string) bool { return strings.HasPrefix(path.Base(name), ".")
 func (s *Folder) add(name string) {
 	switch {
 	case isSchema(name):
-	case name == partof.File:
+	case name == partof.File, name == partof.Record:
 	case isSheet(name):
 		s.files = append(s.files, sheetFile{path: name})
 	default:

@@ -14,6 +14,7 @@ import (
 
 	"lorefs/cmd/internal/kinds"
 	"lorefs/cmd/internal/output"
+	"lorefs/datacenter/partof"
 	"lorefs/internal/source"
 	"lorefs/nodes/bundle"
 	"lorefs/nodes/overlay"
@@ -132,6 +133,9 @@ func folderFiles(f *bundle.Format, dir string) (list []folderFile, p kinds.Packe
 	}
 	for _, e := range entries {
 		in := folderFile{name: e.Name(), path: filepath.Join(dir, e.Name())}
+		if in.name == partof.Record {
+			continue
+		}
 		if overlay.IsScratch(in.name) {
 			p.LeftOut = append(p.LeftOut, in.name)
 			continue

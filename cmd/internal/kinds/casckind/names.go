@@ -9,11 +9,13 @@ import (
 	"path"
 	"strings"
 
+	"lorefs/casc/keys"
 	"lorefs/casc/root"
 	"lorefs/cmd/internal/kinds"
 	"lorefs/internal/shown"
 	"lorefs/nodes"
 	"lorefs/nodes/casctree"
+	"lorefs/nodes/tabletree"
 )
 
 // listsOf returns functions that open the list files. It returns an error at once if one of
@@ -95,3 +97,14 @@ func (c *cascStorage) FileID(file nodes.ID) (id uint32, ok bool) { return c.tree
 
 // Partial returns what [kinds.Source.Partial] does.
 func (c *cascStorage) Partial(ctx context.Context) []string { return c.tree.Partial(ctx) }
+
+// SameAs returns what [kinds.Source.SameAs] does.
+func (c *cascStorage) SameAs(ctx context.Context, file nodes.ID, size int64, sum func(off, size int64) ([16]byte, error)) (bool, error) {
+	if tabletree.IsBeside(file) {
+		return false, nil
+	}
+	return c.tree.SameAs(ctx, file, size, func(off, size int64) (keys.Key, error) {
+		s, err := sum(off, size)
+		return s, err
+	})
+}
