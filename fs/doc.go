@@ -17,8 +17,7 @@
 //   - open, opendir, flush and access are answered ENOSYS once, after which the
 //     kernel never asks again: a node and an offset are enough to read anything;
 //   - a listing includes the attributes of all entries (READDIRPLUS), and the
-//     kernel keeps it. go-fuse's nodes of the entries are made while the kernel and the
-//     program are at work on the answer (registrar.go);
+//     kernel keeps it;
 //   - small files are pushed into the kernel's page cache while a program reads
 //     its way through directories (prime.go);
 //   - a tree without extended attributes says so to each program, and to one that goes on

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -60,15 +59,8 @@ func (f *front) OnUnmount() {
 	f.RawFileSystem.OnUnmount()
 }
 
-// begin counts a request that go-fuse answers, and has it wait until go-fuse knows all nodes that
-// the kernel knows.
-func (f *front) begin(counter *atomic.Uint64) {
-	counter.Add(1)
-	f.m.registrar.settle()
-}
-
 func (f *front) Lookup(cancel <-chan struct{}, header *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
-	f.begin(&f.m.counters.lookups)
+	f.m.counters.lookups.Add(1)
 	since := f.m.now()
 	st := f.lookup(cancel, header, name, out)
 	for !f.m.unchanged(since) && st.Ok() && f.isGone(out.NodeId) {
@@ -121,7 +113,7 @@ func (f *front) listNode(cancel <-chan struct{}, header *fuse.InHeader, out *fus
 }
 
 func (f *front) Forget(nodeid, nlookup uint64) {
-	f.begin(&f.m.counters.forgets)
+	f.m.counters.forgets.Add(1)
 	f.forget(nodeid, nlookup)
 }
 
@@ -133,7 +125,7 @@ func (f *front) forget(nodeid, nlookup uint64) {
 }
 
 func (f *front) GetAttr(cancel <-chan struct{}, in *fuse.GetAttrIn, out *fuse.AttrOut) fuse.Status {
-	f.begin(&f.m.counters.getattrs)
+	f.m.counters.getattrs.Add(1)
 	if isPinned(in.Fh()) {
 		in.Flags_ &^= fuse.FUSE_GETATTR_FH
 	}
@@ -141,7 +133,7 @@ func (f *front) GetAttr(cancel <-chan struct{}, in *fuse.GetAttrIn, out *fuse.At
 }
 
 func (f *front) Open(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
-	f.begin(&f.m.counters.opens)
+	f.m.counters.opens.Add(1)
 	if e := f.m.edits; e != nil && !writes(in.Flags) && e.pinned.has(nodes.ID(in.NodeId)) {
 		out.Fh = e.pinned.open()
 		out.OpenFlags = fuse.FOPEN_DIRECT_IO | fuse.FOPEN_NOFLUSH
@@ -151,7 +143,7 @@ func (f *front) Open(cancel <-chan struct{}, in *fuse.OpenIn, out *fuse.OpenOut)
 }
 
 func (f *front) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResult, fuse.Status) {
-	f.begin(&f.m.counters.reads)
+	f.m.counters.reads.Add(1)
 	if isPinned(in.Fh) && in.ReadFlags&fuse.READ_LOCKOWNER != 0 {
 		return f.readPinned(cancel, in, buf)
 	}
@@ -160,7 +152,7 @@ func (f *front) Read(cancel <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.
 }
 
 func (f *front) GetXAttr(cancel <-chan struct{}, header *fuse.InHeader, attr string, dest []byte) (uint32, fuse.Status) {
-	f.begin(&f.m.counters.xattrs)
+	f.m.counters.xattrs.Add(1)
 	if f.m.xattrs == nil && f.m.xattrAsker.asksForEach(header.Pid) {
 		return 0, fuse.ENOSYS
 	}
@@ -168,7 +160,7 @@ func (f *front) GetXAttr(cancel <-chan struct{}, header *fuse.InHeader, attr str
 }
 
 func (f *front) ListXAttr(cancel <-chan struct{}, header *fuse.InHeader, dest []byte) (uint32, fuse.Status) {
-	f.begin(&f.m.counters.xattrs)
+	f.m.counters.xattrs.Add(1)
 	if f.m.xattrs == nil {
 		return 0, fuse.ENOSYS
 	}
@@ -176,7 +168,7 @@ func (f *front) ListXAttr(cancel <-chan struct{}, header *fuse.InHeader, dest []
 }
 
 func (f *front) StatFs(cancel <-chan struct{}, in *fuse.InHeader, out *fuse.StatfsOut) fuse.Status {
-	f.begin(&f.m.counters.others)
+	f.m.counters.others.Add(1)
 	return f.RawFileSystem.StatFs(cancel, in, out)
 }
 
@@ -219,7 +211,6 @@ func (f *front) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.D
 	dirTime := sync.OnceValues(func() (time.Time, bool) { return f.modTime(cancel, in) })
 	since := f.m.now()
 	var full []*fuse.EntryOut // answers with attributes, if they may change
-	later := listing{dir: in.NodeId, entries: f.m.registrar.memory()}
 	st := f.list(cancel, in, func(e *nodes.Entry, de fuse.DirEntry) bool {
 		eo := out.AddDirLookupEntry(de)
 		if eo == nil {
@@ -238,18 +229,13 @@ func (f *front) ReadDirPlus(cancel <-chan struct{}, in *fuse.ReadIn, out *fuse.D
 			}
 		}
 		f.m.fill(&eo.Attr, e.ID, &attr)
-		switch {
-		case f.m.watched == nil:
-			known(e.ID, eo)
-			later.entries = append(later.entries, listed{e.Name, e.ID, eo.Mode})
-		case f.lookup(cancel, &in.InHeader, e.Name, eo).Ok():
+		if f.lookup(cancel, &in.InHeader, e.Name, eo).Ok() {
 			full = append(full, eo)
-		default:
+		} else {
 			*eo = fuse.EntryOut{}
 		}
 		return true
 	})
-	f.registerLater(later)
 	if !f.m.unchanged(since) {
 		for _, eo := range full {
 			eo.SetEntryTimeout(0)
@@ -319,11 +305,9 @@ func checkNext(e *nodes.Entry) error {
 // maxOffset is the highest offset in a directory, because the kernel uses a signed number.
 const maxOffset = 1<<63 - 1
 
-// fail is node.fail if only the node's number is known. The node may be of a listing that is not
-// registered yet.
+// fail is node.fail if only the node's number is known.
 func (f *front) fail(id uint64, op string, err error) syscall.Errno {
 	return f.m.fail(op, func() string {
-		f.m.registrar.settle()
 		if n := f.m.inodes.find(id); n != nil {
 			return n.path()
 		}

@@ -202,7 +202,7 @@ func (l *inodeList) throttle() {
 
 // prune drops inodes whenever there are too many, until ctx is done.
 func (m *mount) prune(ctx context.Context, k notifier) {
-	p := pruner{list: &m.inodes, registrar: &m.registrar, kernel: k, counters: &m.counters, byEntry: m.byEntry}
+	p := pruner{list: &m.inodes, kernel: k, counters: &m.counters, byEntry: m.byEntry}
 	for {
 		select {
 		case <-ctx.Done():
@@ -215,12 +215,11 @@ func (m *mount) prune(ctx context.Context, k notifier) {
 
 // pruner is the state of the goroutine that drops inodes. Only that goroutine uses it.
 type pruner struct {
-	list      *inodeList
-	registrar *registrar
-	kernel    notifier
-	counters  *counters
-	batch     []*node
-	ids       []uint64
+	list     *inodeList
+	kernel   notifier
+	counters *counters
+	batch    []*node
+	ids      []uint64
 	// byEntry is set once the kernel turned out not to know NOTIFY_PRUNE.
 	byEntry bool
 }
@@ -276,7 +275,7 @@ func (p *pruner) offer() {
 // many entries as the list has nodes.
 func (p *pruner) dropEntries() {
 	for _, n := range p.batch {
-		if n.IsDir() && p.hasEntries(n) {
+		if n.IsDir() && len(n.Children()) > 0 {
 			continue
 		}
 		name, parent := n.Parent()
@@ -287,12 +286,6 @@ func (p *pruner) dropEntries() {
 			return
 		}
 	}
-}
-
-// hasEntries reports whether the kernel knows entries of a directory. It may before go-fuse does.
-func (p *pruner) hasEntries(dir *node) bool {
-	p.registrar.settle()
-	return len(dir.Children()) > 0
 }
 
 // settle waits for a bounded time until the kernel has answered an offer. How much of a

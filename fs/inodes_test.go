@@ -92,7 +92,7 @@ func newTestMount(t *testing.T, files, limit int) (*mount, *kernel) {
 }
 
 func shrink(m *mount, k *kernel) {
-	p := pruner{list: &m.inodes, registrar: &m.registrar, kernel: k, counters: &m.counters}
+	p := pruner{list: &m.inodes, kernel: k, counters: &m.counters}
 	p.shrink(context.Background())
 }
 

@@ -27,16 +27,15 @@ type mount struct {
 	// xattrAsker is for a mount with neither.
 	xattrAsker xattrAsker
 	// watched is nil if the tree doesn't change.
-	watched   *watched
-	uid, gid  uint32
-	umask     uint32
-	usage     nodes.Usage
-	counters  counters
-	errors    errorLog
-	inodes    inodeList
-	registrar registrar
-	primer    primer
-	nameOnly  nameOnly
+	watched  *watched
+	uid, gid uint32
+	umask    uint32
+	usage    nodes.Usage
+	counters counters
+	errors   errorLog
+	inodes   inodeList
+	primer   primer
+	nameOnly nameOnly
 	// statefulDirs and byEntry make the mount work as on old kernels, for tests.
 	statefulDirs, byEntry bool
 }

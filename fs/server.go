@@ -162,7 +162,6 @@ func newMount(tree nodes.Tree, o Options) *mount {
 	m.root = &node{m: m}
 	m.errors.logger = o.Logger
 	m.inodes.init(o.MaxInodes)
-	m.registrar.init()
 	m.primer.init(&o)
 	m.statefulDirs, m.byEntry = o.oldKernel, o.oldKernel
 	return m
@@ -401,7 +400,6 @@ func (s *Server) Settle(ctx context.Context) {
 func (s *Server) Stats() Stats { return s.m.stats() }
 
 func (m *mount) stats() Stats {
-	m.registrar.settle()
 	st := m.counters.stats()
 	st.Inodes = m.inodes.len()
 	if m.edits != nil {
