@@ -91,8 +91,7 @@
 //
 // A [Source] is a file, or a draft of it. On first use, each [Family] of sheets computes its
 // schema, the size of each sheet, and which sheets need the namespace above. It visits each
-// stored run of children once for each path, not each node, and keeps the sizes of long
-// runs. So [Source.ReadAt] can begin anywhere in a sheet. [Options.Index] can keep these
+// stored run of children once for each path, not each node. [Options.Index] can keep these
 // results between runs. Whoever writes all sheets to a [Restarter] need not wait for their sizes:
 // then a family computes only its schema before, in less time, and the sizes while it is written.
 package sheets

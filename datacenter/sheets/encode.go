@@ -28,11 +28,8 @@ type encoder struct {
 	forms       tagForms
 	strings     []formString
 	tagSizes    tagSizes
-	// runs has the sizes of the long runs of the sheet that is being written, unless it is nil.
-	runs map[runKey]runSize
-	// gone is how many bytes of the sheet have left the buffer, and lines how many lines it has so
-	// far, without the first.
-	gone, lines int64
+	// gone is how many bytes of the sheet have left the buffer.
+	gone int64
 
 	stack  []frame
 	groups []group
@@ -63,9 +60,8 @@ type frame struct {
 	first, at, end, next int
 	// batchAt is the place in the run of the first of the batchLen children in batch.
 	batchAt, batchLen int
-	// textAt is where the text after the start tag begins in the sheet, and line the number of
-	// its first line.
-	textAt, line int64
+	// textAt is where the text after the start tag begins in the sheet.
+	textAt int64
 	// kid is the element of the children named kidName.
 	kidName vocab.NameID
 	kid     *element
@@ -83,28 +79,27 @@ var errSchema = errors.New("the sheet changed while it was read")
 // begin resets the encoder for a sheet.
 func (e *encoder) begin() {
 	e.stack, e.groups = e.stack[:0], e.groups[:0]
-	e.gone, e.lines = 0, 0
+	e.gone = 0
 }
 
-// step appends the next tag. If its element has a body of at most skip bytes, it skips the
-// body: skipped is then the size of the body with the end tag.
-func (e *encoder) step(dst []byte, known *runSizes, skip int64) (out []byte, skipped int64, err error) {
+// step appends the next tag.
+func (e *encoder) step(dst []byte) ([]byte, error) {
 	f := &e.stack[len(e.stack)-1]
 	var child item
 	ok, err := e.nextChild(f, &child)
 	if err != nil {
-		return dst, 0, err
+		return dst, err
 	}
 	if !ok {
-		return e.closeTag(dst), 0, nil
+		return e.closeTag(dst), nil
 	}
 	if child.name != f.kidName || f.kid == nil {
 		f.kidName, f.kid = child.name, f.el.kid(child.name)
 	}
 	if f.kid == nil {
-		return dst, 0, errSchema
+		return dst, errSchema
 	}
-	return e.open(dst, &child, f.kid, known, skip)
+	return e.open(dst, &child, f.kid)
 }
 
 // done reports whether all is written.
@@ -113,7 +108,7 @@ func (e *encoder) done() bool { return len(e.stack) == 0 }
 // root appends the first tag.
 func (e *encoder) root(dst []byte, sheet item, el *element) ([]byte, error) {
 	e.tag.root = true
-	dst, _, err := e.open(dst, &sheet, el, nil, 0)
+	dst, err := e.open(dst, &sheet, el)
 	e.tag.root = false
 	if err == nil && e.done() {
 		dst = append(dst, '\n')
@@ -122,42 +117,30 @@ func (e *encoder) root(dst []byte, sheet item, el *element) ([]byte, error) {
 }
 
 // open appends the start tag of a node, and enters its children.
-func (e *encoder) open(dst []byte, n *item, el *element, known *runSizes, skip int64) ([]byte, int64, error) {
-	from, depth := len(dst), len(e.stack)
+func (e *encoder) open(dst []byte, n *item, el *element) ([]byte, error) {
+	depth := len(e.stack)
 	if depth > 0 {
 		dst = appendIndent(dst, depth)
-		e.lines++
 	}
 	if n.draft == nil && n.node.ChildCount() == 0 {
-		dst, err := e.startTag(dst, n, el, false)
-		return dst, 0, err
+		return e.startTag(dst, n, el, false)
 	}
 	if e.cached(n) {
-		if text, lines := e.texts.get(e.textKey(n.node.ChildRun(), depth, el)); text != nil {
+		if text := e.texts.get(e.textKey(n.node.ChildRun(), depth, el)); text != nil {
 			dst, err := e.startTag(dst, n, el, true)
-			e.lines += lines + 1
-			return e.appendEndTag(append(dst, text...), depth, n.name), 0, err
+			return e.appendEndTag(append(dst, text...), depth, n.name), err
 		}
 	}
 	parent, err := e.enter(n, el)
 	if err != nil {
-		return dst, 0, err
+		return dst, err
 	}
 	if dst, err = e.startTag(dst, n, el, parent); err != nil || !parent {
-		return dst, 0, err
-	}
-	if skip > 0 && n.draft == nil {
-		if size, ok := known.body(el, n.node, depth+1); ok {
-			size += int64(len(e.appendEndTag(dst, depth, n.name)) - len(dst))
-			if size <= skip-int64(len(dst)-from) {
-				e.leave()
-				return dst, size, nil
-			}
-		}
+		return dst, err
 	}
 	f := &e.stack[depth]
-	f.textAt, f.line = e.gone+int64(len(dst)), e.lines
-	return dst, 0, nil
+	f.textAt = e.gone + int64(len(dst))
+	return dst, nil
 }
 
 // cached reports whether the text of a node's children depends only on their run and their
@@ -180,13 +163,9 @@ func (e *encoder) closeTag(dst []byte) []byte {
 	depth := len(e.stack) - 1
 	f := &e.stack[depth]
 	if depth > 0 && f.textAt >= e.gone && e.cached(&f.item) {
-		e.texts.keep(e.textKey(f.node.ChildRun(), depth, f.el), dst[f.textAt-e.gone:], e.lines-f.line)
-	}
-	if e.runs != nil {
-		e.keepSize(f, depth, e.gone+int64(len(dst)))
+		e.texts.keep(e.textKey(f.node.ChildRun(), depth, f.el), dst[f.textAt-e.gone:])
 	}
 	dst = e.appendEndTag(dst, depth, f.name)
-	e.lines++
 	e.leave()
 	if depth == 0 {
 		dst = append(dst, '\n')

@@ -52,7 +52,7 @@ func (e *encoder) write(ctx context.Context, w io.Writer, v view, first int) (wr
 	from, next := 0, first
 	for err == nil && !e.done() {
 		if len(buf) < next {
-			buf, _, err = e.step(buf, nil, 0)
+			buf, err = e.step(buf)
 			continue
 		}
 		if err = ctx.Err(); err == nil {
@@ -170,16 +170,11 @@ func (r *sheetReader) seek(off int64) error {
 			return err
 		}
 		r.at += int64(len(r.rest))
-		out, skipped, err := r.e.step(r.e.out[:0], r.v.known, off-r.at)
+		out, err := r.e.step(r.e.out[:0])
 		if err != nil {
 			return err
 		}
-		r.e.out = out
-		r.rest = out
-		if skipped > 0 {
-			r.at += int64(len(out)) + skipped
-			r.rest = nil
-		}
+		r.e.out, r.rest = out, out
 	}
 	r.rest = r.rest[off-r.at:]
 	r.at = off
@@ -210,7 +205,7 @@ func (r *sheetReader) read(p []byte) error {
 			return err
 		}
 		// Usually the text can go directly into p.
-		out, _, err := r.e.step(p[n:n:len(p)], nil, 0)
+		out, err := r.e.step(p[n:n:len(p)])
 		if err != nil {
 			return err
 		}

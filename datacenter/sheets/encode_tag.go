@@ -118,13 +118,13 @@ func (e *encoder) sharedTag(dst []byte, n *item, el *element) ([]byte, error) {
 		e.tags = newTextCache(tagTextBits, tagTexts)
 	}
 	key := e.textKey(n.node.AttributeRun(), 0, el)
-	if text, _ := e.tags.get(key); text != nil {
+	if text := e.tags.get(key); text != nil {
 		return append(dst, text...), nil
 	}
 	from := len(dst)
 	dst, err := e.formedTag(dst, n, el)
 	if t := &e.tag; err == nil && !t.hasValue && len(t.escaped) == 0 {
-		e.tags.keep(key, dst[from:], 0)
+		e.tags.keep(key, dst[from:])
 	}
 	return dst, err
 }

@@ -28,9 +28,9 @@ type textKey struct {
 
 // textSlot is where a text lies in the ring: behind as many bytes as were kept before it.
 type textSlot struct {
-	key         textKey
-	at          int64
-	size, lines int32
+	key  textKey
+	at   int64
+	size int32
 }
 
 const (
@@ -63,24 +63,24 @@ func (c *textCache) slot(key textKey) *textSlot {
 	return &c.slots[h&(1<<c.bits-1)]
 }
 
-// get returns a text, nil if it is not known, and how many lines it has.
-func (c *textCache) get(key textKey) (text []byte, lines int64) {
+// get returns a text, nil if it is not known.
+func (c *textCache) get(key textKey) []byte {
 	s := c.slot(key)
 	if s.key != key || c.kept-s.at > int64(len(c.ring)) {
-		return nil, 0
+		return nil
 	}
 	at := int(s.at % int64(len(c.ring)))
-	return c.ring[at : at+int(s.size)], int64(s.lines)
+	return c.ring[at : at+int(s.size)]
 }
 
-// keep caches a text of some lines that was just written.
-func (c *textCache) keep(key textKey, text []byte, lines int64) {
+// keep caches a text that was just written.
+func (c *textCache) keep(key textKey, text []byte) {
 	if len(text) > maxText {
 		return
 	}
 	if left := int64(len(c.ring)) - c.kept%int64(len(c.ring)); int64(len(text)) > left {
 		c.kept += left
 	}
-	*c.slot(key) = textSlot{key: key, at: c.kept, size: int32(len(text)), lines: int32(lines)}
+	*c.slot(key) = textSlot{key: key, at: c.kept, size: int32(len(text))}
 	c.kept += int64(copy(c.ring[c.kept%int64(len(c.ring)):], text))
 }

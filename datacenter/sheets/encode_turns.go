@@ -44,7 +44,7 @@ func (s *Source) encoder(ctx context.Context) (*encoder, error) {
 // release returns an encoder for reuse.
 func (s *Source) release(e *encoder) {
 	e.file.Forget()
-	e.texts.used, e.tag.plain, e.tag.base, e.runs = false, false, 0, nil
+	e.texts.used, e.tag.plain, e.tag.base = false, false, 0
 	e.begin()
 	s.encoders.idle.Put(e)
 	s.encoders.turns.Release(1)

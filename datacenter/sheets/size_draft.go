@@ -75,7 +75,7 @@ func (f *Family) catchUp(ctx context.Context) error {
 		dirty, known := slices.Collect(maps.Keys(f.draft.dirty)), f.current()
 		f.flight.mu.Unlock()
 		grown := known.clone()
-		sizes, err := s.measureEdited(ctx, f.info.known, grown, dirty)
+		sizes, err := s.measureEdited(ctx, grown, dirty)
 		if err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ type measured struct {
 
 // measureEdited measures sheets of a draft.
 func (s *Source) measureEdited(
-	ctx context.Context, known *runSizes, es *elements, dirty []edit.Number,
+	ctx context.Context, es *elements, dirty []edit.Number,
 ) ([]measured, error) {
 	e, err := s.encoder(ctx)
 	if err != nil {
@@ -124,7 +124,7 @@ func (s *Source) measureEdited(
 	defer s.release(e)
 	e.measures()
 	m := &measurer{
-		ctx: ctx, e: e, known: known, memo: map[runKey]runSize{},
+		ctx: ctx, e: e, memo: map[runKey]runSize{},
 		learn: &learner{es: es, extending: true},
 	}
 	sizes := make([]measured, 0, len(dirty))

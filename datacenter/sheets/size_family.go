@@ -12,7 +12,6 @@ import (
 type familyInfo struct {
 	elements *elements
 	sizes    []sheetSize // in the order of the sheets
-	known    *runSizes
 }
 
 // view has all that writing a sheet needs.
@@ -21,7 +20,6 @@ type view struct {
 	edit     int64 // the last edit of the sheet
 	size     sheetSize
 	elements *elements
-	known    *runSizes
 }
 
 // view returns what is needed to write a sheet.
@@ -36,7 +34,7 @@ func (s *Source) view(ctx context.Context, sheet Sheet) (view, error) {
 	if err := f.catchUp(ctx); err != nil {
 		return view{}, err
 	}
-	v := view{sheet: sheet, edit: change, known: f.info.known}
+	v := view{sheet: sheet, edit: change}
 	f.flight.mu.Lock()
 	defer f.flight.mu.Unlock()
 	v.elements = f.current()
@@ -103,7 +101,7 @@ func (f *Family) measure(ctx context.Context) (*familyInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &familyInfo{elements: m.learn.es, sizes: sizes, known: newRunSizes(m.memo)}, nil
+	return &familyInfo{elements: m.learn.es, sizes: sizes}, nil
 }
 
 // Size returns the exact size of a sheet in bytes. The first call for a family visits all

@@ -15,7 +15,6 @@ import (
 //	                   attributes: count, ( name, type, required )…,
 //	                   children:   count, ( name, element, required, repeated )… )…
 //	sheets:   ( bytes, found )… as many as the file has
-//	runs:     count, ( first minus the first of the run before, element, count, found, bytes, lines )…
 //
 // Names and keys are the file's indexes.
 
@@ -28,17 +27,6 @@ func (info *familyInfo) append(b []byte) []byte {
 	for _, s := range info.sizes {
 		b = appendUint(b, s.bytes)
 		b = append(b, byte(s.found))
-	}
-	b = appendUint(b, len(info.known.runs))
-	last := uint32(0)
-	for _, r := range info.known.runs {
-		b = appendUint(b, r.first-last)
-		b = appendUint(b, r.elem)
-		b = appendUint(b, r.count)
-		b = append(b, byte(r.found))
-		b = appendUint(b, r.bytes)
-		b = appendUint(b, r.lines)
-		last = r.first
 	}
 	return b
 }
@@ -79,7 +67,6 @@ func parseFamily(data []byte, f *Family) (*familyInfo, error) {
 	for range f.base {
 		info.sizes = append(info.sizes, sheetSize{bytes: int64(c.uint()), found: findings(c.U8())})
 	}
-	info.known = c.runs(len(info.elements.all))
 	return info, c.End()
 }
 
@@ -140,17 +127,4 @@ func (c indexReader) elements(f *Family) *elements {
 	}
 	es.shareBeyondLimit()
 	return es
-}
-
-func (c indexReader) runs(elements int) *runSizes {
-	r := &runSizes{runs: make([]knownRun, 0, c.count())}
-	last := uint32(0)
-	for range cap(r.runs) {
-		last += uint32(c.uint())
-		r.runs = append(r.runs, knownRun{
-			first: last, elem: uint32(c.below(elements)), count: uint16(c.uint()), found: findings(c.U8()),
-			bytes: int64(c.uint()), lines: int64(c.uint()),
-		})
-	}
-	return r
 }

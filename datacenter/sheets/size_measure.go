@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"lorefs/datacenter"
 	"lorefs/datacenter/sheets/internal/vocab"
 )
 
@@ -14,13 +15,31 @@ type measurer struct {
 	e     *encoder
 	learn *learner
 	memo  map[runKey]runSize
-	known *runSizes
 
 	buf   []byte
 	names []vocab.NameID
 	short []uint16
 	// places are those of a tag's attributes in its element.
 	places []int
+}
+
+// runKey is a stored run of children at a place in the schema. The text of such a run is
+// always the same, except for its indentation.
+type runKey struct {
+	elem int
+	run  datacenter.Run
+}
+
+// runSize is the size of the text of a run without the indentation that its lines share, and
+// the number of lines.
+type runSize struct {
+	bytes, lines int64
+	found        findings
+}
+
+// at returns the size at a depth.
+func (s runSize) at(depth int) int64 {
+	return s.bytes + s.lines*int64(depth*len(indentation))
 }
 
 // sheetSize is measured before a sheet is written.
@@ -122,9 +141,6 @@ func (m *measurer) lookup(n *item, el *element) (body runSize, isKnown bool, err
 	if n.node.ChildCount() > 0 {
 		key := runKey{el.id, n.node.ChildRun()}
 		if body, isKnown = m.memo[key]; isKnown {
-			return body, true, nil
-		}
-		if body, isKnown = m.known.get(key); isKnown {
 			return body, true, nil
 		}
 		if m.short, err = n.node.AppendChildNames(m.short[:0]); err != nil {

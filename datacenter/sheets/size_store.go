@@ -25,7 +25,7 @@ import (
 
 // storeKind must change whenever the saved data changes, which includes the bytes of a
 // sheet.
-const storeKind = "data center sheets 2"
+const storeKind = "data center sheets 3"
 
 // store saves what is known about families between runs. Without it ls -l of all sheets in a second mount
 // takes 8 times as long.

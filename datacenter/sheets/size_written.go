@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 
 	"lorefs/internal/cores"
 )
@@ -20,7 +19,6 @@ type learned struct {
 	// sizes has 0 bytes for sheets that were not written yet, whose number is missing.
 	sizes   []sheetSize
 	missing int
-	runs    map[runKey]runSize
 }
 
 // learnOnce learns the schema of the stored sheets, unless that is done.
@@ -35,7 +33,7 @@ func (f *Family) learnOnce(ctx context.Context) (l *learned, err error) {
 		defer f.flight.mu.Unlock()
 		l = &learned{
 			elements: es, base: int(f.src.outlined.Add(count) - count + 1),
-			sizes: make([]sheetSize, len(f.base)), missing: len(f.base), runs: map[runKey]runSize{},
+			sizes: make([]sheetSize, len(f.base)), missing: len(f.base),
 		}
 		f.learned = l
 		return nil
@@ -57,15 +55,15 @@ func (f *Family) writeUnmeasured(ctx context.Context, w Restarter, sheet Sheet) 
 	}
 	defer f.src.release(e)
 	v := view{sheet: sheet, elements: l.elements}
-	e.tag.plain, e.tag.base, e.runs = true, l.base, map[runKey]runSize{}
+	e.tag.plain, e.tag.base = true, l.base
 	written, err := e.write(ctx, w, v, flushSize)
 	if errors.Is(err, ErrNotPlain) {
-		e.tag.plain, e.runs = false, nil
+		e.tag.plain = false
 		written, err = e.writeAnew(ctx, w, &v)
 	}
 	if err == nil {
 		v.size.bytes = written
-		f.wrote(l, sheet, v.size, e.runs)
+		f.wrote(l, sheet, v.size)
 	}
 	return written, err
 }
@@ -84,29 +82,19 @@ func (e *encoder) writeAnew(ctx context.Context, w Restarter, v *view) (int64, e
 	return e.write(ctx, w, *v, flushSize)
 }
 
-// keepSize keeps the size of the children of a frame, whose text ends at an offset.
-func (e *encoder) keepSize(f *frame, depth int, end int64) {
-	lines := e.lines - f.line
-	bytes := end - f.textAt - lines*int64((depth+1)*len(indentation))
-	if bytes >= minKnown {
-		e.runs[runKey{f.el.id, f.node.ChildRun()}] = runSize{bytes: bytes, lines: lines}
-	}
-}
-
 // wrote notes that a sheet was written. After the last one, the family is measured.
-func (f *Family) wrote(l *learned, sheet Sheet, size sheetSize, runs map[runKey]runSize) {
-	if f.measuredBy(l, sheet, size, runs) {
+func (f *Family) wrote(l *learned, sheet Sheet, size sheetSize) {
+	if f.measuredBy(l, sheet, size) {
 		f.src.store.found()
 	}
 }
 
-func (f *Family) measuredBy(l *learned, sheet Sheet, size sheetSize, runs map[runKey]runSize) bool {
+func (f *Family) measuredBy(l *learned, sheet Sheet, size sheetSize) bool {
 	f.flight.mu.Lock()
 	defer f.flight.mu.Unlock()
 	if f.info != nil {
 		return false
 	}
-	maps.Copy(l.runs, runs)
 	if l.sizes[sheet.Ordinal].bytes == 0 {
 		l.missing--
 	}
@@ -114,7 +102,7 @@ func (f *Family) measuredBy(l *learned, sheet Sheet, size sheetSize, runs map[ru
 	if l.missing > 0 {
 		return false
 	}
-	f.info = &familyInfo{elements: l.elements, sizes: l.sizes, known: newRunSizes(l.runs)}
-	l.sizes, l.runs = nil, nil
+	f.info = &familyInfo{elements: l.elements, sizes: l.sizes}
+	l.sizes = nil
 	return true
 }

@@ -54,7 +54,7 @@ func writtenFiles(t *testing.T) (files []*datacenter.File) {
 // texts as others, and that this measures them.
 func TestWriteUnmeasured(t *testing.T) {
 	testneeds.Seconds(t)
-	restarts, runs := 0, 0
+	restarts := 0
 	for i, f := range writtenFiles(t) {
 		measured, err := New(f, nil, Options{})
 		if err != nil {
@@ -88,20 +88,10 @@ func TestWriteUnmeasured(t *testing.T) {
 			if !slices.Equal(got.sizes, want.sizes) {
 				t.Errorf("file %d, %s: the sizes are %v, want %v", i, family.Name, got.sizes, want.sizes)
 			}
-			plain := !slices.ContainsFunc(want.sizes, func(s sheetSize) bool { return s.found != 0 })
-			for _, run := range got.known.runs {
-				if !slices.Contains(want.known.runs, run) {
-					t.Errorf("file %d, %s: a run is %+v: want one of %+v", i, family.Name, run, want.known.runs)
-				}
-			}
-			if plain && len(got.known.runs) != len(want.known.runs) {
-				t.Errorf("file %d, %s: %d long runs, want %d", i, family.Name, len(got.known.runs), len(want.known.runs))
-			}
-			runs += len(got.known.runs)
 		}
 	}
-	if restarts == 0 || runs < 10 {
-		t.Errorf("%d restarts and %d long runs: want more", restarts, runs)
+	if restarts == 0 {
+		t.Error("no sheet was begun anew")
 	}
 }
 
