@@ -5,11 +5,17 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
+	"maps"
+	"os"
+	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -21,6 +27,7 @@ import (
 	"lorefs/cmd/internal/reach"
 	"lorefs/cmd/internal/treecopy"
 	"lorefs/internal/jsonout"
+	"lorefs/internal/shown"
 	"lorefs/nodes"
 )
 
@@ -30,6 +37,8 @@ type finding struct {
 	names, paths  []string
 	regex, types  string
 	sizes         []string
+	ids           []string
+	idFile        string
 	missing       bool
 	zeros, asJSON bool
 }
@@ -80,6 +89,10 @@ or paths one has to match, while all sizes have to hold.
 ` + patternHelp + ` --name is for the last name of a path, and --path for
 all of it, from the root of SOURCE.
 
+--id finds the files that the root of a CASC storage has under these numbers. --ids reads the
+numbers from a file, in which # begins a comment. If a number is of no file, find says so and
+exits with 1.
+
 --missing finds the files of a CASC storage that lorefs can't read. With it, find also lists
 those that are not installed. --json says of each why: missing, no_key or damaged, or
 partial with --fill-missing-keys. find does not read the files, so it misses some damage.
@@ -103,7 +116,9 @@ lorefs verify finds that.`,
 			if len(args) > 1 {
 				dir = args[1]
 			}
-			reach.TellNames(c.ErrOrStderr(), log, s, dir)
+			if f.ids == nil && f.idFile == "" {
+				reach.TellNames(c.ErrOrStderr(), log, s, dir)
+			}
 			r, err := f.search(c, s)
 			if err != nil {
 				return err
@@ -129,7 +144,11 @@ func (f *finding) addSource(flags *pflag.FlagSet) {
 	table[i].Value = missingFlag{&f.missing, &f.source.CASC.Missing}
 	table[i].Words = []string{options.MissingHide, options.MissingShow, missingOnly}
 	table[i].Help = "find only what can't be read in a CASC storage; with =show also that, with =hide (default) only what can"
-	f.source.AddTo(flags, table)
+	only := []string{kinds.CASCName}
+	f.source.AddTo(flags, append(table,
+		options.Option{Name: "id", Typed: true, Kinds: only, Value: &f.ids, Help: "`numbers` of files in the root of a CASC storage, with commas between"},
+		options.Option{Name: "ids", Typed: true, Kinds: only, Value: &f.idFile, Help: "`file` of such numbers; - is stdin"},
+	))
 	flags.Lookup("missing").NoOptDefVal = missingOnly
 }
 
@@ -142,6 +161,10 @@ type search struct {
 	regex *regexp.Regexp
 	kinds []nodes.Kind
 	sizes []sizeTest
+	// ids are the numbers of files, and whether there are such; nil for all files.
+	ids map[uint32]bool
+	// sought are files that by-id/ has for them.
+	sought map[nodes.ID][]uint32
 	// missing is whether to find only what can't be read.
 	missing bool
 	walked  int
@@ -180,6 +203,9 @@ func (f *finding) search(c *cobra.Command, s *kinds.Source) (*search, error) {
 	if r.kinds, err = parseKinds(f.types); err != nil {
 		return nil, err
 	}
+	if r.ids, err = f.numbers(c.InOrStdin()); err != nil {
+		return nil, err
+	}
 	for _, text := range f.sizes {
 		t, err := parseSizeTest(text)
 		if err != nil {
@@ -188,6 +214,52 @@ func (f *finding) search(c *cobra.Command, s *kinds.Source) (*search, error) {
 		r.sizes = append(r.sizes, t)
 	}
 	return r, nil
+}
+
+// numbers returns the numbers of --id and --ids, or nil if there are none.
+func (f *finding) numbers(stdin io.Reader) (map[uint32]bool, error) {
+	if f.ids == nil && f.idFile == "" {
+		return nil, nil
+	}
+	all := map[uint32]bool{}
+	add := func(text, from string) error {
+		for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || unicode.IsSpace(r) }) {
+			id, err := strconv.ParseUint(word, 10, 32)
+			if err != nil {
+				return cli.UsageErrorf("%s: %q is no number of a file", from, word)
+			}
+			all[uint32(id)] = false
+		}
+		return nil
+	}
+	for _, text := range f.ids {
+		if err := add(text, "--id"); err != nil {
+			return nil, err
+		}
+	}
+	if f.idFile == "" {
+		return all, nil
+	}
+	r := stdin
+	if f.idFile != "-" {
+		file, err := os.Open(f.idFile)
+		if err != nil {
+			return nil, kinds.Unreadable(f.idFile, err)
+		}
+		defer file.Close()
+		r = file
+	}
+	lines := bufio.NewScanner(r)
+	for n := 1; lines.Scan(); n++ {
+		text, _, _ := strings.Cut(strings.TrimPrefix(lines.Text(), "\ufeff"), "#")
+		if err := add(text, fmt.Sprintf("%s: line %d", f.idFile, n)); err != nil {
+			return nil, err
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, kinds.Unreadable(f.idFile, err)
+	}
+	return all, nil
 }
 
 // patterns compiles the patterns of a flag.
@@ -261,8 +333,53 @@ func (r *search) run(ctx context.Context, name string) error {
 	} else {
 		err = r.below(ctx, &f)
 	}
-	return r.finish(err)
+	return r.finish(cmp.Or(err, r.absent()))
 }
+
+// numbered reports whether a file has one of the numbers. It may have several, of which the source tells the first.
+func (r *search) numbered(file nodes.ID) bool {
+	if r.sought == nil {
+		r.sought = map[nodes.ID][]uint32{}
+		for id := range r.ids {
+			if e, err := r.source.Find(context.Background(), path.Join("by-id", strconv.FormatUint(uint64(id), 10))); err == nil {
+				r.sought[e.ID] = append(r.sought[e.ID], id)
+			}
+		}
+	}
+	all := r.sought[file]
+	if id, ok := r.source.FileID(file); ok {
+		if _, wanted := r.ids[id]; wanted {
+			all = append(all, id)
+		}
+	}
+	for _, id := range all {
+		r.ids[id] = true
+	}
+	return len(all) > 0
+}
+
+// absent says which numbers are of no file.
+func (r *search) absent() error {
+	n := int64(0)
+	for _, id := range slices.Sorted(maps.Keys(r.ids)) {
+		if r.ids[id] {
+			continue
+		}
+		if n++; n <= mostAbsent {
+			shown.Fprintf(r.talk, "lorefs: %d: no file has this number there\n", id)
+		}
+	}
+	switch {
+	case n == 0:
+		return nil
+	case n > mostAbsent:
+		shown.Fprintf(r.talk, "lorefs: nor %d others\n", n-mostAbsent)
+	}
+	return fmt.Errorf("%s of no file", shown.Plural(n, "number")+" "+shown.Is(n))
+}
+
+// mostAbsent is how many numbers of no file are named.
+const mostAbsent = 10
 
 func (r *search) below(ctx context.Context, dir *kinds.Found) error {
 	for f, err := range r.source.Walk(ctx, *dir, r.enter) {
@@ -335,6 +452,11 @@ func (r *search) look(ctx context.Context, f *kinds.Found) error {
 }
 
 func (r *search) fits(f *kinds.Found) bool {
+	if r.ids != nil {
+		if f.Kind != nodes.File || !r.numbered(f.ID) {
+			return false
+		}
+	}
 	matches := func(all []*pattern.Pattern, text string) bool {
 		return all == nil || slices.ContainsFunc(all, func(p *pattern.Pattern) bool { return p.Match(text) })
 	}

@@ -57,6 +57,7 @@ var Examples = map[string][]string{
 	},
 	"lorefs find": {
 		"lorefs find /games/wow files --name '*.blp' --size +1M",
+		"lorefs find --id 1193046,1193047 /games/wow",
 		"lorefs find game.dat --path 'tree/ItemData/*/name'",
 	},
 	"lorefs cat": {
