@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/BurntSushi/toml"
 	"github.com/adrg/xdg"
 	"github.com/spf13/pflag"
 
@@ -18,6 +17,7 @@ import (
 	"lorefs/cmd/internal/kinds"
 	"lorefs/cmd/internal/mounted"
 	"lorefs/cmd/internal/nearest"
+	"lorefs/cmd/internal/tomlfile"
 	"lorefs/internal/origin"
 )
 
@@ -61,8 +61,8 @@ const pathTable = "path"
 
 // readSettings reads the file of settings. It returns none if there is no such file.
 func readSettings() (*settings, error) {
-	r := settingsReader{name: settingsPath(), options: AllOptions()}
-	text, err := os.ReadFile(r.name)
+	r := settingsReader{options: AllOptions()}
+	text, err := os.ReadFile(settingsPath())
 	if errors.Is(err, iofs.ErrNotExist) {
 		return &settings{}, nil
 	}
@@ -74,20 +74,15 @@ func readSettings() (*settings, error) {
 
 // settingsReader reads the file of settings.
 type settingsReader struct {
-	name    string
-	meta    toml.MetaData
+	*tomlfile.File
 	options []Option
 }
 
 func (r *settingsReader) read(text string) (*settings, error) {
-	var file map[string]toml.Primitive
+	var file map[string]tomlfile.Value
 	var err error
-	if r.meta, err = toml.Decode(text, &file); err != nil {
-		e, ok := errors.AsType[toml.ParseError](err)
-		if !ok {
-			return nil, cli.UsageErrorf("%s: %w", r.name, err)
-		}
-		return nil, cli.UsageErrorf("%s:%d: %s", r.name, e.Position.Line, e.Message)
+	if r.File, file, err = tomlfile.Parse(settingsPath(), text); err != nil {
+		return nil, err
 	}
 	s := &settings{}
 	if paths, ok := file[pathTable]; ok {
@@ -101,7 +96,7 @@ func (r *settingsReader) read(text string) (*settings, error) {
 }
 
 // paths reads the table of paths.
-func (r *settingsReader) paths(p toml.Primitive) (all []settingsBelow, err error) {
+func (r *settingsReader) paths(p tomlfile.Value) (all []settingsBelow, err error) {
 	tables, err := r.tableIn(p)
 	if err != nil {
 		return nil, err
@@ -111,7 +106,7 @@ func (r *settingsReader) paths(p toml.Primitive) (all []settingsBelow, err error
 		if err != nil {
 			return nil, err
 		}
-		below := settingsBelow{path: realPath(r.absolute(path))}
+		below := settingsBelow{path: realPath(r.Path(path))}
 		if below.settingsOf, err = r.table(table); err != nil {
 			return nil, err
 		}
@@ -122,21 +117,21 @@ func (r *settingsReader) paths(p toml.Primitive) (all []settingsBelow, err error
 }
 
 // tableIn returns the table of paths, or that of a path.
-func (r *settingsReader) tableIn(p toml.Primitive) (table map[string]toml.Primitive, err error) {
+func (r *settingsReader) tableIn(p tomlfile.Value) (table map[string]tomlfile.Value, err error) {
 	var value any // a map that takes what is no table stays empty
-	if err = r.meta.PrimitiveDecode(p, &value); err == nil {
+	if err = r.Decode(p, &value); err == nil {
 		if _, ok := value.(map[string]any); ok {
-			err = r.meta.PrimitiveDecode(p, &table)
+			err = r.Decode(p, &table)
 		}
 	}
 	if err != nil || table == nil {
-		return nil, r.errorf(p, `want a table for each path, such as [path."/games/wow"]`)
+		return nil, r.Errorf(p, `want a table for each path, such as [path."/games/wow"]`)
 	}
 	return table, nil
 }
 
 // table reads settings, in the order of their names so that the first error is always the same.
-func (r *settingsReader) table(table map[string]toml.Primitive) (settingsOf, error) {
+func (r *settingsReader) table(table map[string]tomlfile.Value) (settingsOf, error) {
 	found := settingsOf{}
 	var names []string
 	for name := range table {
@@ -147,17 +142,17 @@ func (r *settingsReader) table(table map[string]toml.Primitive) (settingsOf, err
 		p := table[name]
 		o, err := r.option(name)
 		if err != nil {
-			return nil, r.errorf(p, "%w", err)
+			return nil, r.Errorf(p, "%w", err)
 		}
 		var value any
-		if err := r.meta.PrimitiveDecode(p, &value); err != nil {
-			return nil, r.errorf(p, "%s: %w", name, err)
+		if err := r.Decode(p, &value); err != nil {
+			return nil, r.Errorf(p, "%s: %w", name, err)
 		}
 		values, err := r.values(o, value)
 		if err != nil {
-			return nil, r.errorf(p, "%s: %w", name, err)
+			return nil, r.Errorf(p, "%s: %w", name, err)
 		}
-		found[name] = setting{values, fmt.Sprintf("%s:%d: %s", r.name, r.line(p), name)}
+		found[name] = setting{values, fmt.Sprintf("%s:%d: %s", r.Name, r.Line(p), name)}
 	}
 	return found, nil
 }
@@ -195,7 +190,7 @@ func (r *settingsReader) values(o *Option, value any) (values []string, err erro
 			return nil, fmt.Errorf("want %s", settingForm(o))
 		}
 		if o.Path {
-			text = r.absolute(text)
+			text = r.Path(text)
 		}
 		values = append(values, text)
 	}
@@ -235,34 +230,6 @@ func settingForm(o *Option) string {
 	}
 	return "a text in quotes"
 }
-
-// absolute returns a path in the file of settings: relative to it, or with ~ for the home.
-func (r *settingsReader) absolute(path string) string {
-	if rest, ok := strings.CutPrefix(path, "~/"); ok {
-		return filepath.Join(xdg.Home, rest)
-	}
-	if path == "" || filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(filepath.Dir(r.name), path)
-}
-
-// errorf returns an error with the place of what is wrong.
-func (r *settingsReader) errorf(p toml.Primitive, format string, args ...any) error {
-	return cli.UsageErrorf("%s:%d: %w", r.name, r.line(p), fmt.Errorf(format, args...))
-}
-
-// line returns the line of a value. The library tells it only in an error.
-func (r *settingsReader) line(p toml.Primitive) int {
-	e, _ := errors.AsType[toml.ParseError](r.meta.PrimitiveDecode(p, nowhere{}))
-	return e.Position.Line
-}
-
-// nowhere takes no value.
-type nowhere struct{}
-
-// UnmarshalTOML implements [toml.Unmarshaler].
-func (nowhere) UnmarshalTOML(any) error { return errors.New("no value fits") }
 
 // realPath returns a path without links, as far as it exists.
 func realPath(path string) string {
