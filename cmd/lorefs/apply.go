@@ -22,7 +22,6 @@ import (
 	"lorefs/cmd/internal/mounted"
 	"lorefs/cmd/internal/newfile"
 	"lorefs/cmd/internal/options"
-	"lorefs/cmd/internal/output"
 	"lorefs/cmd/internal/reach"
 	"lorefs/cmd/internal/save"
 	"lorefs/datacenter/patch"
@@ -161,17 +160,7 @@ func (f *applying) checkRejects(c *cobra.Command, path string) error {
 	if newfile.Same(f.rejects, path) || f.out != "" && filepath.Clean(f.rejects) == filepath.Clean(f.out) {
 		return cli.UsageErrorf("--rejects %s: want a file of its own", f.rejects)
 	}
-	if _, err := os.Lstat(f.rejects); err == nil && !f.overwrite {
-		return &cli.Error{
-			Code: cli.ExitFailure, Err: fmt.Errorf("%s exists already; nothing was changed", f.rejects),
-			Hint: "--overwrite replaces it",
-		}
-	}
-	claimed, err := output.Claim(f.rejects, cli.TellKept(c))
-	if err != nil {
-		return err
-	}
-	return claimed.Close()
+	return mods.CheckRejects(c, f.rejects, f.overwrite)
 }
 
 // onCopy applies patches to a copy of a file, which --out writes.
@@ -211,7 +200,7 @@ func (f *applying) onCopy(c *cobra.Command, path string) error {
 			return err
 		}
 	}
-	rejectsErr := f.writeRejects(ctx, done.Results)
+	rejectsErr := mods.WriteRejects(ctx, f.rejects, done.Results)
 	err = f.print(c, done)
 	if err == nil && f.out != "" && !f.asJSON {
 		err = cli.SayWritten(c, f.out, false)
@@ -231,7 +220,7 @@ func (f *applying) onFile(c *cobra.Command, path string) error {
 		if err := f.undecided(c, done); err != nil {
 			return err
 		}
-		if err := f.writeRejects(ctx, done.Results); err != nil {
+		if err := mods.WriteRejects(ctx, f.rejects, done.Results); err != nil {
 			return err
 		}
 		return f.print(c, done)
@@ -345,7 +334,7 @@ func (f *applying) onMount(c *cobra.Command, dir string) error {
 			return err
 		}
 	}
-	err = errors.Join(err, f.print(c, done), f.writeRejects(c.Context(), done.Results))
+	err = errors.Join(err, f.print(c, done), mods.WriteRejects(c.Context(), f.rejects, done.Results))
 	if err == nil && !f.dryRun && !f.asJSON && anyApplied(done.Results) {
 		_, err = shown.Fprintf(c.OutOrStdout(), "lorefs commit %s saves them\n", shown.Shell(dir))
 	}
@@ -370,23 +359,6 @@ func explainEdited(path string, err error) error {
 		}
 	}
 	return err
-}
-
-// writeRejects writes what conflicts, if that is wanted.
-func (f *applying) writeRejects(ctx context.Context, results []*patch.Result) error {
-	var rejects []byte
-	for _, r := range results {
-		if p := patch.Rejects(r); p != nil {
-			rejects = p.Append(rejects)
-		}
-	}
-	if f.rejects == "" || rejects == nil {
-		return nil
-	}
-	return output.Write(ctx, f.rejects, output.Options{NoBackup: true}, func(w io.Writer) error {
-		_, err := w.Write(rejects)
-		return err
-	}, nil)
 }
 
 // print prints what came of the patches. Conflicts go to stderr.

@@ -18,6 +18,7 @@ import (
 	"lorefs/cmd/internal/daemon"
 	"lorefs/cmd/internal/help"
 	"lorefs/cmd/internal/kinds/registry"
+	"lorefs/cmd/internal/mods"
 	"lorefs/cmd/internal/options"
 	"lorefs/internal/shown"
 )
@@ -91,7 +92,7 @@ about each kind.`,
 		cli.Annotate(newCommit(), cli.GoesOn, cli.StoppedWaiting),
 		newStatus(), cli.Interruptible(newEdits(log)), cli.Interruptible(newRevert(log)), newJournal(log),
 		newInfo(log), newLs(log), newCat(log), cli.Interruptible(newFind(log)), cli.Interruptible(newQuery(log)), cli.Interruptible(newDiff(log)),
-		cli.Interruptible(newApply(log)), cli.Interruptible(newSet(log)), cli.Interruptible(newUnset(log)), cli.Interruptible(newAdd(log)), cli.Interruptible(newRemove(log)),
+		cli.Interruptible(newApply(log)), cli.Interruptible(mods.NewBuild(log)), cli.Interruptible(newSet(log)), cli.Interruptible(newUnset(log)), cli.Interruptible(newAdd(log)), cli.Interruptible(newRemove(log)),
 		cli.Interruptible(newExport(log)), cli.Interruptible(newFetch(log)), cli.Interruptible(newVerify(log)), cli.Interruptible(newPack(log)),
 		cli.Interruptible(newRepack(log)), cli.Interruptible(newValidate(log)), cli.Interruptible(newSchema(log)),
 		newSample(), newDecode(log), newEncode(), newMan(),

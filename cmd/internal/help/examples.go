@@ -105,7 +105,13 @@ var Examples = map[string][]string{
 		"lorefs apply --rejects left.lorepatch new.dat mod.lorepatch",
 		"lorefs apply new.dat left.lorepatch      # its lines with - corrected by hand",
 		"lorefs apply -R new.dat mod.lorepatch    # takes it back",
+		"lorefs apply --prefer last game.dat mods/shop.lorepatch mods/bosses.lorepatch",
 		"lorefs apply mnt mod.lorepatch && lorefs commit mnt",
+	},
+	"lorefs build": {
+		"lorefs build team.toml new.dat",
+		"lorefs build --dry-run --json team.toml new.dat   # who touches what, and who wins?",
+		"lorefs build --rejects left.lorepatch team.toml new.dat",
 	},
 	"lorefs set": {
 		"lorefs set game.dat '//Item[@id=5001]/@price' 100",

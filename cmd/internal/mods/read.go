@@ -27,16 +27,22 @@ func ReadAll(stdin io.Reader, names []string) (patches []*patch.Patch, err error
 		if name == Stdin {
 			name = "stdin"
 		}
-		all, err := patch.ParseAll(name, text)
-		if e, ok := errors.AsType[*patch.SyntaxError](err); ok {
-			return nil, cli.UsageErrorf("%s:%d: %s", e.File, e.Line, e.What)
-		}
+		all, err := parse(name, text)
 		if err != nil {
 			return nil, err
 		}
 		patches = append(patches, all...)
 	}
 	return patches, nil
+}
+
+// parse reads the patches of a text.
+func parse(name string, text []byte) ([]*patch.Patch, error) {
+	all, err := patch.ParseAll(name, text)
+	if e, ok := errors.AsType[*patch.SyntaxError](err); ok {
+		return nil, cli.UsageErrorf("%s:%d: %s", e.File, e.Line, e.What)
+	}
+	return all, err
 }
 
 // Read reads the text of a patch.

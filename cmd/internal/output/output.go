@@ -19,6 +19,8 @@ import (
 type Options struct {
 	// NoBackup keeps no backup of a file that is replaced.
 	NoBackup bool
+	// Sum, if it is not nil, gets what is written.
+	Sum io.Writer
 	// Check, if it is not nil, is called when the new file is written. If it returns an
 	// error, the old file stays.
 	Check func() error
@@ -29,6 +31,10 @@ type Options struct {
 // one.
 func Write(ctx context.Context, path string, opts Options, write func(io.Writer) error, verify func(*os.File) error) error {
 	o := replace.Options{NoBackup: opts.NoBackup, Check: opts.Check}
+	if opts.Sum != nil {
+		unsummed := write
+		write = func(w io.Writer) error { return unsummed(io.MultiWriter(w, opts.Sum)) }
+	}
 	p := producer{write: write, guard: diskspace.NewGuard(filepath.Dir(path))}
 	_, err := os.Stat(path)
 	if errors.Is(err, iofs.ErrNotExist) {
