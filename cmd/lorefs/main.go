@@ -20,6 +20,7 @@ import (
 	"lorefs/cmd/internal/kinds/registry"
 	"lorefs/cmd/internal/mods"
 	"lorefs/cmd/internal/options"
+	"lorefs/cmd/internal/serving"
 	"lorefs/internal/shown"
 )
 
@@ -95,7 +96,7 @@ about each kind.`,
 		cli.Interruptible(newApply(log)), cli.Interruptible(mods.NewBuild(log)), cli.Interruptible(newSet(log)), cli.Interruptible(newUnset(log)), cli.Interruptible(newAdd(log)), cli.Interruptible(newRemove(log)),
 		cli.Interruptible(newExport(log)), cli.Interruptible(newFetch(log)), cli.Interruptible(newVerify(log)), cli.Interruptible(newPack(log)),
 		cli.Interruptible(newRepack(log)), cli.Interruptible(newValidate(log)), cli.Interruptible(newSchema(log)),
-		newSample(), newDecode(log), newEncode(), newMan(),
+		serving.New(log), newSample(), newDecode(log), newEncode(), newMan(),
 		newVersion(), cli.NewJSONSchema(),
 	)
 	root.AddCommand(help.NewGuides()...)

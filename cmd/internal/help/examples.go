@@ -45,6 +45,11 @@ var Examples = map[string][]string{
 		"lorefs revert mnt '/NpcData[@huntingZoneId=3]/Template[@id=1]/@level'",
 		"lorefs revert --all mnt",
 	},
+	"lorefs serve": {
+		"lorefs serve --open game.dat         # Ctrl-C ends it",
+		"lorefs serve --addr 127.0.0.1:8080 --listfile names.csv /games/wow",
+		"lorefs serve --addr 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem world",
+	},
 	"lorefs info": {
 		"lorefs info game.dat",
 		"lorefs info --json /games/wow",

@@ -20,7 +20,7 @@ import (
 var files embed.FS
 
 // names are the guides, in the order in which one would read them.
-var names = []string{"datacenter", "editing", "casc", "packets", "clienttables", "world", "resources", "tables", "remote", "settings", "json", "fstab"}
+var names = []string{"datacenter", "editing", "casc", "packets", "clienttables", "world", "resources", "tables", "serving", "remote", "settings", "json", "fstab"}
 
 // Guide is a guide.
 type Guide struct {
