@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -120,14 +121,22 @@ func writeTableDefinitions(dir string) error {
 }
 
 // cmdTableBuilds runs "tables DIR". It writes to DIR the folders of tables old and new, the storages
-// game-old and game-new with the same tables, and defs and keys.txt.
+// game-old and game-new with the same tables, game-broken with one that is damaged, list.csv with names of
+// two, and defs and keys.txt.
 func cmdTableBuilds(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: tables DIR")
 	}
 	dir := ts.MkAbs(args[0])
 	ts.Check(writeTableDefinitions(dir))
+	list := fmt.Sprintf("%d;DBFilesClient\\Lamp.db2\n%d;sound/a.ogg\n%d;dbfilesclient/other.db2\n", tableFileID, sameFileID, newFileID)
+	ts.Check(write.Files{"list.csv": []byte(list)}.Write(dir))
 	builds := tableBuilds()
+	broken := tableBuilds()[1]
+	broken.files[newFileID] = broken.files[newFileID][:100]
+	install, err := broken.builder().Install()
+	ts.Check(err)
+	ts.Check(install.Write(filepath.Join(dir, "game-broken")))
 	for i, name := range []string{"old", "new"} {
 		b := &builds[i]
 		install, err := b.builder().Install()
@@ -272,5 +281,34 @@ func TestTableSizes(t *testing.T) { //nolint:paralleltest // it catches what is 
 	}
 	if got := runHere(t, "-q", "ls", "-l", "--no-cache", "--kind", "tables", dir, "tables"); !strings.Contains(got, "no known format") {
 		t.Errorf("without what is kept: %s", got)
+	}
+}
+
+// TestTableLocales reads the file of one language of a table.
+func TestTableLocales(t *testing.T) { //nolint:paralleltest // it catches what is printed
+	dir := t.TempDir()
+	to := &write.Builder{Product: "wow", Tags: "Windows", Version: "10.2.5.52432"}
+	var files []root.File
+	for name, locale := range map[string]root.Locale{"a lamp": root.LocaleEnUS, "eine Lampe": root.LocaleDeDE, "une lampe": root.LocaleFrFR} {
+		table := db2test.Table{Layout: 0xABCD0123, Sections: []db2test.Section{{Rows: []db2test.Row{{ID: 1, Values: []any{name, len(name)}}}}}}
+		data, _ := table.Bytes()
+		files = append(files, root.File{ID: tableFileID, CKey: to.Add(data).CKey, Locale: locale, Flags: root.ContentNoNames})
+	}
+	to.Root(to.Add(write.WoWRoot(3, files)))
+	install, err := to.Install()
+	if err == nil {
+		err = errors.Join(install.Write(filepath.Join(dir, "game")), writeTableDefinitions(dir))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for locale, name := range map[string]string{"": "a lamp", "enUS": "a lamp", "deDE": "eine Lampe", "frFR": "une lampe"} {
+		args := []string{"-q", "cat", "--definitions", filepath.Join(dir, "defs"), filepath.Join(dir, "game"), "tables/Lamp.csv"}
+		if locale != "" {
+			args = append(args, "--locale", locale)
+		}
+		if got, want := runHere(t, args...), fmt.Sprintf("ID,Name_lang,Height\n1,%s,%d\n", name, len(name)); got != want {
+			t.Errorf("--locale %s: %s, want %s", locale, got, want)
+		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 
 	"lorefs/casc"
 	"lorefs/casc/keys"
@@ -19,14 +18,9 @@ func (t *Tree) HasID(id uint32) bool {
 	return slices.ContainsFunc(t.filesOf(id), t.shown)
 }
 
-// KeyOf returns a text that only files of one content have, for the file that [Tree.ReadFilled] reads. It
-// is empty if there is none.
-func (t *Tree) KeyOf(id uint32) string {
-	e, err := t.findByID(strconv.FormatUint(uint64(id), 10))
-	if err != nil {
-		return ""
-	}
-	forms, _, err := t.formsOfID(context.Background(), e.ID)
+// KeyOf returns a text that only files of one content have. It is empty if there is none.
+func (t *Tree) KeyOf(file nodes.ID) string {
+	forms, _, err := t.formsOfID(context.Background(), file)
 	if err != nil || len(forms) == 0 {
 		return ""
 	}
@@ -37,27 +31,22 @@ func (t *Tree) KeyOf(id uint32) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// ReadFilled reads the file that by-id/ has for an ID, of at most most bytes. It has zeros for chunks
-// whose key is not known.
-func (t *Tree) ReadFilled(ctx context.Context, id uint32, most int64) ([]byte, error) {
-	e, err := t.findByID(strconv.FormatUint(uint64(id), 10))
-	if err != nil {
-		return nil, err
-	}
+// ReadFilled reads a file of at most most bytes. It has zeros for chunks whose key is not known.
+func (t *Tree) ReadFilled(ctx context.Context, file nodes.Entry, most int64) ([]byte, error) {
 	t.look()
-	if e.Size > most {
-		return nil, fmt.Errorf("%d bytes, want at most %d", e.Size, most)
+	if file.Size > most {
+		return nil, fmt.Errorf("%d bytes, want at most %d", file.Size, most)
 	}
-	c, err := t.openRef(casc.Filled(ctx), e.ID)
+	c, err := t.openRef(casc.Filled(ctx), file.ID)
 	if err != nil {
-		return nil, t.treeError(ctx, e.ID, 0, err)
+		return nil, t.treeError(ctx, file.ID, 0, err)
 	}
-	data := make([]byte, e.Size)
+	data := make([]byte, file.Size)
 	if n, err := c.ReadAtContext(casc.Filled(ctx), data, 0); n < len(data) {
 		if err == nil || err == io.EOF { //nolint:errorlint // it is the end itself
 			err = nodes.ErrChanged
 		}
-		return nil, t.treeError(ctx, e.ID, int64(n), err)
+		return nil, t.treeError(ctx, file.ID, int64(n), err)
 	}
 	return data, nil
 }

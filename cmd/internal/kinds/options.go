@@ -82,8 +82,10 @@ type PacketOptions struct {
 
 // TableOptions are for client tables.
 type TableOptions struct {
-	// Definitions is the folder of definitions; empty for none.
+	// Definitions is the folder of definitions; empty for none. Asked says that it was given for this
+	// source, so that a folder without any is a mistake. Else it is a setting, which may be for packets.
 	Definitions string
+	Asked       bool
 	// Build is the version of the game, for tables that don't tell theirs.
 	Build dbd.Build
 	// Locale is the language of strings that a table has in several.

@@ -129,7 +129,7 @@ func (f *SourceFlags) tablesTable() []Option {
 func (f *SourceFlags) tables() (kinds.TableOptions, error) {
 	build, _ := f.CASC.gameBuild(&f.Set) // Reach sees that it is one if the source has no build of its own
 	o := kinds.TableOptions{
-		Definitions: f.packets.Definitions, Build: build, Locale: f.CASC.locale, Underscores: f.arrays == arraysUnderscores,
+		Definitions: f.packets.Definitions, Asked: f.Given("definitions"), Build: build, Locale: f.CASC.locale, Underscores: f.arrays == arraysUnderscores,
 	}
 	switch f.arrays {
 	case "", arraysBrackets, arraysUnderscores:

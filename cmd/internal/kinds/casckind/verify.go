@@ -11,6 +11,7 @@ import (
 	"lorefs/casc"
 	"lorefs/casc/config"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/kinds/tablekind"
 	"lorefs/internal/jsonout"
 	"lorefs/internal/origin"
 	"lorefs/nodes/casctree"
@@ -37,7 +38,13 @@ func verifyCASC(ctx context.Context, path string, o kinds.Opening, v kinds.Verif
 			yield(kinds.Finding{}, err)
 			return
 		}
-		o.Logger = slog.New(slog.DiscardHandler) // it would log what Verify finds
+		in, lib, err := definitionsOf(ctx, o.Options)
+		if err != nil {
+			yield(kinds.Finding{}, err)
+			return
+		}
+		defer func() { _ = tablekind.CloseDefinitions(in) }() // nothing was written
+		o.Logger = slog.New(slog.DiscardHandler)              // it would log what Verify finds
 		c, err := newCASC(ctx, path, o, names, nil)
 		if err != nil {
 			yield(brokenCASC(path, err))
@@ -66,7 +73,15 @@ func verifyCASC(ctx context.Context, path string, o kinds.Opening, v kinds.Verif
 				return
 			}
 		}
-		if err := c.Check(); err != nil {
+		stopped := false
+		err = c.verifyTables(ctx, c.tableOptions(o.Options, in, lib), names, func(f kinds.Finding, err error) bool {
+			stopped = !yield(f, err)
+			return !stopped
+		})
+		if err == nil {
+			err = c.Check()
+		}
+		if err != nil && !stopped {
 			yield(kinds.Finding{}, err)
 		}
 	}

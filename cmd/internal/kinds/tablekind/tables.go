@@ -146,14 +146,14 @@ func Reading(o *kinds.TableOptions) tabletree.Options {
 	return tabletree.Options{Build: o.Build, Underscores: o.Underscores, Locale: db2.LocalePlace(o.Locale)}
 }
 
-// OpenDefinitions opens a folder of definitions. A folder without any is none, since the option may be a
-// setting that is meant for packets: then lib is nil.
+// OpenDefinitions opens a folder of definitions. A setting may name a folder that is meant for packets:
+// then lib is nil.
 func OpenDefinitions(ctx context.Context, dir string, o *kinds.Options) (in kinds.Folder, lib *dbd.Library, err error) {
 	if in, err = openFolder(ctx, dir, o); err != nil {
 		return nil, nil, kinds.Unreadable(dir, err)
 	}
 	lib, err = dbd.OpenLibrary(kinds.GuardedFS{Folder: in})
-	if errors.Is(err, dbd.ErrNone) {
+	if errors.Is(err, dbd.ErrNone) && !o.Tables.Asked {
 		o.Logger.Info("the definitions are not used", "folder", origin.Shown(dir), "err", err)
 		return nil, nil, CloseDefinitions(in)
 	}

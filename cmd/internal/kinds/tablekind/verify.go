@@ -11,6 +11,7 @@ import (
 	"lorefs/casc/db2"
 	"lorefs/cmd/internal/kinds"
 	"lorefs/internal/shown"
+	"lorefs/nodes/tabletree"
 )
 
 // finding is a finding in a table as a JSON object.
@@ -32,7 +33,7 @@ func verifyTables(ctx context.Context, name string, o kinds.Opening, v kinds.Ver
 		defer t.Close()
 		for i := range t.list {
 			o.Progress(int64(i), int64(len(t.list)))
-			found, err := t.verify(ctx, i, v.Strict)
+			found, err := Verify(ctx, t.tree, i, v.Strict, t.lib != nil)
 			if err != nil {
 				yield(kinds.Finding{}, kinds.At(name, err))
 				return
@@ -50,29 +51,30 @@ func verifyTables(ctx context.Context, name string, o kinds.Opening, v kinds.Ver
 	}
 }
 
-// verify returns what is wrong with a table.
-func (t *tables) verify(ctx context.Context, i int, strict bool) (found []string, err error) {
+// Verify returns what is wrong with a table. defined says that there are definitions, and an error that it
+// can't be read.
+func Verify(ctx context.Context, tree *tabletree.Tree, i int, strict, defined bool) (found []string, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	one, err := t.tree.Open(ctx, i)
+	one, err := tree.Open(ctx, i)
 	if err == nil {
 		err = one.Write(io.Discard, db2.CSV)
 	}
 	if e, ok := errors.AsType[*casc.FormatError](err); ok {
 		return []string{e.Error()}, nil
 	}
-	if err != nil || !strict {
+	if err != nil {
 		return nil, err
 	}
-	if one.Doubles > 0 {
+	if strict && defined && one.Why != nil || errors.Is(one.Why, db2.ErrDefinition) {
+		found = append(found, one.Why.Error())
+	}
+	if strict && one.Doubles > 0 {
 		found = append(found, fmt.Sprintf("%s left out, which another row has", shown.Plural(one.Doubles, "ID")))
 	}
-	if one.Lost > 0 {
+	if strict && one.Lost > 0 {
 		found = append(found, fmt.Sprintf("%s of rows that are not there", shown.Verb(one.Lost, "a copy", "copies")))
-	}
-	if t.lib != nil && one.Why != nil {
-		found = append(found, one.Why.Error())
 	}
 	return found, nil
 }
