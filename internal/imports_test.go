@@ -130,7 +130,7 @@ var public = []string{
 	"protocol/dissect",
 
 	"blte/bltetest", "casc/cascdiff", "casc/casctest", "casc/casctest/write", "casc/db2/db2test", "datacenter/dctest", "datacenter/diff",
-	"datacenter/identity", "datacenter/partof", "datacenter/same", "datacenter/splice", "datacenter/table", "datacenter/treepath",
+	"datacenter/identity", "datacenter/labels", "datacenter/partof", "datacenter/same", "datacenter/splice", "datacenter/table", "datacenter/treepath",
 	"geometry/geomtest", "geometry/picture", "protocol/prototest",
 }
 

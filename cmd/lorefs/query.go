@@ -16,6 +16,7 @@ import (
 	"lorefs/cmd/internal/kinds/dckind"
 	"lorefs/cmd/internal/options"
 	"lorefs/cmd/internal/reach"
+	"lorefs/datacenter/labels"
 	"lorefs/datacenter/query"
 	"lorefs/datacenter/sheets"
 	"lorefs/internal/jsonout"
@@ -27,6 +28,8 @@ type querying struct {
 	source options.SourceFlags
 	asJSON bool
 	count  bool
+	names  bool
+	labels *labels.Labels
 	table  tableFlags
 	out    *bufio.Writer
 	lines  *jsonout.Lines
@@ -55,6 +58,10 @@ Numbers compare as numbers: = != < <= > >=. Put names that are not plain in brac
 --columns makes a table, with a row for each node:
 
   lorefs query SOURCE //Item --columns 'id,name,Stat/@maxHp' --sort=-id --format csv
+
+--names adds what players see: the text of StrSheet_Item with the number of an item, and so
+on. It stands behind # or, with --json, in the member label. lorefs finds out from the data
+which texts are for which nodes: see lorefs help datacenter.
 
 A column is an attribute, of the node or of the first below it that has one. path(), name()
 and value() are columns, too, and * is all attributes. If you give --format or --sort alone,
@@ -88,6 +95,7 @@ lorefs help tables describes the formats.`,
 	}
 	q.source.AddDataCenter(c.Flags())
 	cli.AddJSON(c, &q.asJSON, cli.ObjectALine)
+	c.Flags().BoolVar(&q.names, "names", false, "add the text that players see for a node or, below it, for the child of a sheet")
 	c.Flags().BoolVarP(&q.count, "count", "c", false, "print only how many there are")
 	q.table.add(c)
 	return c
@@ -118,6 +126,8 @@ func (f *tableFlags) compile(c *cobra.Command, q *querying) (err error) {
 		return nil
 	case q.count:
 		return cli.UsageErrorf("--count prints a number and no table")
+	case q.names:
+		return cli.UsageErrorf("--names goes with no table: --json prints the member label")
 	case q.asJSON:
 		return cli.UsageErrorf("--json describes what is found; --format jsonl prints a table as JSON")
 	}
@@ -178,6 +188,9 @@ func (q *querying) run(ctx context.Context, s *kinds.Source, expr *query.Query) 
 	if err != nil {
 		return err
 	}
+	if q.names {
+		q.labels = labels.New(d.File())
+	}
 	n := 0
 	for m, err := range expr.Run(ctx, d.File()) {
 		if err != nil {
@@ -187,7 +200,7 @@ func (q *querying) run(ctx context.Context, s *kinds.Source, expr *query.Query) 
 		if q.count {
 			continue
 		}
-		if err := q.print(&m); err != nil {
+		if err := q.print(ctx, &m); err != nil {
 			return err
 		}
 	}
@@ -235,23 +248,36 @@ type jsonMatch struct {
 	// Attributes and Text are those of a node, which may have none.
 	Attributes json.RawMessage `json:"attributes,omitempty"`
 	Text       json.RawMessage `json:"text,omitempty"`
+	// Label is what players see, with --names.
+	Label string `json:"label,omitempty"`
 }
 
-func (q *querying) print(m *query.Match) error {
+// label returns what players see for a match, or "".
+func (q *querying) label(ctx context.Context, m *query.Match) (string, error) {
+	if q.labels == nil || len(m.Steps) < 2 {
+		return "", nil
+	}
+	s, c := &m.Steps[0], &m.Steps[1]
+	return q.labels.At(ctx, s.Name, s.Nth, c.Name, c.Nth)
+}
+
+func (q *querying) print(ctx context.Context, m *query.Match) error {
+	label, err := q.label(ctx, m)
+	if err != nil {
+		return err
+	}
 	var text []byte
 	if m.Kind == query.Attribute {
-		var err error
 		if text, err = m.Attribute.AppendText(nil); err != nil {
 			return err
 		}
 	}
 	if q.asJSON {
-		j := jsonMatch{Kind: m.Kind.String(), Path: m.Path, XPath: m.XPath()}
+		j := jsonMatch{Kind: m.Kind.String(), Path: m.Path, XPath: m.XPath(), Label: label}
 		if m.Kind == query.Attribute {
 			j.Type, j.Value = m.Attribute.Type().String(), new(string(text))
 			return q.lines.Write(j)
 		}
-		var err error
 		if j.Attributes, j.Text, err = sheets.AttributesJSON(m.Node); err != nil {
 			return err
 		}
@@ -261,6 +287,9 @@ func (q *querying) print(m *query.Match) error {
 	if m.Kind == query.Attribute {
 		line = append(append(line, " = "...), q.spell(string(text))...)
 	}
-	_, err := q.out.Write(append(line, '\n'))
+	if label != "" {
+		line = append(append(line, "  # "...), q.spell(label)...)
+	}
+	_, err = q.out.Write(append(line, '\n'))
 	return err
 }

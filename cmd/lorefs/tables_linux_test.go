@@ -24,3 +24,15 @@ func TestTables(t *testing.T) {
 		check(testneeds.Fixture(t, smallX64))
 	})
 }
+
+// TestItemNames draws 200 items of a real data center at random, and holds the names that query gives them against
+// those that Python reads from the sheets.
+func TestItemNames(t *testing.T) {
+	testneeds.Slow(t, "reads a large file")
+	ownFolders(t)
+	file, dir := testneeds.Fixture(t, "datacenter/p100_x64.dat"), t.TempDir()
+	runLorefs(t, dir, "export", "-q", file, "sheets", "--include", "ItemData/*", "--include", "StrSheet_Item/*")
+	lines := filepath.Join(dir, "lines")
+	writeText(t, lines, runTool(t, dir, "lorefs", "query", "--names", "--json", file, "/ItemData/Item"))
+	t.Log(runTool(t, "testdata", "python3", "-B", "names.py", filepath.Join(dir, "sheets"), lines))
+}

@@ -74,6 +74,7 @@ var Examples = map[string][]string{
 	"lorefs query": {
 		"lorefs query game.dat '/ItemData/Item[@id=5001]/@rank'",
 		"lorefs query --count game.dat //Item",
+		"lorefs query --names game.dat '/ItemData/Item[@rank=4]/@sellPrice'",
 		"lorefs query game.dat /NpcData/Template --columns id,name,Stat/@maxHp --sort=-Stat/@maxHp",
 	},
 	"lorefs fetch": {
