@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -21,6 +22,7 @@ import (
 	"lorefs/casc/casctest/write"
 	"lorefs/casc/root"
 	"lorefs/cmd/internal/kinds/cdntest"
+	"lorefs/cmd/internal/manual"
 	"lorefs/internal/testneeds"
 )
 
@@ -100,6 +102,45 @@ func (r *cdnRun) checkTree(dir string) {
 	})
 	if err != nil || len(numbers) > 0 {
 		r.t.Fatalf("%s: %v, and %d files are missing", dir, err, len(numbers))
+	}
+}
+
+// recipe is the block of commands of the guide about CASC that exports texts of a game.
+var recipe = regexp.MustCompile("(?s)### The texts of a game.*?\n```\n(.*?)```")
+
+// TestCDNRecipe runs that for another product, and again when there is no host any more.
+func TestCDNRecipe(t *testing.T) {
+	testneeds.Seconds(t)
+	t.Parallel()
+	r := newCDNRun(t, 400, 2)
+	commands := ""
+	for _, g := range manual.Guides() {
+		if m := recipe.FindStringSubmatch(g.Markdown); m != nil {
+			commands = strings.NewReplacer("cdn:hero", "cdn:"+cdntest.Product, "files/mods", "files", "enus.stormdata/**/*.txt", "*.m2").Replace(m[1])
+		}
+	}
+	run := func() string {
+		t.Helper()
+		c := exec.CommandContext(t.Context(), "sh", "-ec", commands)
+		c.Dir = r.dir
+		c.Env = append(os.Environ(), "XDG_CACHE_HOME="+filepath.Join(r.dir, "cache"), "LOREFS_VERSION_HOST="+r.server.VersionHost(),
+			"LOREFS_HOST="+r.server.Hosts()[0], "LOREFS_LISTFILE="+filepath.Join(r.dir, "list.csv"))
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		return string(out)
+	}
+	if out := run(); !regexp.MustCompile(`(?m)^[1-9]\d* files, \d+ bytes$`).MatchString(out) {
+		t.Errorf("the first run: %s", out)
+	}
+	same := regexp.MustCompile(`(?m)^0 files, 0 bytes; [1-9]\d* the same$`)
+	if out := run(); !same.MatchString(out) {
+		t.Errorf("the second run: %s", out)
+	}
+	r.server.Close()
+	if out := run(); !same.MatchString(out) {
+		t.Errorf("without hosts: %s", out)
 	}
 }
 
