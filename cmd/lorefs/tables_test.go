@@ -14,7 +14,7 @@ import (
 )
 
 // tableFixture is a client table that somebody else made, and what it must read as.
-type tableFixture struct{ File, Dbd, Table, Build, Locale, CSV string }
+type tableFixture struct{ File, Dbd, Table, Build, Locale, CSV, JSON string }
 
 // tableFixtures returns them, and the folder that they are in.
 func tableFixtures(t *testing.T) (list []tableFixture, dir string) {
@@ -28,6 +28,15 @@ func tableFixtures(t *testing.T) (list []tableFixture, dir string) {
 		t.Fatalf("%d tables, %v", len(list), err)
 	}
 	return list, filepath.Dir(manifest)
+}
+
+// lines returns the JSON of a table as JSON Lines.
+func (f *tableFixture) lines(list []byte) string {
+	text := strings.ReplaceAll(strings.Trim(string(list), "[]\n"), "},\n", "}\n")
+	if text != "" {
+		text += "\n"
+	}
+	return text
 }
 
 // catArgs returns the arguments of cat for a table that was put into a folder.
@@ -58,6 +67,12 @@ func TestTableFixtures(t *testing.T) { //nolint:paralleltest // it catches what 
 		}
 		if got := runHere(t, f.catArgs(in, dir, ".csv")...); got != string(want) {
 			t.Errorf("%s: %.500s", f.CSV, got)
+		}
+		if want, err = os.ReadFile(filepath.Join(dir, f.JSON)); err != nil {
+			t.Fatal(err)
+		}
+		if got := runHere(t, f.catArgs(in, dir, ".jsonl")...); got != f.lines(want) {
+			t.Errorf("%s: %.500s", f.JSON, got)
 		}
 	}
 }
