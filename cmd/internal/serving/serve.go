@@ -21,6 +21,7 @@ import (
 	"lorefs/cmd/internal/budget"
 	"lorefs/cmd/internal/cli"
 	"lorefs/cmd/internal/kinds"
+	"lorefs/cmd/internal/kinds/dckind"
 	"lorefs/cmd/internal/options"
 	"lorefs/cmd/internal/reach"
 	"lorefs/cmd/internal/web"
@@ -124,11 +125,14 @@ func (f *serving) run(c *cobra.Command, path string, log *slog.Logger) (err erro
 	if f.open {
 		openBrowser(ctx, a.Page, log)
 	}
-	site := web.New(s, web.Options{
+	o := web.Options{
 		Name: origin.Shown(path), Info: describe(s, log), Token: token, Hosts: hosts, TLS: f.encrypted(),
 		Port: port, Logger: log,
-	})
-	return site.Serve(ctx, l, f.cert)
+	}
+	if d, ok := dckind.Of(s); ok {
+		o.DataCenter = d.File()
+	}
+	return web.New(s, o).Serve(ctx, l, f.cert)
 }
 
 func (f *serving) encrypted() bool { return f.cert.Cert != "" || f.proxy != "" }

@@ -4,13 +4,14 @@
 //	/                   the root of the source, as a page or by PROPFIND
 //	/sheets/            a folder likewise; ?json lists it, ?tar and ?zip pack all below it,
 //	                    and ?find=TEXT searches it
+//	/?query=EXPR        a table of what a query finds in a data center; &csv for programs
 //	/sheets/X.xml       the bytes of a file; ?view shows a part of it on a page
 //	/.lorefs/page.css   the files of the page itself
 //	/TOKEN/sheets/      the same for a client that can neither keep a cookie nor send a password
 //
 // Begin with site.go, which decides what a request wants. Before that gate.go decides whether it
 // is answered at all: see there for what is let in, and why. Folders come by page.go, propfind.go and
-// packed.go, files by content.go and view.go. errors.go is the only place where an error becomes
+// packed.go, tables by query.go, files by content.go and view.go. errors.go is the only place where an error becomes
 // a status. server.go bounds the time, the size and the number of requests.
 //
 // # Bytes of others

@@ -91,10 +91,13 @@ type folderPage struct {
 	// could not begin.
 	Find, Stopped, Wrong string
 	Info                 string
+	// Asks says that the source can be asked by queries. Query and Columns are empty.
+	Asks           bool
+	Query, Columns string
 }
 
 func (v *visit) page() {
-	p := folderPage{frame: v.frame()}
+	p := folderPage{frame: v.frame(), Asks: v.opts.DataCenter != nil && v.at.Path == ""}
 	var err error
 	query := v.r.URL.Query()
 	if p.Find = query.Get("find"); p.Find != "" {

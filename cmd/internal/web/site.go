@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"lorefs/cmd/internal/kinds"
+	"lorefs/datacenter"
 	"lorefs/nodes"
 )
 
@@ -23,6 +24,8 @@ type Options struct {
 	// Name is the source as users know it, and Info what they may want to know of it.
 	Name string
 	Info string
+	// DataCenter is what queries are about; nil if the source is none.
+	DataCenter *datacenter.File
 	// Token lets in whoever has it.
 	Token string
 	// Hosts are the names, with ports, by which clients may call the server, in lower case.
@@ -150,6 +153,9 @@ func (v *visit) folder() {
 	case query.Has("tar"), query.Has("zip"):
 		defer v.listings.Release(1)
 		v.pack(query.Has("zip"))
+	case query.Has("query") && v.opts.DataCenter != nil:
+		defer v.listings.Release(1)
+		v.queries(query)
 	default:
 		defer v.listings.Release(1)
 		v.page()
