@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/md5"
 	"iter"
-	"sync"
 )
 
 // Whole is an encoded file that lies in memory.
@@ -24,8 +23,7 @@ type Whole struct {
 // says what is wrong with the latter.
 func DecodeWhole(files []Whole) iter.Seq2[int, []byte] {
 	return func(yield func(int, []byte) bool) {
-		d := wholes.Get().(*wholeDecoder)
-		defer wholes.Put(d)
+		var d wholeDecoder
 		for i := range files {
 			h := files[i].check()
 			if h == nil {
@@ -37,9 +35,6 @@ func DecodeWhole(files []Whole) iter.Seq2[int, []byte] {
 		}
 	}
 }
-
-// wholes keeps decoders for their memory.
-var wholes = sync.Pool{New: func() any { return &wholeDecoder{} }}
 
 type wholeDecoder struct {
 	// content has room for one file.

@@ -19,7 +19,8 @@ const (
 	zlibSum  = 4
 )
 
-// inflaters keeps decoders, because each has 90 KB.
+// inflaters keeps decoders, because each has 90 KB. Without them verify of a CASC storage takes 1.4
+// times as long, and its export 1.3 times.
 var inflaters = sync.Pool{New: func() any { return &inflater{Decoder: inflate.NewDecoder(nil, 0)} }}
 
 type inflater struct {
