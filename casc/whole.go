@@ -3,7 +3,6 @@ package casc
 import (
 	"context"
 	"iter"
-	"sync"
 
 	"lorefs/blte"
 	"lorefs/casc/keys"
@@ -20,19 +19,15 @@ type Whole struct {
 // wholeBytes is how many bytes of encoded files are read before they are decoded.
 const wholeBytes = 1 << 20
 
-// wholeBuffers keeps memory for encoded files.
-var wholeBuffers = sync.Pool{New: func() any { return new([wholeBytes]byte) }}
-
 // ReadWhole yields the contents of small files, each with the file's place in the slice, faster
 // than Open and ReadAt do for one after the other. No cache is asked or keeps them. A content is
 // valid until yield returns. It leaves out what has to be opened to be read, or to know why
 // it can't be: see [blte.DecodeWhole].
 func (s *Storage) ReadWhole(ctx context.Context, files []Whole) iter.Seq2[int, []byte] {
 	return func(yield func(int, []byte) bool) {
-		buf := wholeBuffers.Get().(*[wholeBytes]byte)
-		defer wholeBuffers.Put(buf)
+		buf := make([]byte, wholeBytes)
 		for from := 0; from < len(files) && ctx.Err() == nil; {
-			read, places, n := s.readEncoded(ctx, files[from:], buf[:])
+			read, places, n := s.readEncoded(ctx, files[from:], buf)
 			for i, content := range blte.DecodeWhole(read) {
 				if !yield(from+places[i], content) {
 					return
