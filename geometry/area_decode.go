@@ -13,7 +13,7 @@ import (
 // Errors are of type [FormatError], and match [ErrTooLarge] if that is the cause.
 func DecodeArea(file []byte, opts DecodeOptions) (*Area, error) {
 	guess := int64(len(file))*guessRatio + areaGuess
-	raw, err := decompress(nil, file, guess, opts.limit(MaxArea), "area", ".apd")
+	raw, err := decompress(file, guess, opts.limit(MaxArea), "area", ".apd")
 	if err != nil {
 		return nil, err
 	}

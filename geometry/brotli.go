@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 
 	"github.com/andybalholm/brotli"
 
@@ -56,19 +55,11 @@ const (
 	guessRatio = 4
 )
 
-var readers = sync.Pool{New: func() any { return brotli.NewReader(nil) }}
-
-// decompress appends the decompressed file to buf, which is empty; at most limit bytes, and
-// probably about as many as guess. what is "zone" or "area", ext the file's extension.
-func decompress(buf, file []byte, guess, limit int64, what, ext string) ([]byte, error) {
-	r := readers.Get().(*brotli.Reader)
-	defer readers.Put(r)
-	if err := r.Reset(bytes.NewReader(file)); err != nil {
-		return nil, err
-	}
-	if guess := min(guess, limit+1); int64(cap(buf)) < guess {
-		buf = make([]byte, 0, guess)
-	}
+// decompress returns the decompressed file, of at most limit bytes, and probably about as many as guess.
+// what is "zone" or "area", ext the file's extension.
+func decompress(file []byte, guess, limit int64, what, ext string) ([]byte, error) {
+	r := brotli.NewReader(bytes.NewReader(file))
+	buf := make([]byte, 0, min(guess, limit+1))
 	for {
 		if len(buf) == cap(buf) {
 			buf = grow(buf, limit+1)

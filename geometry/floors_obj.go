@@ -2,7 +2,6 @@ package geometry
 
 import (
 	"fmt"
-	"sync"
 )
 
 // FloorsOBJ returns a mesh of all floors of a zone in Wavefront's OBJ format. Each face is a
@@ -24,9 +23,6 @@ type floorsOBJ struct {
 
 func (t floorsOBJ) Parts() int { return ZoneSquares + 1 }
 
-// meshers keeps the memory of meshers.
-var meshers = sync.Pool{New: func() any { return new(mesher) }}
-
 func (t floorsOBJ) put(s *sink, i int) {
 	if i == 0 {
 		s.str(fmt.Sprintf("# lorefs floors of zone %v\n# v x y z: position units of the world, 25 are a metre; z is up\no %v\n", t.at, t.at))
@@ -37,8 +33,7 @@ func (t floorsOBJ) put(s *sink, i int) {
 	if len(of.volumes) == 0 {
 		return
 	}
-	m := meshers.Get().(*mesher)
-	defer meshers.Put(m)
+	var m mesher
 	m.put(s, of, t.x+square/ZoneSide*SquareSize, t.y+square%ZoneSide*SquareSize)
 }
 

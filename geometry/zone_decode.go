@@ -3,26 +3,14 @@ package geometry
 import (
 	"encoding/binary"
 	"fmt"
-	"sync"
 )
-
-// rawZones are buffers for decompressed zones, which are not kept.
-var rawZones = sync.Pool{New: func() any { return new([]byte) }}
-
-// maxSpareRaw is the largest buffer that is worth keeping.
-const maxSpareRaw = 16 << 20
 
 // DecodeZone reads a .zgd file. It needs at most twice the memory that the file may
 // decompress to.
 //
 // Errors are of type [FormatError], and match [ErrTooLarge] if that is the cause.
 func DecodeZone(file []byte, opts DecodeOptions) (*Zone, error) {
-	buf := rawZones.Get().(*[]byte)
-	raw, err := decompress((*buf)[:0], file, zoneGuess, opts.limit(MaxZone), "zone", ".zgd")
-	if cap(raw) <= maxSpareRaw {
-		*buf = raw
-		defer rawZones.Put(buf)
-	}
+	raw, err := decompress(file, zoneGuess, opts.limit(MaxZone), "zone", ".zgd")
 	if err != nil {
 		return nil, err
 	}
