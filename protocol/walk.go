@@ -44,7 +44,8 @@ const workPerByte = 2
 // less.
 const maxNames = MaxJSON / 2
 
-// walkers keeps the memory of walkers.
+// walkers keeps the memory of walkers. Without that packets become JSON in 1.5 times the CPU time, and
+// those of a recording in 1.2 times.
 var walkers = sync.Pool{New: func() any { return new(walker) }}
 
 // walk checks a packet. Call release when the walker is of no use any more.
