@@ -39,8 +39,7 @@ func (f *File) inflateBlock(_ context.Context, n uint64) ([]byte, error) {
 	}
 	f.inflating <- struct{}{}
 	defer func() { <-f.inflating }()
-	dec := f.decoders.Get().(*inflate.Decoder)
-	defer f.decoders.Put(dec)
+	dec := f.Decoder()
 	window := f.Window(int(n))
 	buf := make([]byte, len(window)+int(f.End(int(n), f.Stated)-f.Points[n].Out))
 	copy(buf, window)

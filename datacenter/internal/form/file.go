@@ -78,8 +78,7 @@ type File struct {
 	// Identity is the key of the index in the IndexStore.
 	Identity cache.ID
 	// load is inflateBlock as a value. It is made once so that reads allocate nothing.
-	load     func(ctx context.Context, n uint64) ([]byte, error)
-	decoders sync.Pool // of *inflate.Decoder
+	load func(ctx context.Context, n uint64) ([]byte, error)
 	// inflating limits how many goroutines inflate a block at once to the number of cores:
 	// more would not be faster, and each needs the memory of a block.
 	inflating chan struct{}
@@ -128,7 +127,6 @@ func Open(ctx context.Context, r io.ReaderAt, size int64, opts Options) (*File, 
 func NewFile(c *Container, blocks BlockCache) *File {
 	f := &File{Container: c, Blocks: blocks, inflating: make(chan struct{}, cores.Count())}
 	f.load = f.inflateBlock
-	f.decoders.New = func() any { return c.Decoder() }
 	return f
 }
 
