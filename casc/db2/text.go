@@ -5,10 +5,10 @@ import (
 	"encoding/hex"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"unicode/utf8"
 
+	"lorefs/internal/tabular"
 	"lorefs/internal/wtf8"
 )
 
@@ -241,13 +241,5 @@ func appendCSV(dst, text []byte) []byte {
 	if plain {
 		return append(dst, text...)
 	}
-	dst = slices.Grow(dst, len(text)+2)
-	dst = append(dst, '"')
-	for _, c := range text {
-		if c == '"' {
-			dst = append(dst, '"')
-		}
-		dst = append(dst, c)
-	}
-	return append(dst, '"')
+	return tabular.AppendQuoted(dst, text)
 }

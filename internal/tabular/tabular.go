@@ -154,7 +154,7 @@ func (t *Writer) spell(text []byte) {
 	case t.format == TSV:
 		t.buf = appendEscaped(t.buf, text)
 	case quoted(text):
-		t.buf = appendQuoted(t.buf, text)
+		t.buf = AppendQuoted(t.buf, text)
 	default:
 		t.buf = append(t.buf, text...)
 	}
@@ -175,7 +175,8 @@ func quoted(text []byte) bool {
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' }
 
-func appendQuoted(dst, text []byte) []byte {
+// AppendQuoted appends a text in the quotes of CSV.
+func AppendQuoted(dst, text []byte) []byte {
 	dst = append(dst, '"')
 	for {
 		i := bytes.IndexByte(text, '"')
