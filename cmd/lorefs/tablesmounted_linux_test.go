@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,7 +9,9 @@ import (
 	"testing"
 
 	"lorefs/casc/casctest/write"
+	"lorefs/casc/db2/db2test"
 	"lorefs/casc/root"
+	"lorefs/cmd/internal/mounted"
 	"lorefs/internal/testneeds"
 )
 
@@ -101,6 +104,45 @@ func TestTablesOfStorageMounted(t *testing.T) {
 		if got := runTool(t, "", "grep", "-rl", "seen", filepath.Join(mnt, "tables")); strings.Count(got, "\n") != 2 {
 			t.Errorf("grep finds %s", got)
 		}
+	}
+}
+
+// TestTablesTwice reads a table twice through a mount: the second time, the kernel has it still, also when
+// it was closed.
+func TestTablesTwice(t *testing.T) {
+	t.Parallel()
+	testneeds.FUSE(t)
+	dir := t.TempDir()
+	var rows []db2test.Row
+	for i := range 20_000 {
+		rows = append(rows, db2test.Row{ID: int32(i), Values: []any{i, i * i}})
+	}
+	data, _ := (&db2test.Table{Sections: []db2test.Section{{Rows: rows}}}).Bytes()
+	writeText(t, filepath.Join(dir, "Squares.db2"), string(data))
+	const size = 1_000_000 // of both files, at least
+	mnt := mountCASC(t, dir, "-q")
+	var status mounted.Status
+	if err := json.Unmarshal([]byte(runTool(t, "", "lorefs", "status", "--json", mnt)), &status); err != nil {
+		t.Fatal(err)
+	}
+	// answered returns how much the mount has written, above all to the kernel.
+	answered := func() (n int64) {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/io", status.PID))
+		_, after, found := strings.Cut(string(text), "wchar: ")
+		if _, scanErr := fmt.Sscan(after, &n); err != nil || !found || scanErr != nil {
+			t.Skipf("the kernel does not count what a process writes: %v, %v", err, scanErr)
+		}
+		return n
+	}
+	var took [2]int64
+	for i := range took {
+		before := answered()
+		runTool(t, "", "grep", "-rc", "12345", filepath.Join(mnt, "tables"))
+		took[i] = answered() - before
+	}
+	t.Logf("%d bytes, then %d", took[0], took[1])
+	if took[0] > size && took[1] > size/10 {
+		t.Errorf("%d bytes are read again, after %d", took[1], took[0])
 	}
 }
 
