@@ -137,6 +137,12 @@ func (f *serving) run(c *cobra.Command, path string, log *slog.Logger) (err erro
 
 func (f *serving) encrypted() bool { return f.cert.Cert != "" || f.proxy != "" }
 
+// The ports that addresses need not name.
+const (
+	httpPort  = 80
+	httpsPort = 443
+)
+
 // hosts are the names by which clients call the server. Others may come by any address that this
 // machine has, and by the names in the certificate.
 func (f *serving) hosts(port int) ([]string, error) {
@@ -162,7 +168,11 @@ func (f *serving) hosts(port int) ([]string, error) {
 	}
 	var hosts []string
 	for _, name := range names {
-		hosts = append(hosts, strings.ToLower(net.JoinHostPort(name, strconv.Itoa(port))))
+		at := strings.ToLower(net.JoinHostPort(name, strconv.Itoa(port)))
+		hosts = append(hosts, at)
+		if port == httpPort || port == httpsPort { // clients leave them out
+			hosts = append(hosts, at[:strings.LastIndexByte(at, ':')])
+		}
 	}
 	if f.proxy != "" {
 		hosts = append(hosts, strings.ToLower(f.proxy))

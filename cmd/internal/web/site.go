@@ -177,7 +177,7 @@ func (v *visit) takeTurn() bool {
 
 // address returns the address of a path of the source on this server, without the host.
 func (v *visit) address(path string, kind nodes.Kind) string {
-	a := v.base + "/" + escapePath(path)
+	a := v.base + "/" + escapePath(strings.TrimLeft(path, "/")) // two slashes would begin with a host
 	if kind == nodes.Dir && path != "" {
 		a += "/"
 	}

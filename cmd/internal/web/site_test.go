@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"html"
 	"io"
 	"log/slog"
@@ -323,6 +324,62 @@ func TestFind(t *testing.T) {
 	}
 	if w := ask(site, "GET", "/?find=[a"); w.Code != http.StatusOK || !strings.Contains(w.Body.String(), "problem") {
 		t.Errorf("a wrong pattern: %d %s", w.Code, w.Body)
+	}
+}
+
+// TestTable reads all rows of a CSV file by the pages that show it, though a row is longer than a line, and
+// texts are escaped.
+func TestTable(t *testing.T) {
+	var table strings.Builder
+	table.WriteString("id,text\n")
+	const rows = 1000
+	for i := range rows {
+		fmt.Fprintf(&table, "%d,\"<b>a \"\"row\"\"\nof two lines, %s\"\n", i, strings.Repeat("x", i%200))
+	}
+	var plain strings.Builder
+	plain.WriteString("id,number\n")
+	for i := range 30 * rows {
+		fmt.Fprintf(&plain, "%d,%d\n", i, 1000000+i)
+	}
+	mem := nodetest.MemFiles(testTime, map[string]string{"t.csv": table.String(), "plain.csv": plain.String(), "no.csv": "\"", "head.csv": "a,b\n"})
+	site := web.New(&kinds.Source{Archive: archive{}, Kind: &kinds.Kind{}, Tree: mem}, web.Options{
+		Token: token, Hosts: []string{host}, Logger: slog.New(slog.DiscardHandler),
+	})
+	next := regexp.MustCompile(`href="([^"]*)" rel="next"`)
+	seen := 0
+	for at := "/t.csv?view"; at != ""; {
+		body := ask(site, "GET", at).Body.String()
+		if !strings.Contains(body, `<th scope="col">text</th>`) || strings.Contains(body, "<b>") {
+			t.Fatalf("%s: %s", at, body)
+		}
+		for strings.Contains(body, fmt.Sprintf("<td>%d</td><td>&lt;b&gt;a &#34;row&#34;\nof two lines, ", seen)) {
+			seen++
+		}
+		at = ""
+		if m := next.FindStringSubmatch(body); m != nil {
+			at = html.UnescapeString(m[1])
+		}
+	}
+	if seen != rows {
+		t.Errorf("%d rows, want %d", seen, rows)
+	}
+	for at, row := "/plain.csv?view", 0; at != ""; {
+		body := ask(site, "GET", at).Body.String()
+		for strings.Contains(body, fmt.Sprintf("<tr><td>%d</td><td>%d</td></tr>", row, 1000000+row)) {
+			row++
+		}
+		at = ""
+		if m := next.FindStringSubmatch(body); m != nil {
+			at = html.UnescapeString(m[1])
+		} else if row != 30*rows {
+			t.Errorf("%d plain rows, want %d", row, 30*rows)
+		}
+	}
+	if body := ask(site, "GET", "/no.csv?view").Body.String(); !strings.Contains(body, "<pre") {
+		t.Errorf("what is no table: %s", body)
+	}
+	if body := ask(site, "GET", "/head.csv?view").Body.String(); !strings.Contains(body, `<th scope="col">b</th>`) {
+		t.Errorf("no rows: %s", body)
 	}
 }
 

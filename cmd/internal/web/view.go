@@ -2,9 +2,11 @@ package web
 
 import (
 	"bytes"
+	"encoding/csv"
 	"encoding/hex"
 	"errors"
 	"io"
+	"path"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -27,12 +29,16 @@ type filePage struct {
 	Size         int64
 	// From and To are the part that is shown.
 	From, To int64
-	// Text is the part as text, and Hex as a table.
+	// Text is the part as text, Hex as a table of bytes, and Rows as a table of CSV.
 	Text, Hex string
+	Columns   []string
+	Rows      [][]string
 	// Next, Previous and Other are addresses of other parts, and of the other way to show this one.
 	Next, Previous, Other string
-	AsHex                 bool
-	Problem               string
+	// AsText is the address of this part as text, if it is shown as a table.
+	AsText  string
+	AsHex   bool
+	Problem string
 }
 
 // view answers with a page that shows a part of a file.
@@ -50,8 +56,53 @@ func (v *visit) view() {
 		p.Picture = p.Raw
 	default:
 		p.show(part, query.Has("hex"))
+		if isCSV := strings.EqualFold(path.Ext(e.Name), ".csv"); isCSV && p.Text != "" && !query.Has("text") {
+			v.asTable(&p)
+		}
 	}
 	v.render("file.html", p)
+}
+
+// asTable shows a part of a table as one, with the heads of its columns from the beginning of the file. What is
+// no CSV stays text.
+func (v *visit) asTable(p *filePage) {
+	head, err := v.part(0)
+	if err != nil {
+		return
+	}
+	r := csv.NewReader(bytes.NewReader(head))
+	columns, err := r.Read()
+	if err != nil {
+		return
+	}
+	text := p.Text
+	if p.From == 0 {
+		text = text[r.InputOffset():]
+	}
+	r = csv.NewReader(strings.NewReader(text))
+	r.FieldsPerRecord = len(columns)
+	end := int64(0)
+	var rows [][]string
+	for len(rows) < pageEntries {
+		row, err := r.Read()
+		goesOn := r.InputOffset() == int64(len(text)) && p.To < p.Size && !strings.HasSuffix(text, "\n")
+		if err != nil || goesOn {
+			break
+		}
+		rows, end = append(rows, row), r.InputOffset()
+	}
+	if whole := end == int64(len(text)) && p.To == p.Size; len(rows) == 0 && !whole {
+		return
+	}
+	p.Columns, p.Rows, p.Text = columns, rows, ""
+	p.AsText = p.Raw + "?view&text&at=" + strconv.FormatInt(p.From, 10)
+	p.To += end - int64(len(text))
+	if p.Next = ""; p.To < p.Size {
+		p.Next = p.Raw + "?view&at=" + strconv.FormatInt(p.To, 10)
+	}
+	if p.Previous = ""; p.From > 0 {
+		p.Previous = p.Raw + "?view"
+	}
 }
 
 // part returns what a page shows of a file at most.
