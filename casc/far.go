@@ -27,8 +27,11 @@ func (s *Storage) Locate(ctx context.Context, prefix []byte) (far.File, error) {
 	return a.Locate(ctx, prefix)
 }
 
-// Named is far.Archives.Named, of a storage that is far away.
+// Named returns the encoding keys of the tables of the build: far.Archives.Named, of a storage that is far away.
 func (s *Storage) Named() ([]keys.Key, error) {
+	if !s.IsRemote() {
+		return s.tablesHere()
+	}
 	a, err := s.remote()
 	if err != nil {
 		return nil, err

@@ -92,14 +92,12 @@ func (s *Storage) LoadIndexes(ctx context.Context) error {
 	return nil
 }
 
-// openRemoteEncoding opens the encoding file. What the build configuration names is found
-// without the indexes as far as it lies loose.
-func (s *Storage) openRemoteEncoding(ctx context.Context) error {
-	a := s.archives.(*far.Archives) //nolint:forcetypeassert // OpenRemote has made it
+// tableRefs returns the tables that the build configuration names, that of the encoding file first.
+func (s *Storage) tableRefs() ([]config.Ref, error) {
 	names := []string{"encoding", "root", "install", "download", "size", "vfs-root"}
 	for ref, err := range s.BuildConfig.VFS() {
 		if err != nil {
-			return err
+			return nil, err
 		}
 		names = append(names, ref.Name)
 	}
@@ -107,8 +105,21 @@ func (s *Storage) openRemoteEncoding(ctx context.Context) error {
 	for i, name := range names {
 		var err error
 		if refs[i], err = s.BuildConfig.Ref(name); err != nil {
-			return err
+			return nil, err
 		}
+	}
+	return refs, nil
+}
+
+// openRemoteEncoding opens the encoding file. What the build configuration names is found
+// without the indexes as far as it lies loose.
+func (s *Storage) openRemoteEncoding(ctx context.Context) error {
+	a := s.archives.(*far.Archives) //nolint:forcetypeassert // OpenRemote has made it
+	refs, err := s.tableRefs()
+	if err != nil {
+		return err
+	}
+	for i := range refs {
 		if !refs[i].EKey.IsZero() {
 			a.Name(refs[i].EKey, refs[i].EncodedSize)
 		}
@@ -117,7 +128,6 @@ func (s *Storage) openRemoteEncoding(ctx context.Context) error {
 		return config.Format.Bad(0, "the build configuration has no encoding key of the encoding file")
 	}
 	f := &remoteEncoding{}
-	var err error
 	if f.file, err = a.Open(ctx, refs[0].EKey[:]); err == nil {
 		f.Content, err = s.contentOf(ctx, f.file, refs[0])
 	}

@@ -24,9 +24,9 @@ func newFetch(log *slog.Logger) *cobra.Command {
 	asJSON := false
 	c := &cobra.Command{
 		Use:   "fetch SOURCE [PATH...] DIR",
-		Short: "make a mirror of a build on a CDN, or of a part of it",
-		Long: `fetch writes what SOURCE, cdn:PRODUCT, has at the PATHs into the folder DIR, encoded as it
-is on the CDN. DIR is a source afterwards: a mirror of this build with these files. Without
+		Short: "make a mirror of a build on a CDN or of an installed game, or of a part of it",
+		Long: `fetch writes what SOURCE, cdn:PRODUCT or the folder of a CASC storage, has at the PATHs into
+the folder DIR, encoded as on the CDN. DIR is a source afterwards: a mirror of this build with these files. Without
 a PATH it fetches all files, which may be more than 100 GB. A PATH that does not exist may
 be a pattern.
 
@@ -36,7 +36,11 @@ written, and how much is left. The exit code is 1 if anything is left.
 
 Each file becomes an object of its own. With --archives, the archives that have the files
 are fetched as they are, with all indexes that belong to them. Most other programs read only
-such mirrors, but the archives have files of other builds as well.`,
+such mirrors, but the archives have files of other builds as well.
+
+The mirror of an installed game can lie on a web server or in an object store, where an
+installed game can't be read. Of files that are not installed fetch only says how many. It
+keeps each file whole, also if nobody knows the key that it is encrypted with.`,
 		Args: func(c *cobra.Command, args []string) error {
 			if len(args) < 2 {
 				return cli.ExactArgs("SOURCE", "DIR")(c, args)
@@ -44,7 +48,7 @@ such mirrors, but the archives have files of other builds as well.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			f.CASC.WholeFiles = true
+			f.CASC.WholeFiles, f.CASC.Unhidden = true, true
 			budget.Remote()
 			s, err := reach.OpenToRead(c, args[0], &f, log)
 			if err != nil {
@@ -68,7 +72,7 @@ such mirrors, but the archives have files of other builds as well.`,
 
 // reportFetched says what was fetched, and what is left.
 func reportFetched(c *cobra.Command, done *casckind.Fetched, err error, asJSON bool) error {
-	if errors.Is(err, casckind.ErrNotOnCDN) {
+	if errors.Is(err, casckind.ErrNotFetched) {
 		return cli.UsageErrorf("%w", err)
 	}
 	if done == nil {
@@ -81,8 +85,12 @@ func reportFetched(c *cobra.Command, done *casckind.Fetched, err error, asJSON b
 		for _, p := range done.Problems {
 			shown.Fprintf(c.ErrOrStderr(), "lorefs: %s\n", p)
 		}
-		_, printErr = shown.Fprintf(c.OutOrStdout(), "%s written, %s; %d there before; %d left\n",
-			shown.Plural(done.Objects, "object"), shown.Plural(done.Bytes, "byte"), done.Had, done.Left)
+		absent := ""
+		if done.Absent > 0 {
+			absent = fmt.Sprintf("; %d not installed", done.Absent)
+		}
+		_, printErr = shown.Fprintf(c.OutOrStdout(), "%s written, %s; %d there before; %d left%s\n",
+			shown.Plural(done.Objects, "object"), shown.Plural(done.Bytes, "byte"), done.Had, done.Left, absent)
 	}
 	switch {
 	case printErr != nil:

@@ -261,7 +261,8 @@ func (t *Tree) name(ctx context.Context, id nodes.ID) string {
 }
 
 // StoredKeys returns the beginnings of the encoding keys of what a file is read from: one of its
-// forms, or all of its spans. There is none if the encoding file does not have it.
+// forms, or all of its spans. There is none if the encoding file does not have it. In a folder it is a form that is
+// there, if any is.
 func (t *Tree) StoredKeys(ctx context.Context, id nodes.ID) (keys [][]byte, err error) {
 	if k, i := splitID(id); k != kindFile && k != kindContent || k == kindFile && i >= t.table.nFiles {
 		return nil, nil
@@ -270,9 +271,15 @@ func (t *Tree) StoredKeys(ctx context.Context, id nodes.ID) (keys [][]byte, err 
 	if err != nil || len(forms) == 0 {
 		return nil, err
 	}
-	for i := range forms[0].Spans {
-		s := &forms[0].Spans[i]
-		keys = append(keys, s.EKey[:s.KeySize])
+	best := forms[0].Spans
+	for i := range forms {
+		if !t.st.IsRemote() && len(forms[i].Spans) == 1 && t.st.Has(forms[i].Spans[0].EKey[:forms[i].Spans[0].KeySize]) {
+			best = forms[i].Spans
+			break
+		}
+	}
+	for i := range best {
+		keys = append(keys, best[i].EKey[:best[i].KeySize])
 	}
 	return keys, nil
 }

@@ -79,6 +79,7 @@ var Examples = map[string][]string{
 	},
 	"lorefs fetch": {
 		"lorefs fetch cdn:wow mirror/tpr/wow",
+		"lorefs fetch /games/wow mirror/tpr/wow",
 		"lorefs fetch --listfile names.csv cdn:wow 'files/dbfilesclient/**' tables",
 	},
 	"lorefs export": {

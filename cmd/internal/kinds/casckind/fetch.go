@@ -45,17 +45,24 @@ type Fetched struct {
 	// Left is how many are not there yet, and Problems why, for the first of them.
 	Left     int64    `json:"left"`
 	Problems []string `json:"problems"`
+	// Absent is how many a storage in a folder does not have, which is no failure.
+	Absent int64 `json:"absent"`
 }
 
-// ErrNotOnCDN means that a source is not on a CDN.
-var ErrNotOnCDN = errors.New("only a source cdn:PRODUCT can be fetched")
+// ErrNotFetched means that a source is none that can be fetched in this way.
+var ErrNotFetched = errors.New("only a source cdn:PRODUCT or the folder of a CASC storage can be fetched")
 
 // Fetch makes a mirror of a build in a folder, or goes on making it. What is there already is
 // not fetched again. If ctx ends, what is left is in the result as well.
 func Fetch(ctx context.Context, s *kinds.Source, dir string, o FetchOptions) (*Fetched, error) {
 	c, ok := s.Archive.(*cascStorage)
-	if !ok || c.cdn == nil {
-		return nil, kinds.Errorf("%w", ErrNotOnCDN)
+	switch {
+	case !ok, c.cdn == nil && c.storage.IsRemote():
+		return nil, kinds.Errorf("%w", ErrNotFetched)
+	case c.cdn == nil && o.Archives:
+		return nil, kinds.Errorf("%w with --archives: an installed game has no archives of a CDN", ErrNotFetched)
+	case c.cdn == nil && sameFolder(dir, c.path):
+		return nil, kinds.Errorf("%w to a folder outside of it, and %s is inside", ErrNotFetched, dir)
 	}
 	f := &fetching{source: s, storage: c.storage, dir: dir, opts: o, done: &Fetched{Problems: []string{}}}
 	if err := os.MkdirAll(dir, fetchedDir); err != nil {
@@ -74,6 +81,25 @@ func Fetch(ctx context.Context, s *kinds.Source, dir string, o FetchOptions) (*F
 		return nil, err
 	}
 	return f.done, ctx.Err()
+}
+
+// sameFolder reports whether two paths lead to one folder, or the first to what is in the second.
+func sameFolder(dir, source string) bool {
+	of, err := os.Stat(source)
+	if err != nil {
+		return false
+	}
+	for {
+		if info, err := os.Stat(dir); err == nil && os.SameFile(info, of) {
+			return true
+		}
+		abs, err := filepath.Abs(dir)
+		up := filepath.Dir(abs)
+		if err != nil || up == abs {
+			return false
+		}
+		dir = up
+	}
 }
 
 const (
@@ -215,7 +241,13 @@ func (p *fetchPlan) addKey(ctx context.Context, of string, key []byte) error {
 }
 
 // rows returns the numbers of jobs in rows of files that lie close to each other.
-func (f *fetching) rows(ctx context.Context, jobs []fetchJob) ([][]int, error) {
+func (f *fetching) rows(ctx context.Context, jobs []fetchJob) (rows [][]int, err error) {
+	if !f.storage.IsRemote() {
+		for i := range jobs {
+			rows = append(rows, []int{i})
+		}
+		return rows, nil
+	}
 	keys := make([][]byte, len(jobs))
 	for i := range jobs {
 		keys[i] = jobs[i].key
@@ -226,6 +258,9 @@ func (f *fetching) rows(ctx context.Context, jobs []fetchJob) ([][]int, error) {
 // missing returns the jobs of which the result is not there. It looks for encoded files before
 // anything of them is fetched, and in the order of their places, which needs each index once.
 func (f *fetching) missing(ctx context.Context, jobs []fetchJob) (left []fetchJob, err error) {
+	if !f.storage.IsRemote() {
+		return jobs, nil
+	}
 	rows, err := f.rows(ctx, jobs)
 	if err != nil {
 		return nil, err
@@ -295,8 +330,37 @@ func (f *fetching) fail(ctx context.Context, of string, err error) {
 	}
 }
 
+// here copies an encoded file of a storage in a folder. What is not installed is only counted.
+func (f *fetching) here(ctx context.Context, key []byte) error {
+	if !f.storage.Has(key) {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.done.Absent++
+		return nil
+	}
+	whole, err := f.storage.WholeKey(ctx, key)
+	if err != nil {
+		return err
+	}
+	name := config.Path("data", whole)
+	if f.has(name, 0) {
+		return nil
+	}
+	stored, err := f.storage.StoredHere(ctx, key)
+	if err != nil {
+		return err
+	}
+	return f.write(name, func(w *os.File) error {
+		_, err := io.Copy(w, io.NewSectionReader(stored, 0, stored.Size))
+		return err
+	})
+}
+
 // file fetches an encoded file by itself.
 func (f *fetching) file(ctx context.Context, key []byte) error {
+	if !f.storage.IsRemote() {
+		return f.here(ctx, key)
+	}
 	if full := keys.Key(slices.Concat(key, make([]byte, len(keys.Key{})-len(key)))); len(key) == len(full) && f.has(config.Path("data", full), 0) {
 		return nil
 	}
