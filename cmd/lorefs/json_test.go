@@ -40,7 +40,7 @@ func cmdValid(ts *testscript.TestScript, neg bool, args []string) {
 
 // withoutJSON are the commands that print no report, or nothing but one of a form of its own.
 var withoutJSON = []string{
-	"cat", "completion_bash", "completion_fish", "completion_powershell", "completion_zsh", "decode", "encode", "help", "journal", "man",
+	"cat", "completion_bash", "completion_fish", "completion_powershell", "completion_zsh", "decode", "encode", "help", "journal", "man", "patch",
 }
 
 // TestJSONOfCommands checks that every command that prints has --json, that the schema has its
@@ -91,7 +91,7 @@ func TestJSONStructs(t *testing.T) {
 		"amended": amended{}, "apply_folder": appliedFolder{}, "apply_part": appliedItem{}, "apply_not_saved": unsavedPatches{}, "difference": diff.Difference{}, "place_count": tally.Place{}, "edit_undone": following.Undone{}, "edits_saved": following.Saved{}, "not_compared": parts.NotCompared{}, "export_planned": filing.PlannedFile{}, "export_written": filing.Filed{},
 		"info_folder": heldSources{}, "journal_drop": droppedJournal{}, "journal_list": save.Journal{}, "ls": jsonEntry{}, "pack_data_center": packedSheets{}, "pack_folder": packedFolder{},
 		"pack_world": packedWorld{}, "query_count": jsonCount{}, "query_match": jsonMatch{}, "repack": cli.WrittenFile{},
-		"sample": sampleFile{}, "saved": cli.EditsOutcome{}, "shared": mods.Item{}, "want": mods.Want{}, "build": mods.Report{}, "build_conflict": mods.Conflict{}, "built_patch": mods.BuiltPatch{}, "remote": kinds.RemoteStatus{}, "remote_host": kinds.HostStatus{}, "status": mounted.Status{}, "fetch": casckind.Fetched{}, "validate": jsonProblem{},
+		"sample": sampleFile{}, "saved": cli.EditsOutcome{}, "shared": mods.Item{}, "want": mods.Want{}, "build": mods.Report{}, "build_conflict": mods.Conflict{}, "built_patch": mods.BuiltPatch{}, "patch_merge": mods.MergedPatch{}, "unmerged": mods.Unmerged{}, "remote": kinds.RemoteStatus{}, "remote_host": kinds.HostStatus{}, "status": mounted.Status{}, "fetch": casckind.Fetched{}, "validate": jsonProblem{},
 		"version": jsonVersion{},
 	} {
 		if err := jsontest.Struct(name, v); err != nil {

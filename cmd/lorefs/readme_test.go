@@ -128,7 +128,7 @@ func TestGuides(t *testing.T) {
 	for _, g := range manual.Guides() {
 		if strings.Contains(g.Markdown, "```sh\n") {
 			t.Run(g.Name, func(t *testing.T) {
-				for _, program := range []string{"sqlite3", "jq"} {
+				for _, program := range []string{"sqlite3", "jq", "git"} {
 					if strings.Contains(g.Markdown, "\n"+program+" ") {
 						testneeds.Program(t, program)
 					}

@@ -38,7 +38,7 @@ func ExitMeanings() []ExitMeaning {
 		{ExitOK, "done"},
 		{ExitFailure, "lorefs could not do everything, or could not write the output. It also means that " +
 			"`verify` or `validate` found something, that `diff` found a difference, that `query` " +
-			"found nothing, that a patch conflicts (`apply`), or that nothing is edited (`revert`)"},
+			"found nothing, that patches conflict, or that nothing is edited (`revert`)"},
 		{ExitUsage, "a wrong flag or argument; `diff` also where other commands exit with 1"},
 		{ExitSource, "the source is not there, or is damaged"},
 		{ExitUnknown, "no key opens the source, or it is nothing that lorefs knows"},

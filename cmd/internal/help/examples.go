@@ -120,6 +120,12 @@ var Examples = map[string][]string{
 		"lorefs build --dry-run --json team.toml new.dat   # who touches what, and who wins?",
 		"lorefs build --rejects left.lorepatch team.toml new.dat",
 	},
+	"lorefs patch": {"lorefs patch merge base.lorepatch ours.lorepatch theirs.lorepatch"},
+	"lorefs patch merge": {
+		"lorefs patch merge --out merged.lorepatch base.lorepatch ours.lorepatch theirs.lorepatch",
+		"git config merge.lorepatch.driver 'lorefs patch merge %O %A %B'",
+		"lorefs patch merge --prefer ours base.lorepatch ours.lorepatch theirs.lorepatch",
+	},
 	"lorefs set": {
 		"lorefs set game.dat '//Item[@id=5001]/@price' 100",
 		"lorefs set --scale 1.1 game.dat '/ItemData/Item[@rank>=3]/@price'",

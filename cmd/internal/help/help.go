@@ -26,7 +26,7 @@ var commandGroups = []struct {
 }{
 	{"Mounts:", []string{"mount", "unmount", "status", "commit", "edits", "revert", "journal"}},
 	{"Without a mount:", []string{"serve", "info", "ls", "find", "cat", "query", "export", "fetch", "verify", "diff", "decode", "encode"}},
-	{"Making sources anew:", []string{"set", "unset", "add", "remove", "apply", "build", "pack", "repack", "validate", "schema"}},
+	{"Making sources anew:", []string{"set", "unset", "add", "remove", "apply", "build", "patch", "pack", "repack", "validate", "schema"}},
 	{"Guides, which lorefs help prints:", GuideNames()},
 }
 

@@ -98,12 +98,18 @@ func RunParent(c *cobra.Command, args []string) error {
 		return c.Help()
 	}
 	hint := "see " + c.CommandPath() + " --help"
-	if near := nearCommand(c, args[0]); near != "" {
-		hint = "did you mean " + near + "?"
-	}
+	near := nearCommand(c, args[0])
 	name := args[0]
 	if c.HasParent() {
+		for command, words := range otherWords { // lorefs patch FILE: its name is one of theirs
+			if near == "" && slices.Contains(words, c.Name()) {
+				near = command
+			}
+		}
 		name = c.Name() + " " + name
+	}
+	if near != "" {
+		hint = "did you mean " + near + "?"
 	}
 	return &cli.Error{Code: cli.ExitUsage, Hint: hint, Err: cli.UsageErrorf("unknown command %q", name)}
 }

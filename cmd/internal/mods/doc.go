@@ -5,4 +5,5 @@
 //   - prefer.go: whose value counts where they want different ones
 //   - tell.go: what they share, as text and as JSON
 //   - build.go and file.go: lorefs build, and the file that it reads
+//   - merge.go: lorefs patch merge
 package mods

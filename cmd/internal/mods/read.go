@@ -39,10 +39,15 @@ func ReadAll(stdin io.Reader, names []string) (patches []*patch.Patch, err error
 // parse reads the patches of a text.
 func parse(name string, text []byte) ([]*patch.Patch, error) {
 	all, err := patch.ParseAll(name, text)
+	return all, explained(err)
+}
+
+// explained returns the error of a text that is no patch as one for users.
+func explained(err error) error {
 	if e, ok := errors.AsType[*patch.SyntaxError](err); ok {
-		return nil, cli.UsageErrorf("%s:%d: %s", e.File, e.Line, e.What)
+		return cli.UsageErrorf("%s:%d: %s", e.File, e.Line, e.What)
 	}
-	return all, err
+	return err
 }
 
 // Read reads the text of a patch.
