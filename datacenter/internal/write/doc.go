@@ -4,7 +4,7 @@
 // # The order in which to read it
 //
 //   - store.go: a Store, which lays out names, keys, runs and strings
-//   - parts.go: parts that several goroutines add at once
+//   - parts.go: parts that are stored one by one
 //   - segments.go, runs.go, strings.go, table.go: how each is laid out, and stored once
 //   - image.go: the inflated data as a whole
 //   - deflate.go, seal.go: how it is compressed and encrypted

@@ -9,9 +9,7 @@ import (
 )
 
 // Whoever knows which runs and strings nodes share can store each of these once, instead of passing
-// all nodes to Begin and End. Strings, attributes and children can then be stored by a goroutine
-// each, since they lie in regions of their own: StoreText, a TextBatch and an AttributeBatch may be used by other
-// goroutines than the one that calls the other methods, until Write or Open is called. In each region the file
+// all nodes to Begin and End. Strings, attributes and children lie in regions of their own, and in each the file
 // has things in the order in which they are stored.
 
 // StoredText is a string that a Store has stored. The zero value is none.
@@ -44,12 +42,10 @@ func (t StoredText) Set(r *form.Attribute) { r.Bits, r.Extended = t.bits, t.exte
 // StoreText stores a string. buf is a buffer, which StoreText may replace.
 func (b *Store) StoreText(v []byte, buf *[]byte) (StoredText, error) {
 	*buf = wtf8.AppendUTF16((*buf)[:0], v)
-	b.textTurn.Lock()
-	defer b.textTurn.Unlock()
 	return b.storeUnits(*buf)
 }
 
-// TextBatch stores some strings at once, for the same reason as an AttributeBatch. It is for one goroutine.
+// TextBatch stores some strings at once, for the same reason as an AttributeBatch.
 type TextBatch struct {
 	b     *Store
 	units []byte
@@ -76,8 +72,6 @@ func (t *TextBatch) Add(v []byte) {
 // is empty, unless there is an error.
 func (t *TextBatch) Store(stored func(i int, text StoredText)) error {
 	s := &t.b.Values
-	t.b.textTurn.Lock()
-	defer t.b.textTurn.Unlock()
 	for _, e := range t.texts {
 		s.Found.Ask(uint64(e.hash))
 	}
@@ -90,12 +84,6 @@ func (t *TextBatch) Store(stored func(i int, text StoredText)) error {
 	}
 	t.units, t.texts = t.units[:0], t.texts[:0]
 	return nil
-}
-
-// EndTexts says that no more strings will be stored. What Write and Open do with them is done now, and
-// again if strings come nevertheless.
-func (b *Store) EndTexts() {
-	b.Values.prepareTable() // no string is stored meanwhile, so others may read them
 }
 
 func (b *Store) storeUnits(units []byte) (StoredText, error) {
@@ -122,7 +110,7 @@ func (b *Store) NameIndex(name string) uint16 {
 }
 
 // AttributeBatch stores some runs of attributes at once: that is faster than one by one, since the
-// processor then waits for the places of all of them at once. It is for one goroutine.
+// processor then waits for the places of all of them at once.
 type AttributeBatch struct {
 	b       *Store
 	encoded []byte
@@ -156,8 +144,6 @@ func (a *AttributeBatch) Add(run []form.Attribute) (err error) {
 // the batch is empty, unless there is an error.
 func (a *AttributeBatch) Store(stored func(i int, at form.Address)) error {
 	s := &a.b.Attributes
-	a.b.attributeTurn.Lock()
-	defer a.b.attributeTurn.Unlock()
 	for _, r := range a.runs {
 		s.Found.Ask(r.hash)
 	}
@@ -173,21 +159,6 @@ func (a *AttributeBatch) Store(stored func(i int, at form.Address)) error {
 	}
 	a.encoded, a.runs = a.encoded[:0], a.runs[:0]
 	return nil
-}
-
-// attributesAt returns the stored attributes from an address on. It remembers where a segment lies,
-// because others may be stored meanwhile.
-func (b *Store) attributesAt(addr form.Address) []byte {
-	segment, from := int(addr.Segment), int(addr.Element)*b.Attributes.size
-	for segment >= len(b.seen) {
-		b.seen = append(b.seen, nil)
-	}
-	if from >= len(b.seen[segment]) {
-		b.attributeTurn.Lock()
-		b.seen[segment] = b.Attributes.segments[segment]
-		b.attributeTurn.Unlock()
-	}
-	return b.seen[segment][from:]
 }
 
 // AddKeys adds a key definition, unless there is one like it. They are numbered in this order.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"testing"
 
 	"lorefs/datacenter"
@@ -14,9 +13,9 @@ import (
 	"lorefs/datacenter/internal/write"
 )
 
-// TestBuilderOfParts checks that a data center whose texts, attributes and nodes are stored by a goroutine each
+// TestBuilderOfParts checks that a data center whose texts, attributes and nodes are stored one after the other
 // is the same file as one that is built node by node. The nodes have keys, so they are compared by attributes
-// and texts that are stored meanwhile.
+// and texts that are stored before.
 func TestBuilderOfParts(t *testing.T) {
 	const items, perRun = 3000, 10
 	names := []string{"S", "Item", "id", "on", "text"}
@@ -53,39 +52,32 @@ func TestBuilderOfParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at, texts := make(chan datacenter.Address, items), make(chan write.StoredText, items)
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		defer close(texts)
-		var buf []byte
-		for i := range items {
-			stored, err := parts.StoreText([]byte(text(i)), &buf)
-			if err != nil {
-				t.Error(err)
-			}
-			texts <- stored
+	var buf []byte
+	var texts []write.StoredText
+	for i := range items {
+		stored, err := parts.StoreText([]byte(text(i)), &buf)
+		if err != nil {
+			t.Fatal(err)
 		}
-		parts.EndTexts()
-	})
-	wg.Go(func() {
-		defer close(at)
-		batch := parts.NewAttributeBatch()
-		for i := range items {
-			str := form.NewAttribute(parts.NameIndex("text"), datacenter.String, 0)
-			(<-texts).Set(&str)
-			on := form.NewAttribute(parts.NameIndex("on"), datacenter.Bool, uint32(1-i%2))
-			id := form.NewAttribute(parts.NameIndex("id"), datacenter.Int, uint32(i%3))
-			err := batch.Add([]form.Attribute{str, on, id})
-			if err == nil && (i+1)%perRun == 0 {
-				err = batch.Store(func(_ int, stored datacenter.Address) { at <- stored })
-			}
-			if err != nil {
-				t.Error(err)
-			}
+		texts = append(texts, stored)
+	}
+	var at []datacenter.Address
+	batch := parts.NewAttributeBatch()
+	for i, text := range texts {
+		str := form.NewAttribute(parts.NameIndex("text"), datacenter.String, 0)
+		text.Set(&str)
+		on := form.NewAttribute(parts.NameIndex("on"), datacenter.Bool, uint32(1-i%2))
+		id := form.NewAttribute(parts.NameIndex("id"), datacenter.Int, uint32(i%3))
+		err := batch.Add([]form.Attribute{str, on, id})
+		if err == nil && (i+1)%perRun == 0 {
+			err = batch.Store(func(_ int, stored datacenter.Address) { at = append(at, stored) })
 		}
-	})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	var run []form.Node
-	for stored := range at {
+	for _, stored := range at {
 		item := parts.NewNode("Item", keys, 1)
 		item.SetAttributes(stored, 3)
 		if run = append(run, item); len(run) < perRun {
@@ -100,7 +92,6 @@ func TestBuilderOfParts(t *testing.T) {
 		parts.AddSheet(sheet)
 		run = run[:0]
 	}
-	wg.Wait()
 	if !bytes.Equal(written(parts), written(whole)) {
 		t.Error("the files differ")
 	}

@@ -52,8 +52,7 @@ func (o *Options) setDefaults() {
 // Store lays out a data center. It keeps the data in the form of the file, and each run of attributes or
 // children, and each string, once, however often it is added.
 //
-// Errors are sticky: Write or Open returns the first one. A Store is not safe for concurrent use, but for
-// StoreText, a TextBatch and an AttributeBatch.
+// Errors are sticky: Write or Open returns the first one. A Store is not safe for concurrent use.
 type Store struct {
 	Opts    Options
 	deflate *deflater
@@ -62,17 +61,11 @@ type Store struct {
 	names   []string
 	index   map[string]uint16
 
-	keys     []form.KeyNames
-	keyIndex map[form.KeyNames]uint16
-	// attributeTurn is for attributes while an AttributeBatch may be stored. seen are segments that
-	// need no turn: what is in them does not change.
-	attributeTurn sync.Mutex
-	Attributes    runStore
-	seen          [][]byte
-	nodes         runStore
-	// textTurn is for values while StoreText may be called.
-	textTurn sync.Mutex
-	Values   stringStore // guarded by textTurn
+	keys       []form.KeyNames
+	keyIndex   map[form.KeyNames]uint16
+	Attributes runStore
+	nodes      runStore
+	Values     stringStore
 
 	root    form.Node
 	rootRun []form.Attribute
@@ -271,18 +264,14 @@ func (b *Store) CompareNodes(x, y form.Node) int {
 }
 
 // stored returns the units of a string that is stored.
-func (b *Store) stored(addr form.Address) []byte {
-	b.textTurn.Lock()
-	defer b.textTurn.Unlock()
-	return b.Values.at(addr)
-}
+func (b *Store) stored(addr form.Address) []byte { return b.Values.at(addr) }
 
 // findAttribute finds an attribute of a node whose attributes are stored.
 func (b *Store) findAttribute(n form.Node, name uint16) (form.Attribute, bool) {
 	if n.AttrCount == 0 {
 		return form.Attribute{}, false
 	}
-	run := b.attributesAt(n.AttrAddr)[:int(n.AttrCount)*b.Attributes.size]
+	run := b.Attributes.from(n.AttrAddr)[:int(n.AttrCount)*b.Attributes.size]
 	for ; len(run) > 0; run = run[b.Attributes.size:] {
 		if a := form.ParseAttribute(run); a.Name == name {
 			return a, true

@@ -22,9 +22,6 @@ type stringStore struct {
 	// that the table grows without reading the strings again.
 	Found table
 	seed  maphash.Seed
-	// table is the written form of the buckets and addresses, of so many entries.
-	table  []byte
-	tabled int
 }
 
 // StoredString is a string in a stringStore.
@@ -147,13 +144,9 @@ func (s *stringStore) entry(i uint32) form.StringEntry {
 	return form.StringEntry{Hash: e.hash, Length: uint32(s.length(i)), Index: i + 1, Addr: e.Addr}
 }
 
-// prepareTable makes the written form of the buckets and the addresses, unless that is done.
-func (s *stringStore) prepareTable() {
-	if s.table != nil && s.tabled == len(s.Entries) {
-		return
-	}
-	s.tabled = len(s.Entries)
-	size := int(s.buckets)*4 + 4 + s.tabled*(form.StringSize+form.AddressSize)
+// table returns the written form of the buckets and the addresses.
+func (s *stringStore) table() []byte {
+	size := int(s.buckets)*4 + 4 + len(s.Entries)*(form.StringSize+form.AddressSize)
 	t := make([]byte, 0, size)
 	for bucket := range s.sorted() {
 		t = binary.LittleEndian.AppendUint32(t, uint32(len(bucket)))
@@ -165,7 +158,7 @@ func (s *stringStore) prepareTable() {
 	for _, e := range s.Entries {
 		t = e.Addr.Append(t)
 	}
-	s.table = t
+	return t
 }
 
 // writtenTable is the written form of the buckets and addresses: blocks that are being compressed, or
@@ -177,16 +170,15 @@ type writtenTable struct {
 
 // writtenTable makes the written form of the buckets and the addresses. It must be called once, at the end.
 func (s *stringStore) writtenTable() (t writtenTable) {
-	s.prepareTable()
-	t.content, s.table = s.table, nil
+	t.content = s.table()
 	if s.deflate == nil {
 		return t
 	}
 	level := s.deflate.level
-	if level <= 0 || s.tabled < largeTable*int(s.buckets) {
+	if level <= 0 || len(s.Entries) < largeTable*int(s.buckets) {
 		return t
 	}
-	addresses := len(t.content) - s.tabled*form.AddressSize
+	addresses := len(t.content) - len(s.Entries)*form.AddressSize
 	t.compress(s.deflate, bucketLevel(level), t.content[:addresses])
 	t.compress(s.deflate, flate.HuffmanOnly, t.content[addresses:])
 	t.content = nil

@@ -16,20 +16,20 @@ import (
 	"lorefs/datacenter/sheets/internal/xmlsheet"
 )
 
-// build passes all sheets to b, in order: their texts, then their attributes, and then, on another core, their
-// nodes. Each stand-in is passed where it came first.
+// build passes all sheets to b, in order: the texts of each, then its attributes, and then its nodes. Each stand-in
+// is passed where it came first.
 func build(ctx context.Context, src *Folder, s *survey, b *write.Store, bar *progress) error {
 	s.prepare(b)
-	ahead := s.storeAhead(ctx, b)
-	defer ahead.end()
+	storers := s.storers(b)
 	l := &layer{b: b, all: s.definitions(), met: definitions{}, ends: map[*standIns]uint32{}}
 	for i := range s.found {
-		err := ahead.await()
 		if ctx.Err() != nil {
 			return fmt.Errorf("sheets: %w", ctx.Err())
 		}
+		f := &s.found[i]
+		err := storers[f.read].store(f)
 		if err == nil {
-			err = l.sheet(uint64(i), &s.found[i])
+			err = l.sheet(uint64(i), f)
 		}
 		switch {
 		case errors.Is(err, errWrongValue):

@@ -1,7 +1,6 @@
 package pack
 
 import (
-	"context"
 	"encoding/binary"
 	"errors"
 	"slices"
@@ -15,55 +14,17 @@ import (
 // errWrongValue means that a value does not have the type of its attribute.
 var errWrongValue = errors.New("BUG: wrong value")
 
-// ahead stores the texts and the attributes of sheets before the sheets themselves are passed to the
-// Builder, on another core.
-type ahead struct {
-	// stored has an entry for each sheet with nil or the error. It is closed behind the last one.
-	stored chan error
-	stop   context.CancelFunc
-}
-
-// mostAhead is for how many sheets texts and attributes are stored ahead.
-const mostAhead = 64
-
-// storeAhead begins to store.
-func (s *survey) storeAhead(ctx context.Context, b *write.Store) *ahead {
-	ctx, stop := context.WithCancel(ctx)
-	t := &ahead{stored: make(chan error, mostAhead), stop: stop}
-	go func() {
-		defer close(t.stored)
-		of := make(map[*standIns]*storer, len(s.readers))
-		certain := !s.guesses()
-		batch, textBatch := b.NewAttributeBatch(), b.NewTextBatch()
-		for _, read := range s.readers {
-			of[read] = &storer{standIns: read, b: b, batch: batch, textBatch: textBatch, stored: make([]write.StoredText, len(read.textAt))}
+// storers returns what stores the texts and attributes of each reader's sheets.
+func (s *survey) storers(b *write.Store) map[*standIns]*storer {
+	of := make(map[*standIns]*storer, len(s.readers))
+	certain := !s.guesses()
+	batch, textBatch := b.NewAttributeBatch(), b.NewTextBatch()
+	for _, read := range s.readers {
+		of[read] = &storer{
+			standIns: read, b: b, batch: batch, textBatch: textBatch, certain: certain, stored: make([]write.StoredText, len(read.textAt)),
 		}
-		for i := range s.found {
-			f := &s.found[i]
-			err := of[f.read].store(f, certain)
-			select {
-			case t.stored <- err:
-			case <-ctx.Done():
-				return
-			}
-			if err != nil {
-				return
-			}
-		}
-		b.EndTexts()
-	}()
-	return t
-}
-
-// await waits until the attributes of the next sheet are stored.
-func (t *ahead) await() error { return <-t.stored }
-
-// end ends the storing.
-func (t *ahead) end() {
-	t.stop()
-	for more := true; more; { // it is closed once nothing is stored any more
-		_, more = <-t.stored
 	}
+	return of
 }
 
 // guesses reports whether the type of some attribute was unknown while the sheets were read.
@@ -84,6 +45,8 @@ type storer struct {
 	b         *write.Store
 	batch     *write.AttributeBatch
 	textBatch *write.TextBatch
+	// certain is set if all values that are kept as texts are strings.
+	certain bool
 	// stored says where texts are stored.
 	stored []write.StoredText
 	// textsEnd and tagsEnd are how many texts and tags are stored.
@@ -96,11 +59,11 @@ type storer struct {
 	remembered int
 }
 
-// store stores what came first in a sheet. certain is set if all values that are kept as texts are strings: then
-// they are stored in the order in which they stand in the sheets. Otherwise each is stored with the attributes.
-func (s *storer) store(f *sheetFound, certain bool) error {
+// store stores what came first in a sheet. Texts that are certain to be strings are stored in the order in which
+// they stand in the sheets. Otherwise each is stored with the attributes.
+func (s *storer) store(f *sheetFound) error {
 	const atOnce = 32
-	for certain && s.textsEnd < f.texts {
+	for s.certain && s.textsEnd < f.texts {
 		if err := s.storeTexts(min(s.textsEnd+atOnce, f.texts)); err != nil {
 			return err
 		}
