@@ -42,7 +42,7 @@ type part struct{ block, line int }
 // Patches agree if they want the same, or if one expects what one before it leaves. A value that none of the
 // patches finds as it expects it is not decided here: to apply them tells that.
 func Settle(ctx context.Context, newDraft func() (*datacenter.File, *edit.Draft, error), patches []*Patch, prefer *Preference) (*Settlement, error) {
-	s := &settling{patches: patches, prefer: prefer, yielded: make([]map[part]string, len(patches))}
+	s := &settling{patches: patches, prefer: prefer, yielded: make([]map[part]string, len(patches)), pairs: map[int]map[int][]int{}}
 	for i := range s.yielded {
 		s.yielded[i] = map[part]string{}
 	}

@@ -73,7 +73,10 @@ type settling struct {
 	// conflicts are the parts of each patch that conflict if all are applied in turn.
 	conflicts []map[part]bool
 	yielded   []map[part]string
-	nodes     []Shared // of which some patches remove a node
+	// pairs are those of the patches of which a part yields.
+	pairs map[int]map[int][]int
+	// shared is what was found out so far.
+	shared []Shared
 }
 
 // thing is what a part of a patch is about: an attribute, keys or flags, or a whole node. One that is added
@@ -309,7 +312,7 @@ func (s *settling) settleRemovals() {
 	}
 	var nodes []edit.Number
 	for _, t := range s.touches {
-		if t.block.Kind == Remove && t.side >= 0 && !slices.Contains(nodes, t.node) {
+		if removers := s.removals[t.node]; len(removers) > 0 && t == removers[0] {
 			nodes = append(nodes, t.node)
 		}
 	}
@@ -363,7 +366,7 @@ func (s *settling) settleRemoval(removers, others []*touch) {
 	for _, t := range losers {
 		s.yield(t, shared.Winner)
 	}
-	s.nodes = append(s.nodes, shared)
+	s.shared = append(s.shared, shared)
 }
 
 func patchesOf(touches []*touch) (patches []int) {
@@ -395,7 +398,11 @@ func wantsOf(touches []*touch) (wants []Want) {
 func (s *settling) yield(t *touch, to int) {
 	p := s.patches[t.patch]
 	reason := "the patch " + s.patches[to].Name + " is preferred"
-	pairs := p.pairs()
+	pairs, known := s.pairs[t.patch]
+	if !known {
+		pairs = p.pairs()
+		s.pairs[t.patch] = pairs
+	}
 	t.lost = to
 	for _, of := range t.parts {
 		s.yielded[t.patch][of] = reason
@@ -412,7 +419,7 @@ func (s *settling) settleValues() {
 		if len(patchesOf(group)) < 2 || group[0].block.Kind == Remove { //nolint:mnd // several
 			continue
 		}
-		s.nodes = append(s.nodes, s.settleValue(group))
+		s.shared = append(s.shared, s.settleValue(group))
 	}
 }
 
@@ -468,7 +475,7 @@ func (s *settling) decide(shared *Shared, group []*touch, sides [][]int) {
 
 // settlement returns what was found out.
 func (s *settling) settlement() *Settlement {
-	r := &Settlement{Shared: s.nodes, yielded: s.yielded}
+	r := &Settlement{Shared: s.shared, yielded: s.yielded}
 	slices.SortStableFunc(r.Shared, func(a, b Shared) int {
 		return cmp.Or(a.Wants[0].Patch-b.Wants[0].Patch, a.Wants[0].Line-b.Wants[0].Line)
 	})

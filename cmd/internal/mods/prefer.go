@@ -53,6 +53,9 @@ func find(word string, patches []*patch.Patch) (int, error) {
 		if word != base && word != short(p.Name) {
 			continue
 		}
+		if found >= 0 && patches[found].Name == p.Name {
+			continue
+		}
 		if found >= 0 {
 			return 0, cli.UsageErrorf("the patches %s and %s are both called %s: want a path", patches[found].Name, p.Name, shown.Quote(word))
 		}
