@@ -20,7 +20,7 @@ var otherWords = map[string][]string{
 	"find":    {"search", "locate", "glob"},
 	"info":    {"show", "stat"},
 	"ls":      {"list", "dir"},
-	"mount":   {"serve", "open"},
+	"mount":   {"open"},
 	"query":   {"grep", "select", "xpath"},
 	"remove":  {"delete", "del", "rm"},
 	"repack":  {"compress", "convert"},
