@@ -9,8 +9,8 @@ import (
 	"lorefs/datacenter/treepath"
 )
 
-// run is one run of a query over a file.
-type run struct {
+// evaluation is a query that is evaluated over a file.
+type evaluation struct {
 	ctx     context.Context
 	file    *datacenter.File
 	names   *treepath.Names
@@ -50,7 +50,7 @@ type boundPredicate struct {
 // searcher finds what some paths lead to, from one node on. The steps of all paths are in
 // one list, each path's in order.
 type searcher struct {
-	*run
+	*evaluation
 	steps []boundStep
 	// begin are the first steps of all paths, end the last ones, attributes those for
 	// attributes, and deep those with // before them.
@@ -70,8 +70,8 @@ type searcher struct {
 }
 
 // searcher makes the searcher of paths.
-func (r *run) searcher(paths []path) *searcher {
-	s := &searcher{run: r}
+func (r *evaluation) searcher(paths []path) *searcher {
+	s := &searcher{evaluation: r}
 	for _, p := range paths {
 		if r.leadsNowhere(p) {
 			continue
@@ -90,7 +90,7 @@ func (r *run) searcher(paths []path) *searcher {
 }
 
 // leadsNowhere reports whether a path has a name that the file lacks.
-func (r *run) leadsNowhere(p path) bool {
+func (r *evaluation) leadsNowhere(p path) bool {
 	return slices.ContainsFunc(p, func(st step) bool { return !st.any && r.names.Index(st.name) == 0 })
 }
 
@@ -146,7 +146,7 @@ type test struct {
 	text      uint16 // the index of __value__; 0 if the file has no texts
 }
 
-func (r *run) test(c *condition) *test {
+func (r *evaluation) test(c *condition) *test {
 	t := &test{op: c.op, compare: c.compare, value: c.value, number: c.number, text: r.names.Index(textName)}
 	for _, kid := range c.kids {
 		t.kids = append(t.kids, r.test(kid))

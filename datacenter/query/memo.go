@@ -2,7 +2,7 @@ package query
 
 import "lorefs/datacenter"
 
-// maxMemos is how many sets of steps have memos in a run of a query.
+// maxMemos is how many sets of steps have memos in an evaluation of a query.
 const maxMemos = 8
 
 // memo remembers which stored runs of children have no match for a set of steps, in them or

@@ -6,7 +6,7 @@ import "lorefs/datacenter"
 type place struct{ position, last int }
 
 // holds reports whether a test is true of a node.
-func (t *test) holds(r *run, n datacenter.Node, at place) (bool, error) {
+func (t *test) holds(r *evaluation, n datacenter.Node, at place) (bool, error) {
 	switch t.op {
 	case opAnd, opOr:
 		for _, kid := range t.kids {
@@ -33,7 +33,7 @@ func (t *test) holds(r *run, n datacenter.Node, at place) (bool, error) {
 }
 
 // attributeHolds reports whether a test is true of an attribute that its path leads to.
-func (t *test) attributeHolds(r *run, a datacenter.Attribute) (bool, error) {
+func (t *test) attributeHolds(r *evaluation, a datacenter.Attribute) (bool, error) {
 	switch t.op {
 	case opCompare:
 		return matches(&r.scratch, a, t.compare, &t.value)
@@ -47,7 +47,7 @@ func (t *test) attributeHolds(r *run, a datacenter.Attribute) (bool, error) {
 
 // nodeHolds is attributeHolds for a node. Unless the operator is opExists it tests the
 // node's text.
-func (t *test) nodeHolds(r *run, n datacenter.Node) (bool, error) {
+func (t *test) nodeHolds(r *evaluation, n datacenter.Node) (bool, error) {
 	if t.op == opExists {
 		return true, nil
 	}
@@ -55,7 +55,7 @@ func (t *test) nodeHolds(r *run, n datacenter.Node) (bool, error) {
 }
 
 // ownHolds is attributeHolds for n's attribute with a name.
-func (t *test) ownHolds(r *run, n datacenter.Node, name uint16) (bool, error) {
+func (t *test) ownHolds(r *evaluation, n datacenter.Node, name uint16) (bool, error) {
 	if name == 0 {
 		return false, nil
 	}
@@ -67,7 +67,7 @@ func (t *test) ownHolds(r *run, n datacenter.Node, name uint16) (bool, error) {
 }
 
 // note takes a result of t's search. It returns false when one is true, which is enough.
-func (t *test) note(r *run, ok bool, err error) (more bool) {
+func (t *test) note(r *evaluation, ok bool, err error) (more bool) {
 	if err != nil {
 		r.err = err
 		return false

@@ -80,7 +80,7 @@ func (q *Query) run(ctx context.Context, f *datacenter.File, yield func(Match, e
 	if err != nil {
 		return err
 	}
-	r := &run{ctx: ctx, file: f, names: names, memos: maxMemos}
+	r := &evaluation{ctx: ctx, file: f, names: names, memos: maxMemos}
 	s := r.searcher(q.paths)
 	s.path = treepath.NewPath(names)
 	s.onNode = func(n datacenter.Node) bool {

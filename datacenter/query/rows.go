@@ -15,9 +15,9 @@ import (
 
 // Rows are the rows of a table of what a query finds.
 type Rows struct {
-	query *Query
-	run   *run
-	path  *treepath.Path
+	query      *Query
+	evaluation *evaluation
+	path       *treepath.Path
 	// columns are those of the table, then those that it is sorted by, of which there are order.
 	columns []boundColumn
 	order   int
@@ -73,7 +73,7 @@ func (q *Query) Rows(ctx context.Context, f *datacenter.File, columns, sorted *C
 	if err != nil {
 		return nil, err
 	}
-	r := &Rows{query: q, run: &run{ctx: ctx, file: f, names: names, memos: maxMemos}, path: treepath.NewPath(names), wanted: make([]bool, len(f.Names())+1)}
+	r := &Rows{query: q, evaluation: &evaluation{ctx: ctx, file: f, names: names, memos: maxMemos}, path: treepath.NewPath(names), wanted: make([]bool, len(f.Names())+1)}
 	for i := range columns.list {
 		c := &columns.list[i]
 		if c.function != allFunction {
@@ -108,10 +108,10 @@ func (r *Rows) bind(c *column) {
 	b := boundColumn{column: c}
 	switch {
 	case len(c.path) == 1 && !c.path[0].deep:
-		b.attribute = r.run.names.Index(c.path[0].name)
+		b.attribute = r.evaluation.names.Index(c.path[0].name)
 		r.wanted[b.attribute] = true
 	case len(c.path) > 0:
-		b.search = r.run.searcher([]path{c.path})
+		b.search = r.evaluation.searcher([]path{c.path})
 	}
 	r.columns = append(r.columns, b)
 	if s := b.search; s != nil {
@@ -127,17 +127,17 @@ func (r *Rows) bind(c *column) {
 // attributes returns the indexes of the names of all attributes of the nodes that the query finds,
 // in order, with the text last.
 func (r *Rows) attributes() ([]uint16, error) {
-	seen := make([]bool, len(r.run.file.Names())+1)
+	seen := make([]bool, len(r.evaluation.file.Names())+1)
 	var attrs []datacenter.Attribute
 	err := r.each(func(n datacenter.Node, _ *datacenter.Attribute) (more bool) {
-		attrs, r.run.err = n.AppendAttributes(attrs[:0], func(a datacenter.Attribute) bool { return !seen[a.NameIndex()] })
+		attrs, r.evaluation.err = n.AppendAttributes(attrs[:0], func(a datacenter.Attribute) bool { return !seen[a.NameIndex()] })
 		for _, a := range attrs {
 			seen[a.NameIndex()] = true
 		}
-		return r.run.err == nil
+		return r.evaluation.err == nil
 	})
 	var all []uint16
-	text := r.run.names.Index(textName)
+	text := r.evaluation.names.Index(textName)
 	for i, is := range seen {
 		if is && uint16(i) != text {
 			all = append(all, uint16(i))
@@ -151,11 +151,11 @@ func (r *Rows) attributes() ([]uint16, error) {
 
 // each calls visit for what the query finds: nodes, and attributes with the nodes that have them.
 func (r *Rows) each(visit func(n datacenter.Node, a *datacenter.Attribute) bool) error {
-	root, err := r.run.file.Root()
+	root, err := r.evaluation.file.Root()
 	if err != nil {
 		return err
 	}
-	s := r.run.searcher(r.query.paths)
+	s := r.evaluation.searcher(r.query.paths)
 	s.path = r.path
 	s.onNode = func(n datacenter.Node) bool {
 		s.found++
@@ -166,7 +166,7 @@ func (r *Rows) each(visit func(n datacenter.Node, a *datacenter.Attribute) bool)
 		return visit(n, &a)
 	}
 	s.start(root)
-	return r.run.err
+	return r.evaluation.err
 }
 
 // All yields the rows. One is valid until the next, unless they are sorted. An error comes last.
@@ -179,9 +179,9 @@ func (r *Rows) All() iter.Seq2[*Row, error] {
 		row := &Row{}
 		stopped := false
 		err := r.each(func(n datacenter.Node, a *datacenter.Attribute) bool {
-			row.cells, r.run.err = r.row(row.cells[:0], n, a)
-			stopped = r.run.err == nil && !yield(row, nil)
-			return r.run.err == nil && !stopped
+			row.cells, r.evaluation.err = r.row(row.cells[:0], n, a)
+			stopped = r.evaluation.err == nil && !yield(row, nil)
+			return r.evaluation.err == nil && !stopped
 		})
 		if err != nil && !stopped {
 			yield(nil, err)
@@ -212,11 +212,11 @@ func (r *Rows) row(cells []rowCell, n datacenter.Node, a *datacenter.Attribute) 
 			if a != nil {
 				cell.Cell = table.Cell{Attribute: *a, Has: true}
 			} else {
-				cell.Attribute, cell.Has, err = attributeNamed(n, r.run.names.Index(textName))
+				cell.Attribute, cell.Has, err = attributeNamed(n, r.evaluation.names.Index(textName))
 			}
 		default:
 			if c.search != nil {
-				err = c.find(r.run, n, &cell.Cell)
+				err = c.find(r.evaluation, n, &cell.Cell)
 			} else if at := r.ownAt(c.attribute, next); at >= 0 {
 				cell.Cell, next = table.Cell{Attribute: r.own[at], Has: true}, at+1
 			}
@@ -245,7 +245,7 @@ func (r *Rows) ownAt(name uint16, next int) int {
 }
 
 // find finds the attribute of a column below a node.
-func (c *boundColumn) find(r *run, n datacenter.Node, cell *table.Cell) error {
+func (c *boundColumn) find(r *evaluation, n datacenter.Node, cell *table.Cell) error {
 	c.search.found = 0
 	c.search.start(n)
 	cell.Attribute, cell.Has = c.found, c.search.found > 0
@@ -271,12 +271,12 @@ func (r *Rows) yieldSorted(yield func(*Row, error) bool) {
 	shown := len(r.columns) - r.order
 	err := r.each(func(n datacenter.Node, a *datacenter.Attribute) bool {
 		var cells []rowCell
-		if cells, r.run.err = r.row(make([]rowCell, 0, len(r.columns)), n, a); r.run.err != nil {
+		if cells, r.evaluation.err = r.row(make([]rowCell, 0, len(r.columns)), n, a); r.evaluation.err != nil {
 			return false
 		}
 		one := sortedRow{Row: Row{slices.Clone(cells[:shown])}, keys: make([]sortKey, r.order)}
 		for i := range one.keys {
-			if one.keys[i], r.run.err = keyOf(&cells[shown+i]); r.run.err != nil {
+			if one.keys[i], r.evaluation.err = keyOf(&cells[shown+i]); r.evaluation.err != nil {
 				return false
 			}
 		}

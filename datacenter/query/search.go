@@ -172,7 +172,7 @@ func (s *searcher) chosen(n, c datacenter.Node, i int, l *level) (bool, error) {
 			}
 			at.last = l.lasts[p.counter]
 		}
-		if ok, err := p.holds(s.run, c, at); !ok || err != nil {
+		if ok, err := p.holds(s.evaluation, c, at); !ok || err != nil {
 			return false, err
 		}
 	}
@@ -203,7 +203,7 @@ func (s *searcher) findLast(n datacenter.Node, i, k int, l *level) error {
 			positions[j]++
 			// The predicates before have been tested for c's siblings already, so lasts is
 			// known.
-			ok, err := p.holds(s.run, c, place{positions[j], l.lasts[p.counter]})
+			ok, err := p.holds(s.evaluation, c, place{positions[j], l.lasts[p.counter]})
 			if failed = err; err != nil || !ok {
 				return err == nil
 			}
