@@ -195,26 +195,26 @@ type Numbers struct {
 	All bool
 	// of is how many it has, 0 if All is set or that is unknown.
 	of uint32
-	// runs ascend, and do not touch.
-	runs []run
+	// spans ascend, and do not touch.
+	spans []span
 }
 
-// run are the numbers from first to last.
-type run struct{ first, last uint32 }
+// span is the numbers from first to last.
+type span struct{ first, last uint32 }
 
 // NumbersOf returns ascending numbers of sheets of a kind, of which there are of.
 func NumbersOf(ascending []uint32, of int) Numbers {
 	n := Numbers{of: uint32(of)}
 	for _, i := range ascending {
-		n.runs = append(n.runs, run{i, i})
+		n.spans = append(n.spans, span{i, i})
 	}
 	return n.with(Numbers{})
 }
 
 // Has reports whether a number is among them.
 func (n Numbers) Has(number uint32) bool {
-	i, found := slices.BinarySearchFunc(n.runs, number, func(r run, number uint32) int { return cmp.Compare(r.first, number) })
-	return n.All || found || i > 0 && number <= n.runs[i-1].last
+	i, found := slices.BinarySearchFunc(n.spans, number, func(r span, number uint32) int { return cmp.Compare(r.first, number) })
+	return n.All || found || i > 0 && number <= n.spans[i-1].last
 }
 
 // with returns the numbers of both.
@@ -222,17 +222,17 @@ func (n Numbers) with(m Numbers) Numbers {
 	if n.All || m.All {
 		return Numbers{All: true}
 	}
-	runs := slices.Concat(n.runs, m.runs)
-	slices.SortFunc(runs, func(a, b run) int { return cmp.Compare(a.first, b.first) })
+	spans := slices.Concat(n.spans, m.spans)
+	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.first, b.first) })
 	joined := Numbers{of: max(n.of, m.of)}
-	for _, r := range runs {
-		if last := len(joined.runs) - 1; last >= 0 && uint64(r.first) <= uint64(joined.runs[last].last)+1 {
-			joined.runs[last].last = max(joined.runs[last].last, r.last)
+	for _, r := range spans {
+		if last := len(joined.spans) - 1; last >= 0 && uint64(r.first) <= uint64(joined.spans[last].last)+1 {
+			joined.spans[last].last = max(joined.spans[last].last, r.last)
 			continue
 		}
-		joined.runs = append(joined.runs, r)
+		joined.spans = append(joined.spans, r)
 	}
-	if joined.of > 0 && len(joined.runs) == 1 && joined.runs[0].first == 0 && joined.runs[0].last >= joined.of-1 {
+	if joined.of > 0 && len(joined.spans) == 1 && joined.spans[0].first == 0 && joined.spans[0].last >= joined.of-1 {
 		return Numbers{All: true}
 	}
 	return joined
@@ -244,13 +244,13 @@ const (
 	ofText   = " of "
 )
 
-// MarshalText returns "all", or runs and how many there are, such as "0-3,7 of 14".
+// MarshalText returns "all", or spans and how many there are, such as "0-3,7 of 14".
 func (n Numbers) MarshalText() ([]byte, error) {
 	if n.All {
 		return []byte(allText), nil
 	}
 	var text []byte
-	for i, r := range n.runs {
+	for i, r := range n.spans {
 		if i > 0 {
 			text = append(text, ',')
 		}
@@ -291,7 +291,7 @@ func (n *Numbers) UnmarshalText(text []byte) error {
 		if err != nil || lastErr != nil || b < a {
 			return wrong
 		}
-		read.runs = append(read.runs, run{uint32(a), uint32(b)})
+		read.spans = append(read.spans, span{uint32(a), uint32(b)})
 	}
 	*n = read.with(Numbers{})
 	return nil
