@@ -341,9 +341,9 @@ func (r *Object) chunk(ctx context.Context, i int) ([]byte, error) {
 	}
 }
 
-// fetch fetches a run of chunks.
-func (r *Object) fetch(ctx context.Context, run ahead.Run) (struct{}, error) {
-	chunks := r.head.Chunks[run.From:run.To]
+// fetch fetches a span of chunks.
+func (r *Object) fetch(ctx context.Context, span ahead.Span) (struct{}, error) {
+	chunks := r.head.Chunks[span.From:span.To]
 	off := chunks[0].Off
 	last := &chunks[len(chunks)-1]
 	b, err := r.from.Range(ctx, r.File, off, last.Off+last.EncodedSize-off, func(b []byte) error { return proveChunks(b, chunks) })
@@ -351,7 +351,7 @@ func (r *Object) fetch(ctx context.Context, run ahead.Run) (struct{}, error) {
 		return struct{}{}, err
 	}
 	for i := range chunks {
-		r.chunks.put(r.Key, run.From+i, b[chunks[i].Off-off:][:chunks[i].EncodedSize])
+		r.chunks.put(r.Key, span.From+i, b[chunks[i].Off-off:][:chunks[i].EncodedSize])
 	}
 	return struct{}{}, nil
 }

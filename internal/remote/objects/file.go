@@ -49,8 +49,8 @@ type File struct {
 	done     context.Context //nolint:containedctx // it ends with Close, and with it what Check began
 	close    context.CancelFunc
 
-	// runs fetches chunks.
-	runs ahead.Reader[[]byte]
+	// spans fetches chunks.
+	spans ahead.Reader[[]byte]
 }
 
 // Open opens the object at a path below the source, or the source itself if the path is empty.
@@ -127,7 +127,7 @@ func (f *File) ReadAtContext(ctx context.Context, p []byte, off int64) (n int, e
 // count returns how many chunks the object has.
 func (f *File) count() int64 { return (f.pin.size + chunkSize - 1) / chunkSize }
 
-// sizeOf returns the size of a run of chunks.
+// sizeOf returns the size of a span of chunks.
 func (f *File) sizeOf(first, count int64) int64 {
 	return min((first+count)*chunkSize, f.pin.size) - first*chunkSize
 }
@@ -140,14 +140,14 @@ func (f *File) chunk(ctx context.Context, number int64) ([]byte, error) {
 	if data, ok := f.have(number); ok {
 		return data, nil
 	}
-	data, run, err := f.runs.Fetch(ctx, int(number), ahead.Chunks{
+	data, span, err := f.spans.Fetch(ctx, int(number), ahead.Chunks{
 		Count: int(f.count()), Alone: chunkSize, Room: f.pin.size,
 		Size: func(i int) int64 { return f.sizeOf(int64(i), 1) },
 	}, f.fetch)
 	if err != nil {
 		return nil, err
 	}
-	from := (number - int64(run.From)) * chunkSize
+	from := (number - int64(span.From)) * chunkSize
 	return data[from : from+f.sizeOf(number, 1)], nil
 }
 
@@ -169,9 +169,9 @@ func (f *File) have(number int64) ([]byte, bool) {
 	return data, true
 }
 
-// fetch fetches the chunks of a run and keeps them.
-func (f *File) fetch(ctx context.Context, run ahead.Run) ([]byte, error) {
-	first, count := int64(run.From), int64(run.To-run.From)
+// fetch fetches the chunks of a span and keeps them.
+func (f *File) fetch(ctx context.Context, span ahead.Span) ([]byte, error) {
+	first, count := int64(span.From), int64(span.To-span.From)
 	if data, ok := f.have(first); ok && count == 1 {
 		return data, nil // who came late
 	}
@@ -182,7 +182,7 @@ func (f *File) fetch(ctx context.Context, run ahead.Run) ([]byte, error) {
 	for i := range count {
 		number := first + i
 		chunk := data[i*chunkSize : i*chunkSize+f.sizeOf(number, 1)]
-		// A copy, because a chunk that stays must not keep the others of its run in memory.
+		// A copy, because a chunk that stays must not keep the others of its span in memory.
 		f.store.chunks.Add(chunkID{f.id, number}, bytes.Clone(chunk))
 		if f.cached {
 			whole := f.pin.size + f.count()*md5.Size
