@@ -539,21 +539,21 @@ func TestRemotePages(t *testing.T) {
 				want++
 			}
 		}
-		runs := enc.PageRuns(tt.wanted)
-		for _, run := range runs {
-			for page := run[0]; page < run[1]; page++ {
+		ranges := enc.PageRanges(tt.wanted)
+		for _, pages := range ranges {
+			for page := pages[0]; page < pages[1]; page++ {
 				if tt.wanted(page) {
 					want--
 				}
 			}
-			for _, err := range enc.ContentRows(t.Context(), run[0], run[1]) {
+			for _, err := range enc.ContentRows(t.Context(), pages[0], pages[1]) {
 				if err != nil {
 					t.Fatal(err)
 				}
 			}
 		}
 		if n := len(m.requests()); want != 0 || n != tt.requests {
-			t.Errorf("%s: %d requests, want %d; runs %v, %d pages not read", name, n, tt.requests, runs, want)
+			t.Errorf("%s: %d requests, want %d; ranges %v, %d pages not read", name, n, tt.requests, ranges, want)
 		}
 	}
 }

@@ -155,38 +155,38 @@ func (e *File) EncodedRows(ctx context.Context, from, to int) iter.Seq2[EncodedR
 // quicker to read all.
 const maxSingle = 64
 
-// PageRuns returns the ranges, from a page up to but without another, in which ContentRows
+// PageRanges returns the ranges, from a page up to but without another, in which ContentRows
 // best reads the content pages that are wanted, with others that lie between them where another
 // request would take longer. Of an encoding file in a folder these are all
 // pages, one by one, so that one that is damaged affects no other.
-func (e *File) PageRuns(wanted func(page int) bool) (runs [][2]int) {
+func (e *File) PageRanges(wanted func(page int) bool) (ranges [][2]int) {
 	if e.distant == nil {
 		for i := range e.content.len() {
-			runs = append(runs, [2]int{i, i + 1})
+			ranges = append(ranges, [2]int{i, i + 1})
 		}
-		return runs
+		return ranges
 	}
 	count := 0
 	for i := range e.content.len() {
-		switch last := len(runs) - 1; {
+		switch last := len(ranges) - 1; {
 		case !wanted(i):
 			continue
-		case last >= 0 && (i-runs[last][1])*e.content.size <= maxPagesGap:
-			runs[last][1] = i + 1
+		case last >= 0 && (i-ranges[last][1])*e.content.size <= maxPagesGap:
+			ranges[last][1] = i + 1
 		default:
-			runs = append(runs, [2]int{i, i + 1})
+			ranges = append(ranges, [2]int{i, i + 1})
 		}
 		count++
 	}
 	if count <= maxSingle {
-		return runs
+		return ranges
 	}
-	runs = nil
+	ranges = nil
 	step := e.atOnce(&e.content)
 	for i := 0; i < e.content.len(); i += step {
-		runs = append(runs, [2]int{i, min(i+step, e.content.len())})
+		ranges = append(ranges, [2]int{i, min(i+step, e.content.len())})
 	}
-	return runs
+	return ranges
 }
 
 // Contents yields all content keys in order.

@@ -21,11 +21,11 @@ type keyed struct {
 // page that can't be read is a fault, and affects no other page.
 func (b *builder) join(ctx context.Context, enc *encoding.File) error {
 	keys := b.contentKeys()
-	for _, run := range enc.PageRuns(wantedPages(keys, enc)) {
+	for _, pages := range enc.PageRanges(wantedPages(keys, enc)) {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		for row, err := range enc.ContentRows(ctx, run[0], run[1]) {
+		for row, err := range enc.ContentRows(ctx, pages[0], pages[1]) {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -33,7 +33,7 @@ func (b *builder) join(ctx context.Context, enc *encoding.File) error {
 				return err
 			}
 			if err != nil {
-				b.losePages(keys, enc, run, err)
+				b.losePages(keys, enc, pages, err)
 				break
 			}
 			if keys, err = b.joinRow(keys, row); err != nil {
