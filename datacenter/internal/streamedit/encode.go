@@ -248,9 +248,9 @@ var codeLengthOrder = [numCodeLen]uint8{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4,
 func (e *tokenEncoder) codes() {
 	litLen := trim(e.litLen.lengths, endOfBlock+1)
 	dists := trim(e.dists.lengths, 1)
-	runs := appendRuns(appendRuns(nil, litLen), dists)
+	symbols := appendLengths(appendLengths(nil, litLen), dists)
 	var freq [numCodeLen]int
-	for _, r := range runs {
+	for _, r := range symbols {
 		freq[r.symbol]++
 	}
 	c := newCode(freq[:], maxLenCode)
@@ -264,7 +264,7 @@ func (e *tokenEncoder) codes() {
 	for _, s := range codeLengthOrder[:count] {
 		e.w.put(uint64(c.lengths[s]), 3)
 	}
-	for _, r := range runs {
+	for _, r := range symbols {
 		e.w.put(uint64(c.bits[r.symbol]), uint(c.lengths[r.symbol]))
 		e.w.put(uint64(r.extra), uint(r.bits))
 	}
@@ -279,13 +279,13 @@ func trim(lengths []uint8, least int) []uint8 {
 	return lengths[:n]
 }
 
-// lengthRun is a symbol of the code length code with its extra bits.
-type lengthRun struct {
+// lengthSymbol is a symbol of the code length code with its extra bits.
+type lengthSymbol struct {
 	symbol, extra, bits uint8
 }
 
-// appendRuns encodes code lengths as single ones and repetitions.
-func appendRuns(runs []lengthRun, lengths []uint8) []lengthRun {
+// appendLengths encodes code lengths as single ones and repetitions.
+func appendLengths(symbols []lengthSymbol, lengths []uint8) []lengthSymbol {
 	for len(lengths) > 0 {
 		value, n := lengths[0], 1
 		for n < len(lengths) && lengths[n] == value {
@@ -293,30 +293,30 @@ func appendRuns(runs []lengthRun, lengths []uint8) []lengthRun {
 		}
 		lengths = lengths[n:]
 		if value != 0 {
-			runs = append(runs, lengthRun{symbol: value})
+			symbols = append(symbols, lengthSymbol{symbol: value})
 			n--
 		}
 		for n > 0 {
-			r, k := longestRun(value, n)
-			runs = append(runs, r)
+			r, k := longestRepeat(value, n)
+			symbols = append(symbols, r)
 			n -= k
 		}
 	}
-	return runs
+	return symbols
 }
 
-// longestRun returns the symbol for as many as possible of the next n equal lengths, and their
+// longestRepeat returns the symbol for as many as possible of the next n equal lengths, and their
 // number.
-func longestRun(value uint8, n int) (lengthRun, int) {
+func longestRepeat(value uint8, n int) (lengthSymbol, int) {
 	switch {
 	case n < 3:
-		return lengthRun{symbol: value}, 1
+		return lengthSymbol{symbol: value}, 1
 	case value != 0:
 		k := min(n, 6)
-		return lengthRun{16, uint8(k - 3), 2}, k
+		return lengthSymbol{16, uint8(k - 3), 2}, k
 	case n < 11:
-		return lengthRun{17, uint8(n - 3), 3}, n
+		return lengthSymbol{17, uint8(n - 3), 3}, n
 	}
 	k := min(n, 138)
-	return lengthRun{18, uint8(k - 11), 7}, k
+	return lengthSymbol{18, uint8(k - 11), 7}, k
 }
