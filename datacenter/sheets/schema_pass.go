@@ -14,7 +14,7 @@ import (
 // LearnSchema is [Family.Schema] for those who will not ask for a size: it reads no values, and
 // a large family on several cores. The sheets must be those of the file, without a draft.
 func (f *Family) LearnSchema(ctx context.Context) (*xsd.Schema, error) {
-	if info := f.found(); info != nil || f.src.draft != nil {
+	if info := f.known(); info != nil || f.src.draft != nil {
 		return f.Schema(ctx)
 	}
 	l, err := f.learnOnce(ctx)

@@ -61,7 +61,7 @@ func (f *Family) Measured(ctx context.Context) (bool, error) {
 		}
 		return nil
 	})
-	return f.found() != nil, err
+	return f.known() != nil, err
 }
 
 // find computes info unless it is known.
@@ -78,7 +78,7 @@ func (f *Family) find(ctx context.Context) error {
 		f.info = info
 		f.flight.mu.Unlock()
 		if !ok {
-			f.src.store.found()
+			f.src.store.measured()
 		}
 		return nil
 	})

@@ -103,13 +103,13 @@ func splitFamilies(data []byte) (map[vocab.NameID][]byte, error) {
 	}
 }
 
-// found counts one more family that was measured. When all are, it saves them, so that a
+// measured counts one more family that was measured. When all are, it saves them, so that a
 // crash does not lose them.
-func (st *store) found() {
+func (st *store) measured() {
 	st.mu.Lock()
 	st.fresh++
 	st.mu.Unlock()
-	if st.src.opts.Index != nil && st.src.allFound() {
+	if st.src.opts.Index != nil && st.src.allKnown() {
 		st.save()
 	}
 }
@@ -135,7 +135,7 @@ func (st *store) save() {
 	b := id.Begin(0)
 	for _, f := range st.src.storedFamilies() {
 		data := kept[f.name]
-		if info := f.found(); info != nil {
+		if info := f.known(); info != nil {
 			data = info.append(nil)
 		}
 		if data != nil {
@@ -196,17 +196,17 @@ func (s *Source) storedFamilies() []*Family {
 	return stored
 }
 
-// found returns what is known about a family's stored sheets, or nil.
-func (f *Family) found() *familyInfo {
+// known returns what is known about a family's stored sheets, or nil.
+func (f *Family) known() *familyInfo {
 	f.flight.mu.Lock()
 	defer f.flight.mu.Unlock()
 	return f.info
 }
 
-// allFound reports whether all families of the file were measured.
-func (s *Source) allFound() bool {
+// allKnown reports whether all families of the file were measured.
+func (s *Source) allKnown() bool {
 	for _, f := range s.storedFamilies() {
-		if f.found() == nil {
+		if f.known() == nil {
 			return false
 		}
 	}

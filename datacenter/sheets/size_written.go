@@ -85,7 +85,7 @@ func (e *encoder) writeAnew(ctx context.Context, w Restarter, v *view) (int64, e
 // wrote notes that a sheet was written. After the last one, the family is measured.
 func (f *Family) wrote(l *learned, sheet Sheet, size sheetSize) {
 	if f.measuredBy(l, sheet, size) {
-		f.src.store.found()
+		f.src.store.measured()
 	}
 }
 

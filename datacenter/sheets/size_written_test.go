@@ -84,7 +84,7 @@ func TestWriteUnmeasured(t *testing.T) {
 			if is, err := other.Measured(t.Context()); !is || err != nil {
 				t.Fatalf("file %d, %s: it is not measured, %v", i, family.Name, err)
 			}
-			want, got := family.found(), other.found()
+			want, got := family.known(), other.known()
 			if !slices.Equal(got.sizes, want.sizes) {
 				t.Errorf("file %d, %s: the sizes are %v, want %v", i, family.Name, got.sizes, want.sizes)
 			}
