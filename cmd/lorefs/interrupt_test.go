@@ -46,6 +46,7 @@ func TestInterrupted(t *testing.T) {
 		{"repack", data, out("h.dat")},
 		{"validate", sheets},
 		{"query", data, "//@id"},
+		{"refs", data, "/ItemData/Item"},
 		{"find", data},
 		{"find", in("game"), "--size", "+1"},
 		{"find", "--definitions", in("definitions"), in("session.TeraLog")},

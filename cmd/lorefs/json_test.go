@@ -18,6 +18,7 @@ import (
 	"lorefs/cmd/internal/mods"
 	"lorefs/cmd/internal/mounted"
 	"lorefs/cmd/internal/parts"
+	"lorefs/cmd/internal/refs"
 	"lorefs/cmd/internal/save"
 	"lorefs/cmd/internal/tally"
 	"lorefs/datacenter/diff"
@@ -90,7 +91,7 @@ func TestJSONStructs(t *testing.T) {
 	for name, v := range map[string]any{
 		"amended": amended{}, "apply_folder": appliedFolder{}, "apply_part": appliedItem{}, "apply_not_saved": unsavedPatches{}, "difference": diff.Difference{}, "place_count": tally.Place{}, "edit_undone": following.Undone{}, "edits_saved": following.Saved{}, "not_compared": parts.NotCompared{}, "export_planned": filing.PlannedFile{}, "export_written": filing.Filed{},
 		"info_folder": heldSources{}, "journal_drop": droppedJournal{}, "journal_list": save.Journal{}, "ls": jsonEntry{}, "pack_data_center": packedSheets{}, "pack_folder": packedFolder{},
-		"pack_world": packedWorld{}, "query_count": jsonCount{}, "query_match": jsonMatch{}, "repack": cli.WrittenFile{},
+		"pack_world": packedWorld{}, "query_count": jsonCount{}, "query_match": jsonMatch{}, "refs": refs.Ref{}, "repack": cli.WrittenFile{},
 		"sample": sampleFile{}, "saved": cli.EditsOutcome{}, "shared": mods.Item{}, "want": mods.Want{}, "build": mods.Report{}, "build_conflict": mods.Conflict{}, "built_patch": mods.BuiltPatch{}, "patch_merge": mods.MergedPatch{}, "unmerged": mods.Unmerged{}, "remote": kinds.RemoteStatus{}, "remote_host": kinds.HostStatus{}, "status": mounted.Status{}, "fetch": casckind.Fetched{}, "validate": jsonProblem{},
 		"version": jsonVersion{},
 	} {

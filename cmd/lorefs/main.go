@@ -20,6 +20,7 @@ import (
 	"lorefs/cmd/internal/kinds/registry"
 	"lorefs/cmd/internal/mods"
 	"lorefs/cmd/internal/options"
+	"lorefs/cmd/internal/refs"
 	"lorefs/cmd/internal/serving"
 	"lorefs/internal/shown"
 )
@@ -96,7 +97,7 @@ about each kind.`,
 		cli.Interruptible(newApply(log)), cli.Interruptible(mods.NewBuild(log)), mods.NewPatch(), cli.Interruptible(newSet(log)), cli.Interruptible(newUnset(log)), cli.Interruptible(newAdd(log)), cli.Interruptible(newRemove(log)),
 		cli.Interruptible(newExport(log)), cli.Interruptible(newFetch(log)), cli.Interruptible(newVerify(log)), cli.Interruptible(newPack(log)),
 		cli.Interruptible(newRepack(log)), cli.Interruptible(newValidate(log)), cli.Interruptible(newSchema(log)),
-		serving.New(log), newSample(), newDecode(log), newEncode(), newMan(),
+		serving.New(log), cli.Interruptible(refs.New(log)), newSample(), newDecode(log), newEncode(), newMan(),
 		newVersion(), cli.NewJSONSchema(),
 	)
 	root.AddCommand(help.NewGuides()...)

@@ -119,6 +119,7 @@ var commandsOfSources = []reached{
 	{args: []string{"fetch", "SOURCE", "OUT"}, kinds: []string{"casc"}},
 	{args: []string{"verify", "SOURCE"}},
 	{args: []string{"query", "SOURCE", "/*"}, kinds: []string{"datacenter"}, without: []string{"kind", "world"}},
+	{args: []string{"refs", "SOURCE", "/ItemData/Item"}, kinds: []string{"datacenter"}, without: []string{"kind", "world"}},
 	{args: []string{"schema", "SOURCE", "OUT"}, kinds: []string{"datacenter"}, without: []string{"kind", "world"}},
 	{args: []string{"repack", "SOURCE", "OUT"}, kinds: []string{"datacenter"}, without: []string{"kind", "world"}},
 	{args: []string{"apply", "SOURCE", "SHEETS"}, kinds: []string{"datacenter", "world"}},

@@ -77,6 +77,7 @@ var Examples = map[string][]string{
 		"lorefs query --names game.dat '/ItemData/Item[@rank=4]/@sellPrice'",
 		"lorefs query game.dat /NpcData/Template --columns id,name,Stat/@maxHp --sort=-Stat/@maxHp",
 	},
+	"lorefs refs": {"lorefs refs game.dat '/ItemData/Item[@id=5001]'"},
 	"lorefs fetch": {
 		"lorefs fetch cdn:wow mirror/tpr/wow",
 		"lorefs fetch /games/wow mirror/tpr/wow",

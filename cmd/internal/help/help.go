@@ -25,7 +25,7 @@ var commandGroups = []struct {
 	commands []string
 }{
 	{"Mounts:", []string{"mount", "unmount", "status", "commit", "edits", "revert", "journal"}},
-	{"Without a mount:", []string{"serve", "info", "ls", "find", "cat", "query", "export", "fetch", "verify", "diff", "decode", "encode"}},
+	{"Without a mount:", []string{"serve", "info", "ls", "find", "cat", "query", "refs", "export", "fetch", "verify", "diff", "decode", "encode"}},
 	{"Making sources anew:", []string{"set", "unset", "add", "remove", "apply", "build", "patch", "pack", "repack", "validate", "schema"}},
 	{"Guides, which lorefs help prints:", GuideNames()},
 }
