@@ -111,6 +111,7 @@ type reached struct {
 // commandsOfSources are all of them. SOURCE, OUT and SHEETS are put in.
 var commandsOfSources = []reached{
 	{args: []string{"mount", "-f", "SOURCE", "OUT"}, kinds: []string{"datacenter", "casc", "packets"}},
+	{args: []string{"serve", "--addr", "127.0.0.1:no port", "SOURCE"}}, // which it finds out when the source is open
 	{args: []string{"info", "SOURCE"}},
 	{args: []string{"ls", "SOURCE"}},
 	{args: []string{"cat", "SOURCE", "x"}},

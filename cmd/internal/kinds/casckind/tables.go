@@ -281,15 +281,28 @@ func (c *cascStorage) verifyTables(ctx context.Context, opts tabletree.Options, 
 	if err != nil {
 		return err
 	}
+	// Without definitions only a name says that a file is a table, and it may be anything else.
+	isOther := false
+	for i := range list {
+		read := list[i].Read
+		list[i].Read = func(ctx context.Context) ([]byte, error) {
+			data, err := read(ctx)
+			isOther = lib == nil && err == nil && !db2.IsMagic(data)
+			return data, err
+		}
+	}
 	opts.Memory = 1 // each is read once
 	tree := tabletree.New(list, opts)
 	for i := range list {
+		isOther = false
 		found, err := tablekind.Verify(ctx, tree, i, false, lib != nil)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case errors.Is(err, nodes.ErrChanged):
 			return err
+		case isOther:
+			continue
 		}
 		for _, what := range found {
 			if !yield(cascFound(casc.Finding{Kind: casc.FindingDamaged, File: list[i].File, What: "table " + list[i].Name + ": " + what}), nil) {
