@@ -62,7 +62,7 @@ func (p *pace) served() {
 // refused notes a refusal of a request that was made at a time, and returns until when the host
 // is to be left alone. after is how long it wants that, or 0.
 func (p *pace) refused(now, asked time.Time, after time.Duration, t Times) time.Time {
-	if asked.Before(p.slowed) { // with others, of which one told the pace
+	if !asked.After(p.slowed) { // with others, of which one told the pace
 		return now.Add(after)
 	}
 	if after == 0 {
