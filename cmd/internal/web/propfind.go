@@ -99,7 +99,7 @@ var davProps = []string{"resourcetype", "displayname", "getlastmodified", "getco
 
 // response writes the properties of one entry.
 func (a *multistatus) response(path string, e *nodes.Entry) {
-	a.write("<D:response><D:href>" + a.address(path, e.Kind) + "</D:href>")
+	a.write("<D:response><D:href>" + escapeXML(a.address(path, e.Kind)) + "</D:href>")
 	props, unknown := davProps, []xml.Name(nil)
 	if a.wanted.props != nil {
 		props, unknown = nil, nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -177,7 +178,8 @@ func (v *visit) takeTurn() bool {
 
 // address returns the address of a path of the source on this server, without the host.
 func (v *visit) address(path string, kind nodes.Kind) string {
-	a := v.base + "/" + escapePath(strings.TrimLeft(path, "/")) // two slashes would begin with a host
+	u := url.URL{Path: "/" + strings.TrimLeft(path, "/")} // two slashes would begin with a host
+	a := v.base + u.EscapedPath()
 	if kind == nodes.Dir && path != "" {
 		a += "/"
 	}
@@ -187,18 +189,4 @@ func (v *visit) address(path string, kind nodes.Kind) string {
 // etag returns a tag that changes with the content of a file.
 func (s *Site) etag(e *nodes.Entry) string {
 	return fmt.Sprintf(`"%x-%x-%x-%x-%x"`, s.start, s.changes.Load(), e.ID, e.Size, e.ModTime.UnixNano())
-}
-
-// escapePath escapes all bytes of a path that are not plain: names in archives have any.
-func escapePath(path string) string {
-	var b strings.Builder
-	for i := range len(path) {
-		switch c := path[i]; {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', strings.IndexByte("/-_.~", c) >= 0:
-			b.WriteByte(c)
-		default:
-			fmt.Fprintf(&b, "%%%02X", c)
-		}
-	}
-	return b.String()
 }
